@@ -161,6 +161,9 @@ func (d draw) belated(s *scenario.Scenario) {
 		}
 	}
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
+	if d.Bits(1) == 1 { // before a verify
+		do = scenario.Arrive
+	}
 	s.Faults = append(s.Faults, scenario.Fault{Do: do, Client: uint8(1 + who), At: 1, Late: true})
 }
 
@@ -319,10 +322,25 @@ func (d draw) crossed(s *scenario.Scenario) {
 	}
 	s.Clients = append(s.Clients, scenario.Client{Lock: 1, With: 1, Ops: calls(a, v, v, r)})
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
-	s.Faults = []scenario.Fault{{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}}
-	if last := uint8(len(s.Clients)); s.Schedule.Strategy == scenario.PCT {
-		s.Schedule.Priorities = slices.Insert(s.Schedule.Priorities, 0, last)
+	loss := scenario.Fault{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}
+	late := d.Bits(2) > 0 // when it is about to release the first, which waits for the second
+	if late {
+		loss.At, loss.Late = 1, true
+		s.Clients[len(s.Clients)-1].Ops = calls(a, v, r, a, v, r, a, v, v)
 	}
+	s.Faults = []scenario.Fault{loss}
+	if late { // and it has had nothing before by that connection, nor will it have by the next: what it has is told apart by nothing
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Drop, Client: 1, At: 1})
+	}
+	if s.Schedule.Strategy != scenario.PCT {
+		return
+	}
+	first := []uint8{uint8(len(s.Clients))}
+	if late {
+		first = []uint8{1, first[0]}
+	}
+	others := slices.DeleteFunc(s.Schedule.Priorities, func(c uint8) bool { return slices.Contains(first, c) })
+	s.Schedule.Priorities = append(first, others...)
 }
 
 // pairs has one or two of the clients use another lock as well, by the same process.

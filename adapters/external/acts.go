@@ -2,7 +2,6 @@ package external
 
 import (
 	"slices"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -131,7 +130,7 @@ func (r *run) Can(a scenario.Action) bool {
 	case scenario.Stall:
 		return r.Ready(a.Client) && !p.waitsFor()
 	case scenario.Arrive:
-		return p.waitsFor()
+		return p.waitsFor() || !p.dead && len(r.untold(p)) > 0
 	case scenario.CrashBefore, scenario.Pause:
 		return !p.dead
 	case scenario.Drop, scenario.ChannelError:
@@ -215,7 +214,7 @@ func (r *run) invoke(c uint8) {
 	linked := p.current != nil
 	r.mu.Unlock()
 	p.busy, p.refused, p.vanished, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, 0, 0, op.Op, op.Arg
-	p.needless, p.stalledIn, p.ranOut, p.began = p.mayRelease(op), false, false, time.Now()
+	p.needless, p.stalledIn, p.ranOut = p.mayRelease(op), false, false
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.counted, p.overtime, p.weight, p.owed = 0, 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0

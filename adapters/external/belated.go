@@ -1,6 +1,8 @@
 package external
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -15,10 +17,12 @@ import (
 // One is that the time of a client is up that waits for the lock. One that waits for the reply to each of its commands looks at
 // its clock only when it goes on, and its time may be up while the broker grants it the lock: it has it then, and may say that
 // it has not. The other is that a client loses what it holds by when it is about to release it, and releases it after others
-// have had the lock: it may take that from them.
+// have had the lock: it may take that from them. Where its process uses another lock as well, it releases it once the process
+// has got that: it may take the one for the other. And one that is told at once that its connections are gone may connect again
+// by itself, and claim what others have had meanwhile: that happens when it is about to verify what it holds.
 
-// standsStill is for how many virtual milliseconds who has lost what it is about to release lets others go first: as many
-// steps, in which they acquire and release it once or twice.
+// standsStill is for how many virtual milliseconds who has lost what it is about to release or to verify lets others go first: as
+// many steps, in which they acquire and release it once or twice.
 const standsStill = 32
 
 // belated are the actions that wait for their moment.
@@ -46,7 +50,7 @@ func (r *run) postpone(a scenario.Action) bool {
 		r.belated.timeUp = r.belated.timeUp || a.Late
 		late, waiting := r.held()
 		return a.Late || len(late)+len(waiting) == 0 && !r.hangs()
-	case a.Late && (a.Kind == scenario.ChannelError || a.Kind == scenario.Drop):
+	case a.Late && (a.Kind == scenario.ChannelError || a.Kind == scenario.Drop || a.Kind == scenario.Arrive):
 		a.Late = false
 		r.belated.losses[a.Client-1] = a
 		return true
@@ -62,15 +66,48 @@ func (r *run) belate(a scenario.Action) (instead bool, err error) {
 	p := &r.clients[a.Client-1]
 	loss := &r.belated.losses[a.Client-1]
 	switch {
-	case loss.Kind != scenario.NoAction && !p.busy && p.held > 0 && r.upcoming(p, p.id) && r.sc.Clients[a.Client-1].Ops[p.next].Op == lock.Release:
-		all := []scenario.Action{r.which(*loss), {Kind: scenario.Pause, Client: a.Client, Arg: standsStill}}
+	case loss.Kind != scenario.NoAction && !p.busy && p.held > 0 && r.upcoming(p, p.id) && r.sc.Clients[a.Client-1].Ops[p.next].Op == losesBefore(loss.Kind):
+		all := []scenario.Action{r.which(*loss)}
+		if loss.Kind == scenario.Arrive {
+			all = []scenario.Action{{Kind: scenario.Drop, Client: a.Client}, *loss}
+		}
 		*loss = scenario.Action{}
+		if r.waitsForOther(p) {
+			p.wake = r.now + standsStill
+		} else {
+			all = append(all, scenario.Action{Kind: scenario.Pause, Client: a.Client, Arg: standsStill})
+		}
 		return true, r.inTurn(all...)
 	case r.belated.timeUp && r.mayBeGranted(p):
 		err := r.inTurn(scenario.Action{Kind: scenario.Advance})
 		return err == nil && !r.Can(a), err
 	}
 	return false, nil
+}
+
+// losesBefore is what a client is about to do when it loses what it holds.
+func losesBefore(loss scenario.ActionKind) lock.Op {
+	if loss == scenario.Arrive {
+		return lock.Verify
+	}
+	return lock.Release
+}
+
+// waitsForOther reports whether the process of a client has yet to acquire another lock.
+func (r *run) waitsForOther(p *clientState) bool {
+	acquires := func(op scenario.Operation) bool { return op.Op == lock.Acquire }
+	return slices.ContainsFunc(r.playing(p.clientHandle), func(o *clientState) bool {
+		return o != p && o.held == 0 && (o.busy && o.op == lock.Acquire || slices.ContainsFunc(r.sc.Clients[o.id-1].Ops[o.next:], acquires))
+	})
+}
+
+// otherGranted has those go on who wait for what their process has got now.
+func (r *run) otherGranted(p *clientState) {
+	for _, o := range r.playing(p.clientHandle) {
+		if o != p && !o.paused {
+			o.wake = min(o.wake, r.now)
+		}
+	}
 }
 
 // inTurn carries out actions one after the other.

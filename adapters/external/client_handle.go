@@ -29,12 +29,14 @@ type clientHandle struct {
 	current     *connection     // the connection that it opened last, nil once it knows that it has none
 	parked      []*wire.Command // in the order in which they came
 	calling     bool
-	answer      *answer // of the call that is over and was not looked at
-	doing       lock.Op // what it was called for last
-	stalled     bool    // it waits for a reply that is kept at the gate
-	asleep      bool    // it was waited for in vain, and nothing has come since
-	mayWait     bool    // what it was called for last is an acquire that may wait for the lock
-	overrun     bool    // that was over, by its clock, while a command of it was at the gate
+	began       time.Time // when it was called last
+	answer      *answer   // of the call that is over and was not looked at
+	doing       lock.Op   // what it was called for last
+	stalled     bool      // it waits for a reply that is kept at the gate
+	asleep      bool      // it was waited for in vain, and nothing has come since
+	mayWait     bool      // what it was called for last is an acquire that may wait for the lock
+	abandoned   bool      // it gave up waiting for the reply to a command at the gate, and with it a channel or a connection
+	overrun     bool      // that was over, by its clock, while a command of it was at the gate
 	paused      bool
 	delivered   time.Time // when it was last sent a message since it was called, and has sent nothing since
 	unasked     int       // how many of its commands have passed that it has sent though it was neither called nor sent anything
@@ -57,6 +59,8 @@ type clientHandle struct {
 	raced   int   // [Uncontrolled.Raced] of this run
 
 	keeps  baseline // how it stands when it is idle and nothing has happened to it
+	most   int      // connections that it has had at once since it last began
+	cut    bool     // some were taken from it since
 	harmed bool     // its connections were cut or dropped, so that it may fail to close them
 	dirty  bool     // something has happened to it that the next scenario must not find
 }
@@ -98,6 +102,12 @@ func (a *clientHandle) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	if !fresh && a.stale() {
+		if err := a.kill(); err != nil {
+			return err
+		}
+		return a.begin(ctx)
+	}
 	sharing := a.runner.Sharing() // then whose channels are whose is not known
 	if !a.dirty && !sharing && a.baseline() == a.keeps {
 		return nil
@@ -110,6 +120,28 @@ func (a *clientHandle) begin(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// stale reports whether the client may keep a connection that is gone and that a reset does not use: it would see that only in
+// some later scenario. If not, it begins.
+func (a *clientHandle) stale() bool {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	if a.cut && a.most > a.keeps.connections {
+		return true
+	}
+	a.cut, a.most = false, a.connected()
+	return false
+}
+
+// connected is how many connections the client has. mu is held.
+func (a *clientHandle) connected() (n int) {
+	for _, l := range a.connections {
+		if l.opened && !l.cut {
+			n++
+		}
+	}
+	return n
 }
 
 // start starts the client.
@@ -126,7 +158,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	a.client, a.dirty, a.harmed = client, true, false
+	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
 	a.starts++
 	s.mu.Unlock()
 	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
@@ -238,7 +270,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.mu.Lock()
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false
-	a.unasked = 0
+	a.began, a.unasked, a.abandoned = time.Now(), 0, false
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	a.delivered, a.overlooked = time.Time{}, false
 	s.mu.Unlock()

@@ -108,7 +108,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	if is.broken { // what the rest of us calls an error of the broker's own
 		reply.Code = amqp.InternalError
 		r.monitor.Lost(c)
-		p.unaware = p.op == lock.Release && !cmd.Replies
+		p.unaware = !cmd.Replies && (!p.busy || p.op == lock.Release)
 	}
 	r.record.exchange(cmd, model, reply)
 	if is.broken && r.design.Channels() {

@@ -42,7 +42,7 @@ func (r *run) dwells(p *clientState) bool {
 func (r *run) cutOff(l *connection) {
 	r.harm(l.client)
 	r.mu.Lock()
-	l.cut = true
+	l.cut, l.client.cut = true, true
 	r.leave(l)
 	r.Runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
@@ -93,6 +93,7 @@ const (
 func (r *run) lose(l *connection, why ending) {
 	r.mu.Lock()
 	l.released, l.halfOpen = true, false
+	l.client.cut = l.client.cut || why != byItself
 	r.mu.Unlock()
 	l.conn.Release()
 	var all []*clientState
@@ -201,6 +202,33 @@ func (r *run) drop(c uint8, which int) {
 	}
 }
 
+// untold are the connections of a client that is called for nothing that the broker has dropped, which it does not know.
+func (r *run) untold(p *clientState) (all []*connection) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range p.connections {
+		if l.opened && l.released && !l.cut && !l.halfOpen && !p.calling {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// tell has a client see that its connections are gone, and do what it does for that by itself: it may connect again, and claim
+// what it has lost.
+func (r *run) tell(p *clientState) {
+	all := r.untold(p)
+	if len(all) == 0 {
+		return
+	}
+	for _, l := range all {
+		r.cutOff(l)
+	}
+	r.mu.Lock()
+	p.told(lostConnection)
+	r.mu.Unlock()
+}
+
 // which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
 // is but one.
 func (r *run) which(a scenario.Action) scenario.Action {
@@ -271,7 +299,7 @@ func (r *run) restart() {
 		p.cutOff = p.cutOff || p.busy
 		for _, l := range p.connections {
 			if !l.released {
-				l.released, l.halfOpen = true, false
+				l.released, l.halfOpen, l.client.cut = true, false, true
 				all = append(all, l)
 			}
 		}
@@ -302,7 +330,7 @@ func (r *run) cutIdle() {
 		if r.plays(a) {
 			continue
 		}
-		a.dirty, a.harmed = true, true
+		a.dirty, a.harmed, a.cut = true, true, true
 		for _, l := range a.connections {
 			l.cut, l.released = true, true
 			r.leave(l)

@@ -35,6 +35,18 @@ type cause struct {
 	last  amqp.ReplyKind
 }
 
+// lostConnection is where a client stands that was told, when it was called for nothing, that its connections are gone.
+var lostConnection = cause{method: frame.ConnectionCloseID}
+
+// look is how long is waited for what clients may do by themselves, the first times: who connects again may leave the broker some
+// time before.
+func (of cause) look(t *Timing) time.Duration {
+	if of == lostConnection {
+		return max(t.Grace, reconnectsWithin)
+	}
+	return t.Grace
+}
+
 // habit is what is known of what clients do by themselves after a cause.
 type habit struct {
 	// total is how much comes after all, commands and closed sockets, where some of that has come by itself: from when
@@ -43,6 +55,8 @@ type habit struct {
 	looks  int // how often nothing was seen to come by itself
 	missed int // how often in a row it did not come
 	given  int // how often it was taken to be none again
+	// slowest is how long it took to come when it was waited for, at most.
+	slowest time.Duration
 }
 
 const (
@@ -52,9 +66,15 @@ const (
 	habitMisses = 3
 	// mostGiven is how often a habit is taken up again.
 	mostGiven = 2
+	// slower is how many times as long as it took so far is waited for a habit, on a busy machine: what comes but now and then is
+	// waited for in vain as often as not. It is habitPatience at least.
+	slower        = 16
+	habitPatience = 500 * time.Millisecond
 	// byClock is how long after it was told something a client that does something does it for that; later, it is by a clock
 	// of its own.
 	byClock = 30 * time.Millisecond
+	// reconnectsWithin is how long a client may wait before it connects again.
+	reconnectsWithin = 120 * time.Millisecond
 	// mostCauses is how many times in a row a client may be told something for what it did by itself.
 	mostCauses = 8
 )
@@ -63,11 +83,19 @@ const (
 func (h *habit) limit(sent int, look time.Duration, t *Timing) time.Duration {
 	switch {
 	case h.total > sent:
-		return max(min(t.Habit, t.Patience), t.Patience>>(h.missed+habitMisses*h.given))
+		return max(min(t.Habit, t.Patience), h.patience(t)>>(h.missed+habitMisses*h.given))
 	case h.total == 0 && h.looks < habitLooks:
 		return min(look, t.Patience)
 	}
 	return 0
+}
+
+// patience is how long is waited for what always came.
+func (h *habit) patience(t *Timing) time.Duration {
+	if h.slowest == 0 {
+		return t.Patience
+	}
+	return min(t.Patience, max(habitPatience, slower*h.slowest))
 }
 
 // learn takes in what came while more was waited for. It is false where less came than always did.
@@ -79,7 +107,7 @@ func (h *habit) learn(before, sent int) bool {
 		h.total, h.missed = max(h.total, sent), 0
 	default:
 		if h.missed++; h.missed == habitMisses {
-			*h = habit{looks: habitLooks, given: h.given + 1}
+			*h = habit{looks: habitLooks, given: h.given + 1, slowest: h.slowest}
 		}
 		return false
 	}
@@ -220,18 +248,22 @@ func (s *Runner) await(ctx context.Context, a *clientHandle) (came bool, err err
 	s.mu.Lock()
 	of, known, turn, before, limit := a.cause, s.habit(a.cause), a.turn, a.since, time.Duration(0)
 	if a.knowable() {
-		limit = known.limit(before, s.config.Grace, &s.config.Timing)
+		limit = known.limit(before, of.look(&s.config.Timing), &s.config.Timing)
 	}
 	a.settled = limit == 0
 	s.mu.Unlock()
 	if limit == 0 {
 		return true, nil
 	}
-	_, err = s.wait(ctx, limit, func() bool {
+	began := time.Now()
+	came, err = s.wait(ctx, limit, func() bool {
 		return a.turn != turn || a.since > before && a.since >= known.total && !a.behind()
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if came {
+		known.slowest = max(known.slowest, time.Since(began))
+	}
 	since := a.since
 	if a.turn == turn {
 		a.settled = true

@@ -124,7 +124,11 @@ func (l *connection) passing(c *wire.Command) {
 	switch c.Method.ID() {
 	case frame.ConnectionOpenID:
 		l.opened = true
-		l.client.current = l
+		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
+	case frame.ChannelOpenID: // libraries use numbers again
+		if l.closing == c.Channel {
+			l.closing = 0
+		}
 	case frame.ExchangeDeclareID:
 		l.client.runner.exchanges = true
 	case frame.ConnectionCloseID:
@@ -220,6 +224,7 @@ func (g *gate) ClientGone(c *wire.Conn, err error) {
 	l := s.connections[c]
 	l.hungUp = true
 	if l.opened && !l.cut && !l.released {
+		g.client.abandons(c, 0)
 		g.client.sends(nil)
 	}
 	release := s.open || l.released || !l.opened

@@ -135,7 +135,7 @@ func (r *run) loosen(h *history.History) {
 }
 
 // crowded withdraws "full" from acquires that may have been in another's way: of one that was under way and got nothing
-// either; of an administrator, who may hold what it is about to remove; or of whatever anybody does, if the broker refused
+// either, or not before; of an administrator, who may hold what it is about to remove; or of whatever anybody does, if the broker refused
 // its claim.
 func (r *record) crowded() {
 	type attempt struct {
@@ -163,7 +163,7 @@ func (r *record) crowded() {
 			continue
 		}
 		if slices.ContainsFunc(all, func(o attempt) bool {
-			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held && !o.aside)
+			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.aside && (!o.held || o.ret > a.ret))
 		}) {
 			r.Events[a.ret].Reason = lock.NoReason
 		}

@@ -35,7 +35,7 @@ func (s *Runner) exchange() {
 	defer s.mu.Unlock()
 	for of, h := range s.habits {
 		if o := l.habits[of]; *h != s.common[of] && !o.beyond(h) {
-			h.looks = max(h.looks, o.looks)
+			h.looks, h.slowest = max(h.looks, o.looks), max(h.slowest, o.slowest)
 			l.habits[of] = *h
 		}
 	}

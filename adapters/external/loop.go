@@ -85,6 +85,7 @@ func (r *run) happen(a scenario.Action) error {
 		return r.takeStep(c, a.Kind, a.Late)
 	case scenario.Arrive:
 		r.arrive(r.clients[c-1].clientHandle)
+		r.tell(&r.clients[c-1])
 	case scenario.CrashBefore:
 		r.crash(c, a.Late)
 	case scenario.Pause:
@@ -125,7 +126,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if err := r.awaitBatch(p); err != nil {
 		return err
 	}
-	if do == scenario.Lose && cmd.Method.ID() == frame.ConnectionCloseID { // the end of the socket says the same
+	if do == scenario.Lose && (cmd.Method.ID() == frame.ConnectionCloseID || !cmd.Replies) { // the end of the socket says the same, or there is none
 		do = scenario.Step
 		r.record.Step.Action.Kind = do
 	}

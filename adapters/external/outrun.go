@@ -118,16 +118,20 @@ func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual b
 	if limit == 0 {
 		return false, true, nil
 	}
+	began := time.Now()
 	goes, err = s.wait(ctx, limit, func() bool { return !a.calling || a.since != since })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a.overrun {
 		return goes, true, err
 	}
-	if goes {
+	usually := goes && (!a.byItsClock() || time.Since(began) < s.config.Habit)
+	known := s.habit(at)
+	if usually {
 		a.comes(at, 1)
+		known.slowest = max(known.slowest, time.Since(began))
 	}
-	usual = s.habit(at).learnAhead(at.method, goes)
+	usual = known.learnAhead(at.method, usually)
 	a.steady, a.looked = !goes && a.calling, at.method == frame.BasicPublishID
 	return goes, usual, err
 }
@@ -140,12 +144,23 @@ func (a *clientHandle) goesOn() {
 	a.steady = false
 }
 
+// byItsClock reports whether the operation of a client takes so long, as others are waited for, that what the client does without
+// its reply may be that it gives up by a clock of its own. That is no habit: who is waited for because of it gives up each time.
+// mu is held.
+func (a *clientHandle) byItsClock() bool {
+	return !a.began.IsZero() && time.Since(a.began) >= a.runner.config.Slow
+}
+
 // overtakes notes a command of a client that is carrying out an operation, where it may as well have come at another
 // time: while another of its connections has one at the gate, or when the client seemed to wait for a reply. More of the
 // same on the channel of that reply is no race: it comes behind. mu is held.
 func (a *clientHandle) overtakes(c *wire.Command) {
 	if a.runner.open || c == nil || len(a.parked) == 0 {
 		return
+	}
+	switch c.Method.ID() {
+	case frame.ConnectionCloseID, frame.ChannelCloseID:
+		a.abandons(c.Conn, c.Channel)
 	}
 	last, opens := a.parked[len(a.parked)-1], reconnects(c)
 	beside := !opens && slices.ContainsFunc(a.parked, func(o *wire.Command) bool { return o.Conn != c.Conn })
@@ -157,9 +172,17 @@ func (a *clientHandle) overtakes(c *wire.Command) {
 	case opens:
 	case beside && a.former != cause{}: // what it does by itself since before it was called
 		a.comes(a.former, a.before+1)
-	case a.steady && c.Conn == last.Conn:
+	case a.steady && c.Conn == last.Conn && !a.byItsClock():
 		a.comes(a.waits, 1)
 	}
+}
+
+// abandons notes that a client ends a channel, or with 0 a connection, on which a command of its own waits for the reply at the gate:
+// it gives up by a clock of its own. mu is held.
+func (a *clientHandle) abandons(conn *wire.Conn, channel uint16) {
+	a.abandoned = a.abandoned || slices.ContainsFunc(a.parked, func(o *wire.Command) bool {
+		return o.Conn == conn && (channel == 0 || o.Channel == channel) && o.Replies && !closing(o.Method.ID())
+	})
 }
 
 // answersAhead notes that a client answers whose command is at the gate. An error may have other reasons. Who was told how
@@ -171,7 +194,7 @@ func (a *clientHandle) answersAhead(r lock.Result) {
 	if a.steady && !a.overrun || a.overrun && !a.runner.awaiting {
 		a.raced++
 	}
-	if at != (cause{}) && r.Outcome == lock.Done && !a.overrun {
+	if at != (cause{}) && r.Outcome == lock.Done && !a.overrun && !a.byItsClock() {
 		a.comes(at, 1)
 	}
 }

@@ -2,6 +2,7 @@ package external
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -221,5 +222,36 @@ func TestTimeUpAtTheGateIsNoHabit(t *testing.T) {
 		if h := r.runner.habit(at); h.total != 0 || (r.raced == 0) != awaited {
 			t.Errorf("awaited %v: %d known to come, %d by chance", awaited, h.total, r.raced)
 		}
+	}
+}
+
+// TestGivingUpIsNoHabit: a client whose operation takes long, as others are waited for, may give it up while its command is at the
+// gate. Where that was taken for what it always does there, it was waited for until it gave up, each time.
+func TestGivingUpIsNoHabit(t *testing.T) {
+	for _, took := range []time.Duration{0, time.Minute} {
+		for how, goOn := range map[string]func(r *racer){
+			"closes":  func(r *racer) { r.waitsFor(); r.sent(0, &frame.ConnectionClose{}) },
+			"answers": (*racer).done,
+		} {
+			r := newRacer()
+			r.runner.config.Slow = time.Second
+			r.calls(lock.Acquire)
+			r.began = time.Now().Add(-took)
+			r.sent(0, &frame.QueueDelete{})
+			at := r.waiting()
+			goOn(r)
+			if known := r.runner.habit(at).total > 0; known != (took == 0) {
+				t.Errorf("it %s after %s, and is waited for: %v", how, took, known)
+			}
+		}
+	}
+}
+
+// TestReopened: a channel that the broker has closed, and whose number is used again between two executions, is a new one.
+func TestReopened(t *testing.T) {
+	l := &connection{client: newRacer().clientHandle, closing: 1}
+	l.passing(&wire.Command{Message: wire.Message{Channel: 1, Method: &frame.ChannelOpen{}}})
+	if l.closing != 0 {
+		t.Error("it is taken for the closed one, and what is sent there is not answered")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -123,7 +122,6 @@ type clientState struct {
 	token       int64          // that came with what it was granted last
 	fence       beliefs.Fenced // what tokens had been told when it called the operation
 	unsure      bool           // its last acquire has no answer, so that it may hold something
-	began       time.Time      // when the operation was called
 	stalledIn   bool           // a reply came late in the operation
 	alone       int            // how many events there were when it began to acquire, alone with a lock that is yet to be made; else 0
 	ranOut      bool           // its time was up while a command of it was at the gate

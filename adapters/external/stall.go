@@ -67,9 +67,10 @@ func (r *run) stall(l *connection) {
 }
 
 // overruns takes an operation whose time was up while the gate kept its command for one like those whose reply comes late: what
-// its client has after all, it may not know, or have given back because it came too late.
+// its client has after all, it may not know, or have given back because it came too late. It may have said so by giving up the
+// connection, and that it does not know what became of the operation.
 func (r *run) overruns(p *clientState, res lock.Result) {
-	if p.overrun || p.ranOut && !res.Held {
+	if p.overrun || p.ranOut && !res.Held || p.abandoned && res.Outcome == lock.Unknown {
 		p.dirty, p.troubled, p.shifted, p.stalledIn, r.resigned = true, true, true, true, true
 		r.monitor.Lost(p.id)
 		r.monitor.Excuse(p.id)

@@ -80,7 +80,8 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	if what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
-	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.Channels() || !asked && !what.Known && r.inTheWay(p)) {
+	claims := what.Known && m.Method == amqp.QueueDeclare // which the monitor counts itself
+	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.Channels() || !asked && !claims && (what.Known || r.inTheWay(p))) {
 		r.monitor.Hinders(c)
 	}
 	r.touch(c, m, reply, &x)
@@ -405,6 +406,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
 		p.unsure, p.upset = false, false
+		r.otherGranted(p)
 	case p.op == lock.Acquire:
 		p.unsure = res.Outcome == lock.Unknown
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:

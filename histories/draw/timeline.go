@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lockproof/lockproof/histories/style"
@@ -182,6 +183,8 @@ func (m *step) act(a scenario.Action, x *backend.Exchange) {
 		l.halfOpen, m.exit = false, noticed
 	case a.Kind == scenario.Drop:
 		l.interrupted = true
+	case a.Kind == scenario.Arrive && l.interrupted:
+		l.interrupted, m.said = false, fmt.Sprintf("c%d is told that its connection is gone", a.Client)
 	case x.Result == backend.Ended || a.Kind == scenario.Lose:
 		l.interrupted, l.held = false, 0
 	}

@@ -26,7 +26,7 @@ const (
 	ClockSlow               // from now on the client's clock is slow by Arg thousandths
 	Idle                    // Arg seconds pass in which nobody does anything
 	Stall                   // the client's next command takes effect, and its reply waits, with all that comes behind it
-	Arrive                  // what has waited for the client arrives
+	Arrive                  // what has waited for the client arrives: replies, or that its connection is gone
 	actionKinds
 )
 
@@ -80,7 +80,8 @@ type Action struct {
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect. For clients that are not ours, it also says that an action waits for its moment, and is recorded when
 	// that has come: of an Advance, when one that was told how long to wait may be granted the lock; of a ChannelError and a
-	// Drop, when their client is about to release what it holds.
+	// Drop, when their client is about to release what it holds; of an Arrive, when its client is about to verify what it
+	// holds: the broker drops its connections then, and it is told so at once.
 	Late bool `json:"late,omitzero"`
 	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for
 	// all; of Step,

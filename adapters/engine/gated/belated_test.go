@@ -3,7 +3,9 @@ package gated_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -88,6 +90,136 @@ func TestLossBeforeRelease(t *testing.T) {
 		again := play(t, runner, sim.Replay(x.Trace))
 		if x.Found.Has(property.MutualExclusion) != deletes || again.Found != x.Found || !deletes && x.Found != 0 {
 			t.Errorf("deletes %v: %v, replayed %v", deletes, x.Violations, again.Violations)
+		}
+	}
+}
+
+// keeping is a mutex by an exclusive queue that connects again by itself when its connection is gone, after a while. claims is
+// the bug that claims what it has held, too, and goes on as if nothing had happened.
+type keeping struct {
+	url    string
+	claims bool
+
+	mu   sync.Mutex
+	conn *amqp.Connection
+	ch   *amqp.Channel
+	held string
+}
+
+// connect connects, and sees to it that it is connected again.
+func (k *keeping) connect() error {
+	conn, err := amqp.Dial(k.url)
+	if err != nil {
+		return err
+	}
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	k.conn, k.ch = conn, ch
+	gone := conn.NotifyClose(make(chan *amqp.Error, 1))
+	go func() {
+		if <-gone == nil { // we have closed it
+			return
+		}
+		time.Sleep(40 * time.Millisecond)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		_ = k.again() // the next operation says so
+	}()
+	return nil
+}
+
+func (k *keeping) again() error {
+	if !k.claims {
+		k.held = ""
+	}
+	if err := k.connect(); err != nil || k.held == "" {
+		return err
+	}
+	return k.claim(k.held)
+}
+
+func (k *keeping) claim(name string) error {
+	_, err := k.ch.QueueDeclare(name+".kept", false, false, true, false, nil)
+	return err
+}
+
+// open opens the channel again, if it was closed.
+func (k *keeping) open() (err error) {
+	if k.ch.IsClosed() {
+		k.ch, err = k.conn.Channel()
+	}
+	return err
+}
+
+func (k *keeping) Acquire(_ context.Context, name string) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.open(); err != nil {
+		return 0, err
+	}
+	err := k.claim(name)
+	var refused *amqp.Error
+	if errors.As(err, &refused) && refused.Code == amqp.ResourceLocked {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	k.held = name
+	return 1, nil
+}
+
+func (k *keeping) Verify(_ context.Context, name string, _ int) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held != name || k.open() != nil {
+		return false, nil
+	}
+	_, err := k.ch.QueueDeclarePassive(name+".kept", false, false, true, false, nil)
+	return err == nil, nil
+}
+
+func (k *keeping) Release(_ context.Context, name string, _ int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held != name {
+		return nil
+	}
+	if err := k.open(); err != nil {
+		return err
+	}
+	k.held = ""
+	_, err := k.ch.QueueDelete(name+".kept", false, false, false)
+	return err
+}
+
+func (k *keeping) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.conn.Close()
+}
+
+// TestConnectsAgain: a client that is told that its connection is gone, while it is called for nothing, connects again by itself.
+// Who claims then what another has had meanwhile, and says that it held it, is found out, in an execution that replays.
+func TestConnectsAgain(t *testing.T) {
+	t.Parallel()
+	for _, claims := range []bool{false, true} {
+		runner := runnerOf(t, lock.Mutex, external.Timing{}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			k := &keeping{url: url, claims: claims}
+			return k, k.connect()
+		})
+		const a, v, r = lock.Acquire, lock.Verify, lock.Release
+		x := play(t, runner, runner.Playable(scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs"}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: a}, {Op: v}}}, {Ops: []scenario.Operation{{Op: a}, {Op: r}}}},
+			Faults:   []scenario.Fault{{Do: scenario.Arrive, Client: 1, At: 1, Late: true}},
+			Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}},
+		}))
+		again := play(t, runner, sim.Replay(x.Trace))
+		if x.Found.Has(property.StaleBeliefEnds) != claims || again.Found != x.Found || !claims && x.Found != 0 {
+			t.Errorf("claims %v: %v, replayed %v", claims, x.Violations, again.Violations)
 		}
 	}
 }

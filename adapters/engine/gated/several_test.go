@@ -38,6 +38,7 @@ var wrongSeveral = []held{
 	{name: "queue, last only", design: several.Queue{}, bug: several.LastOnly, breaks: []property.Property{property.EffectiveRelease, property.NoLeak}},
 	{name: "queue, hangs up", design: several.Queue{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
 	{name: "token, hangs up", design: several.Token{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
+	{name: "token, old tag", design: several.Token{}, bug: several.OldTag, breaks: []property.Property{property.HonestVerify, property.MutualExclusion}},
 	{name: "queue expires", design: several.Queue{}, bug: several.Expires, breaks: []property.Property{property.MutualExclusion, property.HonestVerify, property.RemovalDrains}},
 	{name: "token ages", design: several.Token{}, bug: several.Ages, breaks: []property.Property{property.Progress, property.EffectiveRelease, property.NoLeak}},
 }

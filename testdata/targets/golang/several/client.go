@@ -41,6 +41,9 @@ const (
 	Ages Bug = "ages"
 	// Impatient waits for a second for an answer, and takes none for a no.
 	Impatient Bug = "impatient"
+	// OldTag claims by one channel whatever it claims, opens it again when it is closed, and gives back by it what it has had
+	// by the one before.
+	OldTag Bug = "old-tag"
 	// HangsUp gives a lock back by closing the connection, and with it whatever else it holds.
 	HangsUp Bug = "hangs-up"
 )
@@ -53,6 +56,7 @@ type Client struct {
 	conn   *amqp.Connection
 	holds  map[string]hold
 	last   string
+	only   *amqp.Channel // by which all is claimed, of the bug OldTag
 }
 
 type hold struct {
@@ -79,7 +83,7 @@ func (c *Client) connect() (err error) {
 
 // close closes a channel that nothing is held by.
 func (c *Client) close(ch *amqp.Channel) {
-	if !ch.IsClosed() {
+	if c.bug != OldTag && !ch.IsClosed() {
 		ch.Close()
 	}
 }
@@ -93,7 +97,7 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 		c.holds[name] = hold{}
 		return 1, nil
 	}
-	ch, err := c.conn.Channel()
+	ch, err := c.channel()
 	if err != nil {
 		return 0, err
 	}
@@ -108,6 +112,15 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 		c.close(ch)
 	}
 	return 0, err
+}
+
+// channel opens a channel to claim a lock by.
+func (c *Client) channel() (ch *amqp.Channel, err error) {
+	if c.bug == OldTag && c.only != nil && !c.only.IsClosed() {
+		return c.only, nil
+	}
+	c.only, err = c.conn.Channel()
+	return c.only, err
 }
 
 // deadline is how long a claim waits for an answer: what comes later is given back with the connection.
@@ -140,6 +153,9 @@ func (c *Client) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if !held {
 		return false, nil
 	}
+	if c.bug == OldTag {
+		h.ch = c.only
+	}
 	if h.ch == nil { // of the bug OneFlag
 		return !c.conn.IsClosed(), nil
 	}
@@ -160,6 +176,9 @@ func (c *Client) Release(_ context.Context, name string, _ int) error {
 	}
 	h, held := c.holds[name]
 	delete(c.holds, name)
+	if held && c.bug == OldTag {
+		h.ch = c.only
+	}
 	switch {
 	case held && c.bug == HangsUp:
 		return c.Close()

@@ -1,0 +1,221 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Right locks that were accused of what others, or the schedule, had done to them.
+
+// lockName is a name like that of the lock.
+func lockName(n string) string { return n + ".lock" }
+
+func expectRight(t *testing.T, x *external.Execution) {
+	t.Helper()
+	if x.Found&^external.Measured != 0 {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
+
+func step(client uint8) scenario.Action {
+	return scenario.Action{Kind: scenario.Step, Client: client}
+}
+
+// impatient gives up what is not answered within a tenth of a second, and its connection. The second of them takes its time first.
+type impatient struct {
+	named
+	socket net.Conn
+	slow   bool
+}
+
+var errImpatient = errors.New("the broker did not answer in time")
+
+func (m *impatient) connect() (err error) {
+	m.conn, err = amqp091.DialConfig(m.url, amqp091.Config{Dial: func(network, address string) (net.Conn, error) {
+		c, err := net.Dial(network, address)
+		m.socket = c
+		return c, err
+	}})
+	if err == nil {
+		err = m.open()
+	}
+	return err
+}
+
+func (m *impatient) Acquire(ctx context.Context, name string) (got int, err error) {
+	if m.slow {
+		time.Sleep(200 * time.Millisecond)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		got, err = m.named.Acquire(ctx, name)
+	}()
+	select {
+	case <-done:
+		return got, err
+	case <-time.After(100 * time.Millisecond):
+		m.socket.Close()
+		<-done
+		return 0, errImpatient
+	}
+}
+
+// TestAbandoned: who gives up by a clock of its own while others are waited for, and says that it does not know what became of its
+// operation, has no reason to do so but that clock.
+func TestAbandoned(t *testing.T) {
+	made := 0
+	runner := mutexRunner(t, "impatient", func(url string) (inprocess.Lock, error) {
+		m := &impatient{named: named{url: url, name: lockName}, slow: made == 2} // the first makes the locks
+		made++
+		return m, m.connect()
+	})
+	x := carriedOut(t, runner, []scenario.Action{step(1), step(2), step(1)}, []scenario.Operation{acquire}, []scenario.Operation{acquire})
+	expectRight(t, x)
+	if len(x.Errors) == 0 {
+		t.Errorf("nobody has given up\n%s", drawn(x))
+	}
+}
+
+// expiring is held by who consumes an exclusive queue, which goes when it is not consumed.
+type expiring struct{ named }
+
+func (m *expiring) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	_, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, amqp091.Table{"x-expires": int32(2000)})
+	if err == nil {
+		_, err = m.ch.Consume(m.name(name), "", true, false, false, false, nil)
+	}
+	if e, ok := errors.AsType[*amqp091.Error](err); ok && e.Code == amqp091.ResourceLocked {
+		return 0, m.open()
+	}
+	if err != nil {
+		return 0, err
+	}
+	m.holds = name
+	return 1, nil
+}
+
+// TestRefusedConsume: a queue may be another's when it is to be consumed.
+func TestRefusedConsume(t *testing.T) {
+	runner := mutexRunner(t, "expiring", func(url string) (inprocess.Lock, error) {
+		m := &expiring{named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	actions := []scenario.Action{step(1), {Kind: scenario.Idle, Arg: 3}, step(2), step(1), step(1), step(1)}
+	expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire}, []scenario.Operation{acquire}))
+}
+
+// noting is held by who consumes a queue exclusively. Who verifies it writes that down, and waits for no answer to it.
+type noting struct {
+	named
+	notes *amqp091.Channel
+}
+
+func (m *noting) open() (err error) {
+	if err = m.named.open(); err == nil && (m.notes == nil || m.notes.IsClosed()) {
+		m.notes, err = m.conn.Channel()
+	}
+	return err
+}
+
+func (m *noting) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	_, err := m.ch.QueueDeclare(m.name(name), false, false, false, false, nil)
+	if err == nil {
+		_, err = m.ch.Consume(m.name(name), "holder", true, true, false, false, nil)
+	}
+	if e, ok := errors.AsType[*amqp091.Error](err); ok && e.Code == amqp091.AccessRefused {
+		return 0, m.open()
+	}
+	if err != nil {
+		return 0, err
+	}
+	m.holds = name
+	return 1, nil
+}
+
+func (m *noting) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if m.holds != name || m.ch.IsClosed() || m.ch.Qos(0, 0, false) != nil {
+		return false, nil
+	}
+	return true, m.notes.Publish("amq.fanout", "", false, false, amqp091.Publishing{})
+}
+
+func (m *noting) Release(_ context.Context, name string, _ int) error {
+	if m.holds != name || m.ch.IsClosed() {
+		return nil
+	}
+	m.holds = ""
+	return m.ch.Cancel("holder", false)
+}
+
+// TestNoReplyIsLost: a reply that there is none of is not lost: who has its answer already gives it rightly.
+func TestNoReplyIsLost(t *testing.T) {
+	runner := mutexRunner(t, "noting", func(url string) (inprocess.Lock, error) {
+		m := &noting{named: named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	lose := scenario.Action{Kind: scenario.Lose, Client: 1}
+	for n := range 3 {
+		actions := append(steps(1, 2+n), lose)
+		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}}))
+	}
+}
+
+// twofold is a mutex whose clients verify by another connection, which they see the end of when they use it next.
+type twofold struct {
+	named
+	prober *amqp091.Connection
+}
+
+func (m *twofold) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if m.holds != name || m.conn.IsClosed() {
+		return false, nil
+	}
+	if m.prober == nil {
+		p, err := amqp091.Dial(m.url)
+		if err != nil {
+			return false, err
+		}
+		m.prober = p
+	}
+	ch, err := m.prober.Channel()
+	if err != nil {
+		m.prober = nil
+		return false, err
+	}
+	_, err = ch.QueueDeclarePassive(m.name(name), false, false, true, false, nil)
+	e, ok := errors.AsType[*amqp091.Error](err)
+	return ok && e.Code == amqp091.ResourceLocked && !m.conn.IsClosed(), nil
+}
+
+// TestGoneBefore: a connection that is gone since an earlier execution befalls nobody in a later one.
+func TestGoneBefore(t *testing.T) {
+	runner := mutexRunner(t, "twofold", func(url string) (inprocess.Lock, error) {
+		m := &twofold{named: named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	ops := []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}
+	for n := range 2 {
+		actions := steps(1, 12)
+		if n == 0 {
+			actions = append(actions, scenario.Action{Kind: scenario.Drop, Client: 1})
+		}
+		expectRight(t, carriedOut(t, runner, actions, ops))
+	}
+}
