@@ -177,6 +177,19 @@ func TestNoReplyIsLost(t *testing.T) {
 	}
 }
 
+// TestTrailingChannelLost: what a client sends as it answers, and waits for no answer to, may meet a channel that the schedule has
+// closed: it sees that in its next operation.
+func TestTrailingChannelLost(t *testing.T) {
+	runner := mutexRunner(t, "noting", func(url string) (inprocess.Lock, error) {
+		m := &noting{named: named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	for n := range 4 {
+		actions := append(steps(1, 2+n), scenario.Action{Kind: scenario.ChannelError, Client: 1})
+		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Verify}}))
+	}
+}
+
 // twofold is a mutex whose clients verify by another connection, which they see the end of when they use it next.
 type twofold struct {
 	named
