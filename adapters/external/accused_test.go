@@ -177,15 +177,38 @@ func TestNoReplyIsLost(t *testing.T) {
 	}
 }
 
+// auditing writes down that it has verified, and waits for no answer to that.
+type auditing struct {
+	named
+	notes *amqp091.Channel
+}
+
+func (m *auditing) open() (err error) {
+	if err = m.named.open(); err == nil && m.notes == nil {
+		m.notes, err = m.conn.Channel()
+	}
+	return err
+}
+
+func (m *auditing) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if err := m.named.open(); err != nil || m.holds != name {
+		return false, err
+	}
+	if _, err := m.ch.QueueDeclarePassive(m.name(name), false, false, true, false, nil); err != nil {
+		return false, err
+	}
+	return true, m.notes.Publish("amq.fanout", "", false, false, amqp091.Publishing{})
+}
+
 // TestTrailingChannelLost: what a client sends as it answers, and waits for no answer to, may meet a channel that the schedule has
 // closed: it sees that in its next operation.
 func TestTrailingChannelLost(t *testing.T) {
-	runner := mutexRunner(t, "noting", func(url string) (inprocess.Lock, error) {
-		m := &noting{named: named{url: url, name: lockName}}
+	runner := mutexRunner(t, "auditing", func(url string) (inprocess.Lock, error) {
+		m := &auditing{named: named{url: url, name: lockName}}
 		return m, m.open()
 	})
 	for n := range 4 {
-		actions := append(steps(1, 2+n), scenario.Action{Kind: scenario.ChannelError, Client: 1})
+		actions := append(append(steps(1, 1+n), scenario.Action{Kind: scenario.ChannelError, Client: 1}), steps(1, 4)...)
 		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Verify}}))
 	}
 }
