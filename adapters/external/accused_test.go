@@ -255,3 +255,16 @@ func TestGoneBefore(t *testing.T) {
 		expectRight(t, carriedOut(t, runner, actions, ops))
 	}
 }
+
+// TestClosesCross: a client that closes a connection which the broker has ended meanwhile is told that it is closed, as some drivers
+// wait for that for ever.
+func TestClosesCross(t *testing.T) {
+	var err error
+	runner := newLeaving(t, 0, func(_ *leaving, close func() error, _ <-chan struct{}) { err = close() })
+	actions := append(steps(1, 3), scenario.Action{Kind: scenario.Drop, Client: 1}, step(1))
+	x := carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Release}})
+	expectRight(t, x)
+	if err != nil || x.Uncontrolled.Hung > 0 {
+		t.Errorf("closed: %v\n%s", err, drawn(x))
+	}
+}

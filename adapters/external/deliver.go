@@ -88,7 +88,11 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		p.troubled, p.severed = true, true
 		r.monitor.Lost(c)
 		cmd.Discard()
-		r.cutOff(l)
+		if cmd.Method.ID() == frame.ConnectionCloseID && !l.stalled { // it crosses the broker's own; some drivers wait for the answer for ever
+			r.endBy(l, l.conn.Farewell)
+		} else {
+			r.cutOff(l)
+		}
 		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced})
 		return l
 	case is.closing:

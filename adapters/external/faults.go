@@ -39,14 +39,17 @@ func (r *run) dwells(p *clientState) bool {
 }
 
 // cutOff closes the client's side of a connection that the broker does not have any more.
-func (r *run) cutOff(l *connection) {
+func (r *run) cutOff(l *connection) { r.endBy(l, l.conn.Cut) }
+
+// endBy is cutOff in a way of its own.
+func (r *run) endBy(l *connection, end func()) {
 	r.harm(l.client)
 	r.mu.Lock()
 	l.cut, l.client.cut = true, true
 	r.leave(l)
 	r.Runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
-	l.conn.Cut()
+	end()
 	r.gone(l)
 }
 

@@ -106,6 +106,14 @@ func (c *Conn) Cut() {
 // HangUp closes the client's socket when all that was sent is written.
 func (c *Conn) HangUp() { c.out.finish() }
 
+// Farewell tells a client that closes the connection that it is closed, and hangs up: a broker that has ended the connection itself
+// answers so a close that crosses its own.
+func (c *Conn) Farewell() {
+	c.Answer(Message{Method: &frame.ConnectionCloseOk{}})
+	c.Flush()
+	c.HangUp()
+}
+
 // Release is the broker seeing the end of the connection. Commands of it that pass from now on go
 // nowhere.
 func (c *Conn) Release() {
