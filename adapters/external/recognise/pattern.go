@@ -24,7 +24,7 @@ import (
 
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
 // {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
-// such as {sha1}, of which {sha1:8} is the first 8 digits. {n:3} has leading zeros, and {n-1} counts from 0.
+// such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} is it in base64. {n:3} has leading zeros, and {n-1} counts from 0.
 type Pattern struct {
 	Text  string
 	parts []part
@@ -54,7 +54,9 @@ type writing struct {
 }
 
 // writings are all, in the order in which they are looked for.
-var writings = slices.Concat(plain, uuids(), blakes())
+var writings = slices.Concat(inSmallLetters, capitals(inSmallLetters), base64s(plain))
+
+var inSmallLetters = slices.Concat(plain, uuids(), blakes())
 
 var plain = []writing{
 	{"name", func(s string) string { return s }, false},
@@ -131,6 +133,36 @@ func blakes() (all []writing) {
 	return append(all, writing{"blake2s", func(s string) string { h := blake2s.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }, true})
 }
 
+// capitals are those of the writings that are in hexadecimal, with capital letters.
+func capitals(of []writing) (all []writing) {
+	for _, w := range of {
+		if w.hash || w.name == "hex" {
+			all = append(all, writing{strings.ToUpper(w.name), func(s string) string { return strings.ToUpper(w.write(s)) }, w.hash})
+		}
+	}
+	return all
+}
+
+// base64s are the hashes of the writings in base64, in both of its alphabets.
+func base64s(of []writing) (all []writing) {
+	for _, w := range of {
+		if !w.hash {
+			continue
+		}
+		in := func(name string, alphabet *base64.Encoding) writing {
+			return writing{w.name + name, func(s string) string {
+				sum, err := hex.DecodeString(w.write(s))
+				if err != nil {
+					panic(err)
+				}
+				return alphabet.EncodeToString(sum)
+			}, true}
+		}
+		all = append(all, in("base64", base64.RawStdEncoding), in("base64url", base64.RawURLEncoding))
+	}
+	return all
+}
+
 // special is what libraries replace in a lock's name that may not be in a queue's.
 var special = regexp.MustCompile(`[^A-Za-z0-9]`)
 
@@ -140,7 +172,7 @@ const leastDigits = 6
 // mostDigits is how many digits of a hash or of a number a pattern may ask for.
 const mostDigits = 128
 
-var placeholder = regexp.MustCompile(`\{([a-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
+var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
 
 // ParsePattern reads a pattern.
 func ParsePattern(text string) (Pattern, error) {
