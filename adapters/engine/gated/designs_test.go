@@ -132,6 +132,7 @@ var wrongSemaphores = []designed{
 	{name: "token alike without acknowledgement", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, NoAck: true}), breaks: []property.Property{property.CrashFrees}, late: true},
 	{name: "tokens alike made twice", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, Twice: true}), breaks: []property.Property{property.ContiguousSlots}, late: true},
 	{name: "token alike from memory", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, FromMemory: true}), breaks: staleness, late: true},
+	{name: "tokens alike taken all at once", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, All: true}), breaks: []property.Property{property.NoLeak}},
 	{name: "count ages", new: enginetest.Semaphore(semaphores.Tokens{SizeAges: true}), breaks: []property.Property{property.ExactCount}},
 	{name: "jobs-A-1, no second look", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoSecondLook),
 		breaks: []property.Property{property.RemovalDrains, property.Linearizable}},

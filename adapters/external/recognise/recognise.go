@@ -250,6 +250,9 @@ func (p *Probe) byMessage(d *Design, kind lock.Kind, given Naming, queues [][]st
 		return
 	}
 	d.A = a
+	if kind == lock.Semaphore && !a.Numbered() && p.several(a) { // who holds one may have taken all
+		d.Single = true
+	}
 	if d.Single {
 		if !p.alike() { // numbers that clients are not told of are not the slots'
 			d.Number = p.numbering(a)
@@ -273,6 +276,11 @@ func (p *Probe) single(queues [][]string) bool {
 		}
 	}
 	return false
+}
+
+// several reports whether create puts a message for each of several slots into a queue.
+func (p *Probe) several(a Pattern) bool {
+	return p.each(a) && slices.ContainsFunc(p.Made, func(c Creation) bool { return c.Slots > 1 })
 }
 
 // each reports whether create puts a message for each slot into a queue.

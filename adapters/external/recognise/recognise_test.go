@@ -32,6 +32,20 @@ func TestTokenMoves(t *testing.T) {
 	}
 }
 
+// Messages for several slots in one queue are told from one message for a lock, also where whoever holds a slot has taken all.
+func TestTakenAll(t *testing.T) {
+	two := []map[numbering]int{{}, {}}
+	for slots, single := range map[int]bool{1: false, 2: true} {
+		p := NewProbe()
+		there := Snapshot{"jobs.slots": {ready: two[:slots]}}
+		p.Made = []Creation{{Lock: "jobs", Slots: slots, Before: Snapshot{}, After: there}}
+		p.Uses = []*Use{{Lock: "jobs", Slot: 1, Granted: true, Before: there, During: Snapshot{"jobs.slots": {taken: two[:slots]}}, After: there}}
+		if d := p.Design(lock.Semaphore, Naming{}); !d.Known() || d.Single != single {
+			t.Errorf("%d slots: %s", slots, d.String())
+		}
+	}
+}
+
 // What comes with a lock beside what holds it is not taken for that.
 func TestBeside(t *testing.T) {
 	serial, slot := numbering{field: inMessageID}, numbering{inHeader, "slot"}

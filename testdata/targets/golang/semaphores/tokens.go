@@ -28,6 +28,8 @@ type Tokens struct {
 	FromMemory bool
 	// OtherChannel is the bug that asks on another channel than the one that has the message.
 	OtherChannel bool
+	// All is the bug that takes all messages that there are, as a subscription without a prefetch does, and gives all back.
+	All bool
 	// SizeAges is the bug that has what counts the slots deleted after a minute.
 	SizeAges bool
 }
@@ -44,6 +46,15 @@ func (t Tokens) claim(c *Client, name string) (int, error) {
 		return 0, err
 	}
 	c.tag = d.DeliveryTag
+	for more := t.All; more && err == nil; {
+		var last amqp.Delivery
+		if last, more, err = c.ch.Get(name+".tokens", false); more {
+			c.tag = last.DeliveryTag
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
 	if t.Alike {
 		return 1, nil
 	}
@@ -82,7 +93,7 @@ func (t Tokens) giveBack(c *Client, name string, slot int) error {
 		}
 		return c.ch.Ack(c.tag, false)
 	}
-	return c.ch.Nack(c.tag, false, true)
+	return c.ch.Nack(c.tag, t.All, true)
 }
 
 // size is how many slots there are: none where only a part is left of a lock, of which the messages were destroyed first.
