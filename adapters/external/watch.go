@@ -204,8 +204,14 @@ func (r *run) givesUpAll(c uint8, before *[lock.MaxLocks]monitor.Truth) {
 	if c == 0 || !r.paired {
 		return
 	}
+	has := func(p *clientState, of *[lock.MaxLocks]monitor.Truth) bool {
+		return slices.Contains(of[r.lockOf(p.id)].Owner[:], p.id)
+	}
+	if p := &r.clients[c-1]; p.busy && p.op == lock.Release && has(p, before) && !has(p, &r.truth) {
+		return // it gives back what it has, and takes the other along
+	}
 	for _, o := range r.playing(r.clients[c-1].clientHandle) {
-		if l := r.lockOf(o.id); o.id != c && !o.busy && o.held > 0 && o.struck && before[l].Owner[o.held] == o.id && r.truth[l].Owner[o.held] != o.id {
+		if o.id != c && !o.busy && o.held > 0 && o.struck && has(o, before) && !has(o, &r.truth) {
 			r.deprived(o, true)
 			r.event(history.Gone, o.process)
 		}

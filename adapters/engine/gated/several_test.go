@@ -39,6 +39,7 @@ var wrongSeveral = []held{
 	{name: "queue, hangs up", design: several.Queue{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
 	{name: "token, hangs up", design: several.Token{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
 	{name: "token, old tag", design: several.Token{}, bug: several.OldTag, breaks: []property.Property{property.HonestVerify, property.MutualExclusion}},
+	{name: "token, takes along", design: several.Token{}, bug: several.TakesAlong, breaks: []property.Property{property.RemovalDrains, property.HonestVerify}},
 	{name: "queue expires", design: several.Queue{}, bug: several.Expires, breaks: []property.Property{property.MutualExclusion, property.HonestVerify, property.RemovalDrains}},
 	{name: "token ages", design: several.Token{}, bug: several.Ages, breaks: []property.Property{property.Progress, property.EffectiveRelease, property.NoLeak}},
 }
@@ -106,6 +107,19 @@ func TestWrongSeveral(t *testing.T) {
 			}
 			t.Errorf("none of %v is violated in %d executions", h.breaks, res.Report.Scenarios)
 		})
+	}
+}
+
+// TestTakesAlong: what goes back with another lock's release was not lost with a connection, also where the process has lost
+// something before.
+func TestTakesAlong(t *testing.T) {
+	t.Parallel()
+	h := held{name: "token, takes along", design: several.Token{}, bug: several.TakesAlong}
+	res := h.prove(t, 1, 800, setOf([]property.Property{property.StaleBeliefEnds}))
+	for _, p := range res.Report.Properties {
+		if p.Property == property.StaleBeliefEnds && p.Violation != nil {
+			t.Errorf("%s\n%s", p.Violation.Detail, p.Violation.Diagram)
+		}
 	}
 }
 

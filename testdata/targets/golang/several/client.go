@@ -44,6 +44,8 @@ const (
 	// OldTag claims by one channel whatever it claims, opens it again when it is closed, and gives back by it what it has had
 	// by the one before.
 	OldTag Bug = "old-tag"
+	// TakesAlong claims by one channel whatever it claims, and gives all back that came by it before.
+	TakesAlong Bug = "takes-along"
 	// HangsUp gives a lock back by closing the connection, and with it whatever else it holds.
 	HangsUp Bug = "hangs-up"
 )
@@ -56,7 +58,7 @@ type Client struct {
 	conn   *amqp.Connection
 	holds  map[string]hold
 	last   string
-	only   *amqp.Channel // by which all is claimed, of the bug OldTag
+	only   *amqp.Channel // by which all is claimed, of the bugs OldTag and TakesAlong
 }
 
 type hold struct {
@@ -83,7 +85,7 @@ func (c *Client) connect() (err error) {
 
 // close closes a channel that nothing is held by.
 func (c *Client) close(ch *amqp.Channel) {
-	if c.bug != OldTag && !ch.IsClosed() {
+	if ch != c.only && !ch.IsClosed() {
 		ch.Close()
 	}
 }
@@ -116,10 +118,12 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 
 // channel opens a channel to claim a lock by.
 func (c *Client) channel() (ch *amqp.Channel, err error) {
-	if c.bug == OldTag && c.only != nil && !c.only.IsClosed() {
-		return c.only, nil
+	if c.bug != OldTag && c.bug != TakesAlong {
+		return c.conn.Channel()
 	}
-	c.only, err = c.conn.Channel()
+	if c.only == nil || c.only.IsClosed() {
+		c.only, err = c.conn.Channel()
+	}
 	return c.only, err
 }
 

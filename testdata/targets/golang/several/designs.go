@@ -53,7 +53,7 @@ func (Token) giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) erro
 	}
 	defer aside.Close()
 	if tag > 0 && c.bug != ReleasesAnyway && c.bug != ReleasesAfterNo {
-		return ch.Nack(tag, false, true)
+		return ch.Nack(tag, c.bug == TakesAlong, true)
 	}
 	if err := ch.Tx(); err != nil {
 		return err
