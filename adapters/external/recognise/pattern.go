@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -24,7 +25,9 @@ import (
 
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
 // {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
-// such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} is it in base64. {n:3} has leading zeros, and {n-1} counts from 0.
+// such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} and {sha1base32} are it in
+// those.
+// {n:3} has leading zeros, and {n-1} counts from 0.
 type Pattern struct {
 	Text  string
 	parts []part
@@ -32,9 +35,10 @@ type Pattern struct {
 
 // part is one part of a pattern: literal text, the lock's name, or the slot's number.
 type part struct {
-	kind   partKind
-	text   string // of a literal; how the name is written
-	digits int    // how many of a hash, 0 for all; how many a number has at least
+	kind    partKind
+	text    string   // of a literal
+	written *writing // of the lock's name
+	digits  int      // how many of a hash, 0 for all; how many a number has at least
 }
 
 type partKind uint8
@@ -54,7 +58,10 @@ type writing struct {
 }
 
 // writings are all, in the order in which they are looked for.
-var writings = slices.Concat(inSmallLetters, capitals(inSmallLetters), base64s(plain))
+var writings = slices.Concat(inSmallLetters, capitals(inSmallLetters), shorter(plain))
+
+// asItIs is the name itself.
+var asItIs = &writings[0]
 
 var inSmallLetters = slices.Concat(plain, uuids(), blakes())
 
@@ -143,22 +150,26 @@ func capitals(of []writing) (all []writing) {
 	return all
 }
 
-// base64s are the hashes of the writings in base64, in both of its alphabets.
-func base64s(of []writing) (all []writing) {
+// shorter are the hashes of the writings in base64, in both of its alphabets, and in base32, in small letters and in capitals.
+func shorter(of []writing) (all []writing) {
+	base32s := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString
 	for _, w := range of {
 		if !w.hash {
 			continue
 		}
-		in := func(name string, alphabet *base64.Encoding) writing {
-			return writing{w.name + name, func(s string) string {
+		in := func(name string, encode func([]byte) string) {
+			all = append(all, writing{w.name + name, func(s string) string {
 				sum, err := hex.DecodeString(w.write(s))
 				if err != nil {
 					panic(err)
 				}
-				return alphabet.EncodeToString(sum)
-			}, true}
+				return encode(sum)
+			}, true})
 		}
-		all = append(all, in("base64", base64.RawStdEncoding), in("base64url", base64.RawURLEncoding))
+		in("base64", base64.RawStdEncoding.EncodeToString)
+		in("base64url", base64.RawURLEncoding.EncodeToString)
+		in("base32", func(sum []byte) string { return strings.ToLower(base32s(sum)) })
+		in("BASE32", base32s)
 	}
 	return all
 }
@@ -217,9 +228,9 @@ func partOf(name string, fromZero bool, digits int) (part, bool) {
 	case fromZero:
 		return part{}, false
 	}
-	for _, w := range writings {
-		if w.name == name && (digits == 0 || w.hash) {
-			return part{kind: lockName, text: name, digits: digits}, true
+	for i := range writings {
+		if w := &writings[i]; w.name == name && (digits == 0 || w.hash) {
+			return part{kind: lockName, written: w, digits: digits}, true
 		}
 	}
 	return part{}, false
@@ -259,10 +270,10 @@ func (p Pattern) Queue(lock string, slot int) string {
 // Shown is the same as traces show it: with the lock's name where its hash is.
 func (p Pattern) Shown(lock string, slot int) string {
 	return p.expand(slot, func(part part) string {
-		if part.text == writings[0].name {
+		if part.written == asItIs {
 			return lock
 		}
-		return part.text + "(" + lock + ")"
+		return part.written.name + "(" + lock + ")"
 	})
 }
 
@@ -287,16 +298,11 @@ func (p Pattern) expand(slot int, name func(part) string) string {
 
 // write is how the part has a lock's name.
 func (p part) write(lock string) string {
-	for _, w := range writings {
-		if w.name == p.text {
-			written := w.write(lock)
-			if p.digits > 0 && p.digits < len(written) {
-				written = written[:p.digits]
-			}
-			return written
-		}
+	written := p.written.write(lock)
+	if p.digits > 0 && p.digits < len(written) {
+		written = written[:p.digits]
 	}
-	return lock
+	return written
 }
 
 // example is a queue that is known to be a lock's, for a slot where that is above 0.

@@ -19,6 +19,8 @@ func TestPatterns(t *testing.T) {
 		"l.{MD5:8}.{n}":         "l.27A06A9E.2",
 		"{sha1base64}.{n}":      "",
 		"{md5base64url:8}/{n}":  "",
+		"{sha1base32}.{n}":      "nftjeiiax4aggvvpfoijrzv2hmobsarg.2",
+		"l.{md5BASE32:12}.{n}":  "l.E6QGVHR5LZ7W.2",
 		"a/{underscored}/{n}":   "a/jobs/2",
 		"a/{dashed}/{n}":        "a/jobs/2",
 		"{md5:8}:{n}":           "",
