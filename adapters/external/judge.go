@@ -64,6 +64,8 @@ func (s *Runner) Unjudged(p property.Property) string {
 		return "messages stand for slots and have no numbers, so that it cannot be told which was granted"
 	case n.Channels() && p == property.AdminExclusion:
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
+	case p == property.AdminExclusion && !s.takesApart():
+		return "asked of who adds or removes slots: that locks are made by two at once harms nobody by itself"
 	case n.Known() || fromHistory.Has(p):
 		return s.unannounced(p)
 	case fromCommands.Has(p) && n.Used != "":
@@ -74,6 +76,11 @@ func (s *Runner) Unjudged(p property.Property) string {
 		return "what holds the lock on the broker is not known, so that the history decides: " + n.Why
 	}
 	return n.Why
+}
+
+// takesApart reports whether the clients offer to change the slots of a semaphore that is there.
+func (s *Runner) takesApart() bool {
+	return s.supports(lock.Add) || s.supports(lock.Remove) || s.supports(lock.Destroy)
 }
 
 // Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
