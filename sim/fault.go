@@ -193,7 +193,7 @@ func (w *World) restart() {
 func (w *World) audit() {
 	for c := range w.clients {
 		if w.clients[c].busy {
-			w.Monitor.Unfinished(uint8(c + 1))
+			w.Monitor.Unfinished(uint8(c+1), "")
 		}
 	}
 	if detail := w.cluster.Leftover(w.told.believed); detail != "" {

@@ -431,7 +431,7 @@ func (s *System) Finish() property.Set {
 	w.Monitor.Found = 0
 	for c := range w.clients {
 		if cl := &w.clients[c]; !cl.dead && (cl.busy || w.upcoming(uint8(c+1))) {
-			w.Monitor.Unfinished(uint8(c + 1))
+			w.Monitor.Unfinished(uint8(c+1), "")
 		}
 	}
 	w.audit()

@@ -118,18 +118,25 @@ func TestRefusedConsume(t *testing.T) {
 	expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire}, []scenario.Operation{acquire}))
 }
 
-// noting is held by who consumes a queue exclusively. Who verifies it writes that down, and waits for no answer to it.
-type noting struct {
+// keepingNotes has a channel to write down what it did, and waits for no answer to that.
+type keepingNotes struct {
 	named
 	notes *amqp091.Channel
 }
 
-func (m *noting) open() (err error) {
+func (m *keepingNotes) open() (err error) {
 	if err = m.named.open(); err == nil && (m.notes == nil || m.notes.IsClosed()) {
 		m.notes, err = m.conn.Channel()
 	}
 	return err
 }
+
+func (m *keepingNotes) note() error {
+	return m.notes.Publish("amq.fanout", "", false, false, amqp091.Publishing{})
+}
+
+// noting is held by who consumes a queue exclusively. Who verifies it writes that down.
+type noting struct{ keepingNotes }
 
 func (m *noting) Acquire(_ context.Context, name string) (int, error) {
 	if err := m.open(); err != nil {
@@ -153,7 +160,7 @@ func (m *noting) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if m.holds != name || m.ch.IsClosed() || m.ch.Qos(0, 0, false) != nil {
 		return false, nil
 	}
-	return true, m.notes.Publish("amq.fanout", "", false, false, amqp091.Publishing{})
+	return true, m.note()
 }
 
 func (m *noting) Release(_ context.Context, name string, _ int) error {
@@ -167,7 +174,7 @@ func (m *noting) Release(_ context.Context, name string, _ int) error {
 // TestNoReplyIsLost: a reply that there is none of is not lost: who has its answer already gives it rightly.
 func TestNoReplyIsLost(t *testing.T) {
 	runner := mutexRunner(t, "noting", func(url string) (inprocess.Lock, error) {
-		m := &noting{named: named{url: url, name: lockName}}
+		m := &noting{keepingNotes{named: named{url: url, name: lockName}}}
 		return m, m.open()
 	})
 	lose := scenario.Action{Kind: scenario.Lose, Client: 1}
@@ -177,18 +184,8 @@ func TestNoReplyIsLost(t *testing.T) {
 	}
 }
 
-// auditing writes down that it has verified, and waits for no answer to that.
-type auditing struct {
-	named
-	notes *amqp091.Channel
-}
-
-func (m *auditing) open() (err error) {
-	if err = m.named.open(); err == nil && m.notes == nil {
-		m.notes, err = m.conn.Channel()
-	}
-	return err
-}
+// auditing is held by who has an exclusive queue. Who verifies it writes that down.
+type auditing struct{ keepingNotes }
 
 func (m *auditing) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if err := m.named.open(); err != nil || m.holds != name {
@@ -197,14 +194,14 @@ func (m *auditing) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if _, err := m.ch.QueueDeclarePassive(m.name(name), false, false, true, false, nil); err != nil {
 		return false, err
 	}
-	return true, m.notes.Publish("amq.fanout", "", false, false, amqp091.Publishing{})
+	return true, m.note()
 }
 
 // TestTrailingChannelLost: what a client sends as it answers, and waits for no answer to, may meet a channel that the schedule has
 // closed: it sees that in its next operation.
 func TestTrailingChannelLost(t *testing.T) {
 	runner := mutexRunner(t, "auditing", func(url string) (inprocess.Lock, error) {
-		m := &auditing{named: named{url: url, name: lockName}}
+		m := &auditing{keepingNotes{named: named{url: url, name: lockName}}}
 		return m, m.open()
 	})
 	for n := range 4 {
@@ -266,5 +263,33 @@ func TestClosesCross(t *testing.T) {
 	expectRight(t, x)
 	if err != nil || x.Uncontrolled.Hung > 0 {
 		t.Errorf("closed: %v\n%s", err, drawn(x))
+	}
+}
+
+// closingProbe is held by who has an exclusive queue. It verifies on a channel of its own, which it closes, whatever comes of that.
+type closingProbe struct{ named }
+
+func (m *closingProbe) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if m.holds != name || m.conn.IsClosed() {
+		return false, nil
+	}
+	ch, err := m.conn.Channel()
+	if err != nil {
+		return false, nil
+	}
+	_, err = ch.QueueDeclarePassive(m.name(name), false, false, true, false, nil)
+	_ = ch.Close()
+	return err == nil, nil
+}
+
+// TestAssured: who was told within its verify that it has the lock says so rightly, though its connection is lost before it does.
+func TestAssured(t *testing.T) {
+	runner := mutexRunner(t, "closing its probe", func(url string) (inprocess.Lock, error) {
+		m := &closingProbe{named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	for n := range 5 {
+		actions := append(steps(1, n), scenario.Action{Kind: scenario.Lose, Client: 1})
+		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}}))
 	}
 }

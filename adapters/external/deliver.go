@@ -40,28 +40,21 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 	l = r.connections[cmd.Conn]
 	p.parked = p.parked[1:]
 	p.goesOn()
-	is = passage{
-		channel: l.knows(cmd.Channel), released: l.released,
-		broken:  l.broken != 0 && l.broken == cmd.Channel,
-		closing: l.closing != 0 && l.closing == cmd.Channel, // what is sent there is not answered
-	}
-	if id := cmd.Method.ID(); id == frame.ChannelOpenID || id == frame.ChannelCloseID {
-		if is.broken { // it is closed as it is
-			l.broken, is.broken = 0, false
-		}
-		if is.closing {
-			l.closing, is.closing = 0, false
-		}
-	}
 	if r.shared {
 		p.current = l
 	}
-	if !is.released {
+	released := l.released
+	if !released {
 		l.repliesDropped = repliesDropped
 		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
 			r.uncontrolled.Connections++
 		}
 		l.passing(cmd)
+	}
+	is = passage{
+		channel: l.knows(cmd.Channel), released: released,
+		broken:  l.broken != 0 && l.broken == cmd.Channel,
+		closing: l.closing != 0 && l.closing == cmd.Channel, // what is sent there is not answered
 	}
 	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
 		r.uncontrolled.Pipelined++
@@ -79,13 +72,14 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	if l == nil {
 		return nil
 	}
+	p.unheard = nil
 	model := r.model(cmd, is.channel)
 	if is.released || is.closing || is.broken {
 		r.harm(p.clientHandle)
 	}
 	switch {
 	case is.released: // the client sees now that the broker is gone
-		p.troubled, p.severed = true, true
+		p.troubled, p.severed, p.unheard = true, true, cmd
 		r.monitor.Lost(c)
 		cmd.Discard()
 		if cmd.Method.ID() == frame.ConnectionCloseID && !l.stalled { // it crosses the broker's own; some drivers wait for the answer for ever
@@ -119,10 +113,22 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		r.channelEnds(l, cmd.Channel)
 	}
 	r.told(c, l, cmd, model, reply)
+	if cmd.Replies && !repliesDropped && asks(model.Method) {
+		r.monitor.Assured(c)
+	}
 	if is.broken && r.design.Holding != recognise.ByQueue { // what it had by that channel may be free
 		r.gonePast(l)
 	}
 	return l
+}
+
+// asks reports whether the answer to a method may tell something about a lock: it only prepares for that otherwise.
+func asks(m amqp.Method) bool {
+	switch m {
+	case amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect:
+		return false
+	}
+	return true
 }
 
 // softError is what a client is told that closes a channel and nothing more, to all drivers.

@@ -125,9 +125,12 @@ func (l *connection) passing(c *wire.Command) {
 	case frame.ConnectionOpenID:
 		l.opened = true
 		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
-	case frame.ChannelOpenID: // libraries use numbers again
+	case frame.ChannelOpenID, frame.ChannelCloseID: // libraries use numbers again, and a channel that is closed is past its errors
 		if l.closing == c.Channel {
 			l.closing = 0
+		}
+		if l.broken == c.Channel {
+			l.broken = 0
 		}
 	case frame.ExchangeDeclareID:
 		l.client.runner.exchanges = true

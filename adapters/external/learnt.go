@@ -16,6 +16,7 @@ type Learnt struct {
 	habits map[cause]habit
 	rests  map[rest]bool
 	lulls  map[rest]bool
+	hung   map[rest]bool // behind which commands they wait for ever once their connection is lost
 	resign map[rest]*resign
 	fates  map[string]fate // of the kinds of names of locks; nil is not looked at
 	vain   map[bool]int    // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
@@ -23,7 +24,7 @@ type Learnt struct {
 
 // NewLearnt is to be filled.
 func NewLearnt() *Learnt {
-	return &Learnt{habits: make(map[cause]habit), rests: make(map[rest]bool), lulls: make(map[rest]bool), resign: make(map[rest]*resign), vain: make(map[bool]int)}
+	return &Learnt{habits: make(map[cause]habit), rests: make(map[rest]bool), lulls: make(map[rest]bool), hung: make(map[rest]bool), resign: make(map[rest]*resign), vain: make(map[bool]int)}
 }
 
 // exchange gives what the runner has learnt to the others, and takes what they have.
@@ -42,7 +43,7 @@ func (s *Runner) exchange() {
 	for of, h := range l.habits {
 		*s.habit(of), s.common[of] = h, h
 	}
-	for _, both := range [][2]map[rest]bool{{s.rests, l.rests}, {s.lulls, l.lulls}} {
+	for _, both := range [][2]map[rest]bool{{s.rests, l.rests}, {s.lulls, l.lulls}, {s.hung, l.hung}} {
 		maps.Copy(both[1], both[0])
 		maps.Copy(both[0], both[1])
 	}

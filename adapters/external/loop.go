@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -143,6 +144,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	case scenario.CrashEffect:
 		r.crash(c, late)
 	case scenario.Lose:
+		p.unheard = cmd
 		r.loseReply(l, late)
 	case scenario.CrashReply:
 		if err := r.settle(); err != nil {
@@ -155,7 +157,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 
 // settle waits until every client is at the gate, or done with its operation, and takes in what is over.
 func (r *run) settle() error {
-	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.lulled() || a.quiet() || len(a.parked) > 0 }))
+	calm, err := r.wait(r.ctx, r.patience(r.config.Patience), r.all(func(a *clientHandle) bool { return a.lulled() || a.quiet() || len(a.parked) > 0 }))
 	if err == nil {
 		err = r.lull()
 	}
@@ -342,9 +344,41 @@ func (r *run) giveUp() {
 			continue
 		}
 		r.uncontrolled.Hung++
+		if p.unheard != nil {
+			r.hung[p.hangs()] = true
+		}
 		r.unfinished(uint8(i + 1))
 		r.crash(uint8(i+1), false) // what its operation would have left nobody knows
 	}
+}
+
+// hangs is where a client waits for a reply that cannot come.
+func (p *clientState) hangs() rest { return rest{p.op, p.unheard.Method.ID(), p.mayWait} }
+
+// waitsInVain says which reply a client waits for that cannot come, if it does.
+func (p *clientState) waitsInVain() string {
+	if p.unheard == nil {
+		return ""
+	}
+	return fmt.Sprintf("its connection was lost before %s was answered, and it waits on", p.unheard.Method.ID())
+}
+
+// patience is how long those are waited for who are at work, of as long as anybody is: an eighth where clients were seen to wait
+// for a reply that cannot come until they were ended.
+func (r *run) patience(longest time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	limit := longest
+	for i := range r.clients {
+		switch p := &r.clients[i]; {
+		case !p.busy || !p.calling || len(p.parked) > 0:
+		case p.unheard == nil || !r.hung[p.hangs()]:
+			return longest
+		default:
+			limit = longest / 8
+		}
+	}
+	return limit
 }
 
 // unfinished is an operation that does not end. In other designs than the guidelines', it may wait for whoever holds the
@@ -352,7 +386,7 @@ func (r *run) giveUp() {
 // else holds anything or is at work.
 func (r *run) unfinished(c uint8) {
 	if !r.design.Channels() {
-		r.monitor.Unfinished(c)
+		r.monitor.Unfinished(c, r.clients[c-1].waitsInVain())
 	}
 	if r.design.Holding == recognise.ByQueue {
 		return

@@ -24,7 +24,7 @@ type racer struct {
 func newRacer() *racer {
 	s := &Runner{
 		wake: make(chan struct{}, 1), habits: make(map[cause]*habit), common: make(map[cause]habit), passes: make(map[cause]int),
-		rests: make(map[rest]bool), lulls: make(map[rest]bool),
+		rests: make(map[rest]bool), lulls: make(map[rest]bool), hung: make(map[rest]bool),
 	}
 	a := &clientHandle{runner: s, client: unwieldy{}}
 	a.host = a

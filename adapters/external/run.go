@@ -130,6 +130,7 @@ type clientState struct {
 	said        uint8          // what it called the slot that it was granted last
 	tail        *wire.Command  // the last one that has to pass before its operation is over
 	trailed     int            // how often that was another one
+	unheard     *wire.Command  // the last one that it has sent, of which it never gets the reply: its connection is gone
 	before      wire.Counts    // what had gone over its connections when the operation began, in measured runs
 }
 

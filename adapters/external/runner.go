@@ -87,6 +87,7 @@ type Runner struct {
 	spares   []*spare
 	crashes  bool          // clients do, in scenarios
 	lulls    map[rest]bool // where clients wait for a lock
+	hung     map[rest]bool // where they wait for ever once their connection is lost
 	awaiting bool          // it is waited for those who do
 
 	// What the gate knows, under mu. wake says that it has changed.
@@ -115,7 +116,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s := &Runner{
 		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
 		habits: make(map[cause]*habit), common: make(map[cause]habit), passes: make(map[cause]int), rests: make(map[rest]bool),
-		lulls: make(map[rest]bool),
+		lulls: make(map[rest]bool), hung: make(map[rest]bool),
 	}
 	if c.Learnt == nil {
 		s.config.Learnt = NewLearnt()

@@ -95,7 +95,7 @@ func (r *run) await() error {
 		}
 	}
 	r.awaits(true)
-	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
+	came, err := r.wait(r.ctx, r.patience(r.config.Limit), func() bool {
 		for _, p := range waiting {
 			if len(p.parked) > 0 || p.answer != nil {
 				return true

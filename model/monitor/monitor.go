@@ -34,6 +34,7 @@ type Monitor struct {
 	shared    bool
 	unbound   bool  // those are not known
 	excused   uint8 // those clients of which leaks are not judged
+	assured   uint8 // those clients that were told within their call that they have what they verify
 	drains    bool  // who takes slots away waits for their holders
 	unguarded bool  // it is not known by what administrators exclude one another
 	n         uint8
@@ -223,6 +224,15 @@ func (m *Monitor) Unbound() { m.unbound = true }
 // besides what it holds is then not judged.
 func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
+// Assured is client c being told something about its lock, within its call: if it has what it verifies at that moment, its yes is
+// right whatever happens to it before it says so.
+func (m *Monitor) Assured(c uint8) {
+	w := &m.clients[c-1]
+	if t := &m.locks[w.lock].truth; w.op == lock.Verify && t.Owner[w.arg] == m.owner(c) && t.Exists&(1<<w.arg) != 0 {
+		m.assured |= 1 << (c - 1)
+	}
+}
+
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }
 
@@ -304,6 +314,7 @@ func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false 
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	m.told = 0
+	m.assured &^= 1 << (c - 1)
 	if l != w.lock {
 		w.loosened = loosened{}
 	}

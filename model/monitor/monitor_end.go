@@ -172,7 +172,7 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
-		kept := t.Owner[s] == m.owner(c) || w.dropped || m.traits.Has(lock.Leases) // a connection lost since was there when it was asked, and so was a lease
+		kept := t.Owner[s] == m.owner(c) || w.dropped || m.assured&(1<<(c-1)) != 0 || m.traits.Has(lock.Leases) // a connection lost since was there when it was asked, and so was a lease
 		m.require(property.HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:

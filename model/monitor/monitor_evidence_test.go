@@ -100,7 +100,8 @@ func TestEvidence(t *testing.T) {
 		},
 			property.Violation{Property: property.ContiguousSlots, Client: 2, Slot: 2, Detail: "there is a hole"}},
 		{"left over", func(m *Monitor) { m.Leftover("a queue") }, property.Violation{Property: property.NoLeak, Detail: "a queue"}},
-		{"never done", func(m *Monitor) { m.Unfinished(2) }, property.Violation{Property: property.Progress, Client: 2, Detail: "the operation does not end"}},
+		{"never done", func(m *Monitor) { m.Unfinished(2, "") }, property.Violation{Property: property.Progress, Client: 2, Detail: "the operation does not end"}},
+		{"never answered", func(m *Monitor) { m.Unfinished(2, "nobody answers") }, property.Violation{Property: property.Progress, Client: 2, Detail: "the operation does not end: nobody answers"}},
 		{"another's queue", func(m *Monitor) { m.Named(2, false) }, property.Violation{Property: property.NameSafety, Client: 2}},
 		{"still there after a crash", func(m *Monitor) {
 			m.Crash(1)

@@ -325,9 +325,13 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 // Leftover is a queue that holds messages, or should not be there, when all is over.
 func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
 
-// Unfinished is an operation that is not over though the execution ended.
-func (m *Monitor) Unfinished(c uint8) {
-	m.violate(property.Progress, c, 0, 0, "the operation does not end")
+// Unfinished is an operation that is not over though the execution ended. why says what it waits for, where that is known.
+func (m *Monitor) Unfinished(c uint8, why string) {
+	detail := "the operation does not end"
+	if why != "" {
+		detail += ": " + why
+	}
+	m.violate(property.Progress, c, 0, 0, detail)
 }
 
 // Believed reports whether a client alive believes to hold a slot.

@@ -241,7 +241,7 @@ func (h *happenings) trifle(c uint8) {
 	case 3:
 		h.m.Crashless(c, h.flip(), "it fell")
 	case 4:
-		h.m.Unfinished(c)
+		h.m.Unfinished(c, "")
 	case 5:
 		h.m.Leftover("a queue")
 	}
