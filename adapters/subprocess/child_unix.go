@@ -3,11 +3,9 @@
 package subprocess
 
 import (
-	"fmt"
-	"io"
+	"errors"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -16,24 +14,34 @@ import (
 type child struct {
 	group                 int
 	stdin, stdout, stderr *os.File
-	guard                 *exec.Cmd
-	orders                io.WriteCloser // the guard's standard input
-	ended                 chan struct{}  // closed when the process has ended, and its group with it
-	how                   string         // its exit status or signal, once it has ended
+	ended                 chan struct{} // closed when the process has ended, and its group with it
+	how                   string        // its exit status or signal, once it has ended
 }
-
-// watchOver reads a group's number and then waits. A line ends it; where its input ends instead, we
-// are dead, and so is the group then.
-const watchOver = `trap '' HUP INT TERM
-read -r group && { read -r line || kill -KILL -"$group"; }`
 
 // startChild starts a command line.
 func startChild(command, dir string, env []string) (*child, error) {
 	c := &child{ended: make(chan struct{})}
-	if err := c.watchOver(); err != nil {
-		return nil, fmt.Errorf("starting a guard for it: %w", err)
+	cmd, err := c.start(commandOf(command, dir), dir, env)
+	if errors.Is(err, syscall.ENOEXEC) { // a script that does not say by what it is run
+		cmd, err = c.start(shellFor(command), dir, env)
 	}
-	cmd := exec.Command("/bin/sh", "-c", command)
+	if err != nil {
+		return nil, err
+	}
+	c.group = cmd.Process.Pid
+	err = guarded.begin(c.group)
+	go c.wait(cmd)
+	if err != nil {
+		c.kill()
+		<-c.ended
+		c.release()
+		return nil, err
+	}
+	return c, nil
+}
+
+// start starts the process, in a group of its own.
+func (c *child) start(cmd *exec.Cmd, dir string, env []string) (*exec.Cmd, error) {
 	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	theirs, err := c.pipes(cmd)
@@ -45,23 +53,8 @@ func startChild(command, dir string, env []string) (*child, error) {
 	}
 	if err != nil {
 		c.release()
-		return nil, err
 	}
-	c.group = cmd.Process.Pid
-	_, _ = io.WriteString(c.orders, strconv.Itoa(c.group)+"\n") // a guard that is dead can't be told anything
-	go c.wait(cmd)
-	return c, nil
-}
-
-// watchOver starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
-func (c *child) watchOver() (err error) {
-	c.guard = exec.Command("/bin/sh", "-c", watchOver)
-	c.guard.Dir = "/"
-	c.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if c.orders, err = c.guard.StdinPipe(); err != nil {
-		return err
-	}
-	return c.guard.Start()
+	return cmd, err
 }
 
 // pipes makes the three pipes and returns the program's ends.
@@ -96,6 +89,7 @@ func (c *child) wait(cmd *exec.Cmd) {
 	_ = cmd.Wait() // how it ended is in its state
 	c.how = cmd.ProcessState.String()
 	c.signal(syscall.SIGKILL)
+	guarded.end(c.group)
 	late := time.Now().Add(drainLimit)
 	_ = c.stdout.SetReadDeadline(late)
 	_ = c.stderr.SetReadDeadline(late)
@@ -120,14 +114,11 @@ func (c *child) endsWithin(d time.Duration) bool {
 	}
 }
 
-// release gives back the pipes and the guard of a process that has ended, or never began.
+// release gives back the pipes of a process that has ended, or never began.
 func (c *child) release() {
 	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
 		if f != nil {
 			f.Close()
 		}
 	}
-	_, _ = io.WriteString(c.orders, "0\ndone\n")
-	_ = c.orders.Close()
-	_ = c.guard.Wait()
 }

@@ -83,6 +83,8 @@ func (j *externalJob) Batch() []Shard {
 }
 
 func (j *externalJob) Work(ctx context.Context, s Shard) (any, error) {
+	_, done := subprocess.LeaveProcessors()
+	defer done()
 	return gated.ProvePart(ctx, j.config, s.From, s.To)
 }
 

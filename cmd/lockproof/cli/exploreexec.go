@@ -35,6 +35,8 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.demand(judged, kind); err != nil {
 		return err
 	}
+	_, done := subprocess.LeaveProcessors()
+	defer done()
 	line := newProgress()
 	res, err := gated.Explore(c.Context(), gated.ExploreConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,

@@ -1,0 +1,101 @@
+//go:build unix
+
+package subprocess
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+)
+
+// watchOver ends the process groups that it was told of, and not told the end of, when its input ends: we are dead then.
+const watchOver = `trap '' HUP INT TERM
+groups=' '
+while read -r what group; do
+	case $what in
+	begun) groups="$groups$group " ;;
+	ended) groups="${groups%% "$group" *} ${groups#* "$group" }" ;;
+	over) exit ;;
+	esac
+done
+for group in $groups; do kill -KILL -"$group"; done`
+
+// guard is a process that sees that none of the programs outlives us, of whatever cause we die. There is one while there are
+// programs.
+type guard struct {
+	mu     sync.Mutex
+	groups map[int]bool
+	cmd    *exec.Cmd // nil where there is none
+	orders io.WriteCloser
+}
+
+var guarded = guard{groups: make(map[int]bool)}
+
+// begin has a process group end with us.
+func (g *guard) begin(group int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.groups[group] = true
+	return g.tell("begun", group)
+}
+
+// end takes a group for one that has ended. After the last, the guard ends.
+func (g *guard) end(group int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.groups, group)
+	if len(g.groups) == 0 {
+		g.stop()
+		return
+	}
+	_ = g.tell("ended", group) // where that fails, the next that begins is told so
+}
+
+// tell tells the guard of a group. Where there is none, or somebody has ended it, another is told of all.
+func (g *guard) tell(what string, group int) error {
+	if g.cmd != nil {
+		if _, err := fmt.Fprintln(g.orders, what, group); err == nil {
+			return nil
+		}
+	}
+	g.stop()
+	if err := g.start(); err != nil {
+		g.stop()
+		return fmt.Errorf("starting a guard, which ends what was started when we die: %w", err)
+	}
+	return nil
+}
+
+// start starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
+func (g *guard) start() error {
+	cmd := exec.Command("/bin/sh", "-c", watchOver)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	orders, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	g.cmd, g.orders = cmd, orders
+	for group := range g.groups {
+		if _, err := fmt.Fprintln(orders, "begun", group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop ends the guard, if there is one.
+func (g *guard) stop() {
+	if g.cmd == nil {
+		return
+	}
+	_, _ = fmt.Fprintln(g.orders, "over") // none that is left is ours
+	_ = g.orders.Close()
+	_ = g.cmd.Wait()
+	g.cmd = nil
+}
