@@ -26,8 +26,7 @@ import (
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
 // {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
 // such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} and {sha1base32} are it in
-// those.
-// {n:3} has leading zeros, and {n-1} counts from 0.
+// those. {n:3} has leading zeros, and {n-1} counts from 0. {{ and }} are braces.
 type Pattern struct {
 	Text  string
 	parts []part
@@ -183,7 +182,10 @@ const leastDigits = 6
 // mostDigits is how many digits of a hash or of a number a pattern may ask for.
 const mostDigits = 128
 
-var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
+var placeholder = regexp.MustCompile(`\{\{|\}\}|\{([A-Za-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
+
+// braces are as they stand in a pattern.
+var braces = strings.NewReplacer("{", "{{", "}", "}}")
 
 // ParsePattern reads a pattern.
 func ParsePattern(text string) (Pattern, error) {
@@ -197,6 +199,10 @@ func ParsePattern(text string) (Pattern, error) {
 	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
 		literally(m[0])
 		at = m[1]
+		if m[2] < 0 { // one of two braces
+			at--
+			continue
+		}
 		name, digits := text[m[2]:m[3]], 0
 		if m[6] >= 0 {
 			digits, _ = strconv.Atoi(text[m[6]:m[7]])
@@ -329,15 +335,12 @@ func learn(examples []example) (Pattern, bool) {
 	return Pattern{}, false
 }
 
-// candidates are the patterns of which one example is. Braces in a queue's name are beyond them.
+// candidates are the patterns of which one example is.
 func candidates(e example) (all []Pattern) {
 	add := func(text string) {
 		if p, err := ParsePattern(text); err == nil {
 			all = append(all, p)
 		}
-	}
-	if strings.ContainsAny(e.queue, "{}") {
-		return nil
 	}
 	for _, w := range writings {
 		before, after, as, ok := w.find(e.queue, e.lock)
@@ -346,13 +349,13 @@ func candidates(e example) (all []Pattern) {
 		}
 		if e.slot > 0 {
 			for _, tail := range numbers(after, e.slot) {
-				add(before + as + tail)
+				add(braces.Replace(before) + as + tail)
 			}
 			for _, head := range numbers(before, e.slot) {
-				add(head + as + after)
+				add(head + as + braces.Replace(after))
 			}
 		}
-		add(before + as + after)
+		add(braces.Replace(before) + as + braces.Replace(after))
 	}
 	return all
 }
@@ -376,7 +379,7 @@ func (w *writing) find(queue, lock string) (before, after, as string, ok bool) {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// numbers are the ways in which a text may have a slot's number, from behind.
+// numbers are the ways in which a text may have a slot's number, from behind, as patterns.
 func numbers(text string, slot int) (all []string) {
 	at := digits.FindAllStringIndex(text, -1)
 	for i := len(at) - 1; i >= 0; i-- {
@@ -385,15 +388,15 @@ func numbers(text string, slot int) (all []string) {
 		if err != nil {
 			continue
 		}
-		width := ""
+		before, after, width := braces.Replace(text[:from]), braces.Replace(text[to:]), ""
 		if text[from] == '0' && to-from > 1 {
 			width = fmt.Sprintf(":%d", to-from)
 		}
 		switch n {
 		case slot:
-			all = append(all, text[:from]+"{n"+width+"}"+text[to:])
+			all = append(all, before+"{n"+width+"}"+after)
 		case slot - 1:
-			all = append(all, text[:from]+"{n-1"+width+"}"+text[to:])
+			all = append(all, before+"{n-1"+width+"}"+after)
 		}
 	}
 	return all
