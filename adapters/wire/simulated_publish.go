@@ -17,7 +17,9 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 		return err
 	}
 	if m.Exchange == "" {
-		cmd.Queue = x.host.queues.lookup(m.RoutingKey)
+		if cmd.Queue = x.host.queues.lookup(m.RoutingKey); cmd.Queue == absent && ch.mode == frame.TxSelectID { // it may be there by the commit
+			cmd.Queue = max(x.host.queues.enter(m.RoutingKey), absent)
+		}
 	}
 	if m.Exchange != "" || len(c.Properties.Headers) > 0 {
 		cmd.Route = x.host.queues.route(amqp.Routing{Exchange: withoutEnds(m.Exchange), Key: m.RoutingKey, Headers: x.headersOf(c.Properties.Headers)})

@@ -625,6 +625,17 @@ var scripts = []script{
 		{who: "a1", method: deleteX},
 		{who: "a1", method: &TxCommit{}},
 	}},
+	{"transactions to a queue that is declared before the commit", []step{
+		{who: "a1", method: &TxSelect{}},
+		{who: "a1", method: &BasicPublish{RoutingKey: "$x", Mandatory: true}, content: body("not there yet")},
+		{who: "b1", method: declareX},
+		{who: "a1", method: &TxCommit{}},
+		{who: "b1", method: passiveX},
+		{who: "a1", method: &BasicPublish{RoutingKey: "$x", Mandatory: true}, content: body("deleted by then")},
+		{who: "b1", method: deleteX},
+		{who: "a1", method: &TxCommit{}},
+		{who: "a1", method: passiveX},
+	}},
 	{"empty names and keys", []step{
 		{who: "a1", method: &QueueUnbind{Exchange: "amq.direct", RoutingKey: "k"}},
 		{who: "a1", method: &ConfirmSelect{}},
