@@ -93,8 +93,9 @@ func (b *nameTable) layout(d *recognise.Design, kind lock.Kind, l uint8, name st
 		out.b[1] = note(d.B, backend.Mutex, 1)
 		return out
 	}
+	zero := d.Holding == recognise.ByQueue && !(d.Admin.Known() && d.Admin.Queue(name, 0) == d.A.Queue(name, 0)) // there may be a queue 0
 	for s := range out.a {
-		if s == 1 || s > 0 && d.Single || d.A.Numbered() && (s > 0 || d.Holding == recognise.ByQueue) { // there may be a queue 0
+		if s == 1 || s > 0 && d.Single || d.A.Numbered() && (s > 0 || zero) {
 			out.a[s] = note(d.A, backend.Slot, s)
 			out.b[s] = note(d.B, backend.Holder, s)
 		}
