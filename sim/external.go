@@ -12,7 +12,7 @@ import (
 // What a target cannot do of that is left out by whoever runs it. traits are those of the lock that is theirs: where callers
 // state limits, they agree in every other scenario.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
-	const golden, other, third, fourth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03
+	const golden, other, third, fourth, fifth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -32,6 +32,8 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	if d.Bits(4) == 0 && d.shape.Rounds == nil {
 		d.often(&sc)
 	}
+	coin = newCoin(s.seed*golden + uint64(i) ^ fifth)
+	d.narrow(&sc)
 	if traits.Has(lock.Limits) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
@@ -68,6 +70,79 @@ func (d draw) often(s *scenario.Scenario) {
 	c.Ops, s.Faults = nil, nil
 	for range oftenRounds {
 		c.Ops = append(c.Ops, calls(lock.Acquire, lock.Release)...)
+	}
+}
+
+// narrow has something go wrong where it rarely does by chance: a reply comes late; semaphores have one slot, for which all
+// wait; administrators lose something in the midst of what they do.
+func (d draw) narrow(s *scenario.Scenario) {
+	kind := d.target.Kind
+	switch how := d.Bits(3); {
+	case how == 0:
+		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
+		s.Faults = append(s.Faults, f)
+	case !d.shape.free() || kind != lock.Semaphore:
+	case how == 1:
+		d.crowded(s)
+	case how == 2:
+		d.disturbed(s, kind)
+	}
+}
+
+// crowded has all want the only slot of a semaphore, and most wait for it.
+func (d draw) crowded(s *scenario.Scenario) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	s.Locks = s.Locks[:1]
+	s.Locks[0].Slots, s.Faults = 1, nil
+	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, r, a, v, r)}, {Ops: calls(a, r, a)}}
+	d.waiting(s)
+	if d.Bits(1) == 1 { // just when somebody is granted it
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.Bits(4)), Late: true})
+	}
+	d.queue(s)
+}
+
+// disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
+// the other does something as well, and a client uses the lock.
+func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
+	s.Locks = s.Locks[:1]
+	s.Locks[0].Slots = uint8(1 + d.Bits(1))
+	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
+	for range 2 {
+		ops := d.administering(kind, s.Locks[0].Slots)
+		if d.Bits(1) == 1 {
+			ops = []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: uint8(1 + d.Bits(1))}}
+		}
+		s.Clients = append(s.Clients, scenario.Client{Ops: ops})
+	}
+	who := uint8(2 + d.Bits(1))
+	f := scenario.Fault{Do: disturbances[d.Bits(3)], Client: who, At: uint16(1 + d.Bits(3))}
+	if d.Bits(2) == 0 {
+		f.At += uint16(d.Bits(3))
+	}
+	if f.Do == scenario.Drop { // all its connections, or the first, or the second if it has two
+		f.Delay = uint16(d.below(3))
+	}
+	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryCommand
+	if s.Schedule.Strategy == scenario.PCT { // the other goes on where that happens
+		s.Schedule.Priorities = []uint8{who, 5 - who, 1}
+		s.Schedule.Changes = []uint16{f.At + uint16(d.Bits(1))}
+	}
+}
+
+// disturbances are drawn each as often as it stands here.
+var disturbances = [8]scenario.ActionKind{
+	scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError, scenario.Lose, scenario.Lose, scenario.CrashEffect,
+}
+
+// queue gives the clients of a scenario priorities, where its schedule goes by those.
+func (d draw) queue(s *scenario.Scenario) {
+	if s.Schedule.Strategy != scenario.PCT {
+		return
+	}
+	s.Schedule.Priorities = nil
+	for c := range s.Clients {
+		s.Schedule.Priorities = slices.Insert(s.Schedule.Priorities, d.below(c+1), uint8(c+1))
 	}
 }
 

@@ -36,3 +36,32 @@ func changes(of int) func(scenario.Client) bool {
 		return c.Lock == of && slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op == lock.Add || o.Op == lock.Remove })
 	}
 }
+
+// TestNarrow: in some scenarios for clients that are not ours, all wait for the only slot of a semaphore, and in some one of two
+// administrators loses a connection, of which it may have several.
+func TestNarrow(t *testing.T) {
+	const most = 800
+	source, crowded, disturbed := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1), 0, 0
+	for i := range most {
+		sc := source.External(i, 0)
+		waits, administer := 0, 0
+		for _, c := range sc.Clients {
+			if slices.Contains(c.Ops, scenario.Operation{Op: lock.Acquire, Arg: scenario.Waiting}) {
+				waits++
+			}
+			if c.Administers() {
+				administer++
+			}
+		}
+		if sc.Locks[0].Slots == 1 && waits > 1 && administer == 0 {
+			crowded++
+		}
+		drops := func(f scenario.Fault) bool { return f.Do == scenario.Drop && f.Client > 1 && f.Delay > 0 }
+		if len(sc.Clients) == 3 && administer == 2 && len(sc.Faults) == 1 && slices.ContainsFunc(sc.Faults, drops) {
+			disturbed++
+		}
+	}
+	if crowded < most/20 || disturbed < most/50 {
+		t.Errorf("of %d scenarios %d are crowded, and in %d an administrator loses a connection", most, crowded, disturbed)
+	}
+}

@@ -55,6 +55,9 @@ func (h *Shape) Check(kind lock.Kind) error {
 	return h.checkFaults()
 }
 
+// free reports whether all is drawn.
+func (h *Shape) free() bool { return *h == Shape{} }
+
 // top is the last slot that locks begin with, as far as that is fixed.
 func (h *Shape) top() int {
 	if h.Start != 0 {

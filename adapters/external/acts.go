@@ -31,7 +31,7 @@ func (a *clientHandle) chatters() bool { return a.unasked >= mostUnasked }
 // are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in
 // all operations and between any two, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
-	if r.design.Holding == recognise.ByQueue {
+	if r.design.Holding == recognise.ByQueue || r.sc.Deeper == scenario.EveryCommand {
 		return r.clients[c-1].sent
 	}
 	return r.clients[c-1].weight

@@ -16,7 +16,7 @@ import (
 //
 // One is that the time of a client is up that waits for the lock. One that waits for the reply to each of its commands looks at
 // its clock only when it goes on, and its time may be up while the broker grants it the lock: it has it then, and may say that
-// it has not. The other is that a client loses what it holds by when it is about to release it, and releases it after others
+// it has not. One that waits to be sent it may be sent it when its time is up, and has not told the broker yet. The other is that a client loses what it holds by when it is about to release it, and releases it after others
 // have had the lock: it may take that from them. Where its process uses another lock as well, it releases it once the process
 // has got that: it may take the one for the other. And one that is told at once that its connections are gone may connect again
 // by itself, and claim what others have had meanwhile: that happens when it is about to verify what it holds.
@@ -66,7 +66,7 @@ func (r *run) belate(a scenario.Action) (instead bool, err error) {
 	p := &r.clients[a.Client-1]
 	loss := &r.belated.losses[a.Client-1]
 	switch {
-	case loss.Kind != scenario.NoAction && !p.busy && p.held > 0 && r.upcoming(p, p.id) && r.sc.Clients[a.Client-1].Ops[p.next].Op == losesBefore(loss.Kind):
+	case loss.Kind != scenario.NoAction && r.isAboutTo(p, losesBefore(loss.Kind)):
 		all := []scenario.Action{r.which(*loss)}
 		if loss.Kind == scenario.Arrive {
 			all = []scenario.Action{{Kind: scenario.Drop, Client: a.Client}, *loss}
@@ -78,11 +78,26 @@ func (r *run) belate(a scenario.Action) (instead bool, err error) {
 			all = append(all, scenario.Action{Kind: scenario.Pause, Client: a.Client, Arg: standsStill})
 		}
 		return true, r.inTurn(all...)
-	case r.belated.timeUp && r.mayBeGranted(p):
+	case r.belated.timeUp && (r.mayBeGranted(p) || r.givesTo(p)):
 		err := r.inTurn(scenario.Action{Kind: scenario.Advance})
 		return err == nil && !r.Can(a), err
 	}
 	return false, nil
+}
+
+// isAboutTo reports whether a client that holds something does an operation next.
+func (r *run) isAboutTo(p *clientState, op lock.Op) bool {
+	return !p.busy && p.held > 0 && r.upcoming(p, p.id) && r.sc.Clients[p.id-1].Ops[p.next].Op == op
+}
+
+// givesTo reports whether a client is releasing what others wait for: they may be sent it when their time is up.
+func (r *run) givesTo(p *clientState) bool {
+	if !r.isAboutTo(p, lock.Release) && !(p.busy && p.op == lock.Release) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.clients, func(o clientState) bool { return o.asleep && o.lulled() && r.lockOf(o.id) == r.lockOf(p.id) })
 }
 
 // losesBefore is what a client is about to do when it loses what it holds.

@@ -28,12 +28,16 @@ type Scenario struct {
 	Clients []Client `json:"clients"`
 	Faults  []Fault  `json:"faults,omitempty"`
 	// Deeper is how many commands of each operation, after the first, do not count for when faults happen, so that these come in the
-	// midst of long ones: see [World.SentBy]. Only clients that are not ours are asked for that, where locks are not held by queues.
+	// midst of long ones: see [World.SentBy]. With EveryCommand, each counts. Only clients that are not ours are asked for that,
+	// where locks are not held by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
 	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
 	Steps int `json:"steps,omitzero"`
 }
+
+// EveryCommand is what [Scenario.Deeper] is where faults happen behind any command as likely.
+const EveryCommand = 255
 
 // StepLimit is how many steps the execution may take.
 func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
