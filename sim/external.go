@@ -59,7 +59,7 @@ func (d draw) alike(s *scenario.Scenario) {
 			s.Clients[i].Lock = d.Bits(1)
 		}
 	}
-	for i, name := range resembling[d.Bits(2)] {
+	for i, name := range resembling[d.below(len(resembling))] {
 		s.Locks[i].Name = name
 	}
 }

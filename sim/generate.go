@@ -110,9 +110,10 @@ var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
-// resembling are pairs of names that are one where case or punctuation are not told apart, or long names are cut.
-var resembling = [4][2]string{
-	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"},
+// resembling are pairs of names that are one where case or punctuation are not told apart, or long names are cut, or of which
+// one has what belongs to the other, where that is found by how its name begins.
+var resembling = [...][2]string{
+	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"}, {"jobs", "jobs.1"},
 	{"nightly-import-of-all-branch-offices-north", "nightly-import-of-all-branch-offices-south"},
 }
 

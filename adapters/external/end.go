@@ -30,6 +30,11 @@ func (r *run) end(all bool) error {
 	if err != nil {
 		return err
 	}
+	if all && released {
+		if err := r.freed(); err != nil {
+			return err
+		}
+	}
 	if !clean && !r.real() && !r.exchanges {
 		return r.sweep(false)
 	}

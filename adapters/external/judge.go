@@ -35,8 +35,11 @@ func (s *Runner) Judgeable() property.Set {
 
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
 func (s *Runner) FromHistory() property.Set {
-	if s.design.Known() {
+	switch {
+	case s.design.Known():
 		return property.Set(0).With(property.Linearizable).With(property.LimitRespected)
+	case s.config.Kind == lock.Mutex:
+		return fromHistory.With(property.CrashFrees)
 	}
 	return fromHistory
 }
@@ -66,7 +69,7 @@ func (s *Runner) Unjudged(p property.Property) string {
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
 	case p == property.AdminExclusion && !s.takesApart():
 		return "asked of who adds or removes slots: that locks are made by two at once harms nobody by itself"
-	case n.Known() || fromHistory.Has(p):
+	case n.Known() || fromHistory.Has(p), p == property.CrashFrees && s.config.Kind == lock.Mutex:
 		return s.unannounced(p)
 	case fromCommands.Has(p) && n.Used != "":
 		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.Used

@@ -306,6 +306,9 @@ func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
 	gives := n > 0 && !(p.answer.result.Held && p.parked[n-1].Replies) && (r.design.Holding != recognise.ByQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
 	if gives && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+		if p.tail == nil {
+			r.uncontrolled.Trailed++
+		}
 		p.tail = p.parked[n-1]
 		p.trailed++
 	}

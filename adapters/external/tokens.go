@@ -57,8 +57,11 @@ func (r *run) slotName(slot uint8) string {
 // blind are those that were judged without a look at what the broker had, where nobody knows what that means. Where it is
 // known, and a broker did something else than was expected, they were not.
 func (r *run) blind() property.Set {
-	if r.design.Known() {
+	switch {
+	case r.design.Known():
 		return 0
+	case r.asksForFreed():
+		return property.Announceable.With(property.CrashFrees)
 	}
 	return property.Announceable
 }

@@ -18,6 +18,9 @@ type Uncontrolled struct {
 	// next choice or after it: it answered, or sent something, when it seemed to wait for a reply; or it had done the
 	// like before in the execution, and that had not been waited for.
 	Raced int
+	// Trailed is how many operations were answered before the last that they had sent reached the broker: they count as over only
+	// then, though another client's next operation might overtake that.
+	Trailed int
 	// Pipelined is how many commands were sent before the one before was answered: how many of them
 	// are at the gate when a choice is made is the client's doing.
 	Pipelined int
@@ -42,29 +45,29 @@ func (u *Uncontrolled) Add(o Uncontrolled) {
 	}
 }
 
-// Free reports whether the schedule decided everything that was to be decided. What is pipelined, or
-// sent on a second connection, still reaches the broker when it is chosen.
+// Free reports whether the schedule decided everything that was to be decided. What is pipelined, or sent on a second
+// connection or behind an answer, still reaches the broker when it is chosen.
 func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.Raced+u.HungUp+u.Died+u.Disagreed == 0
 }
 
-func (u *Uncontrolled) fields() [12]*int {
-	return [12]*int{
-		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Raced, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused,
+func (u *Uncontrolled) fields() [13]*int {
+	return [13]*int{
+		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Raced, &u.Trailed, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused,
 		&u.Unplayed, &u.Disagreed,
 	}
 }
 
-func (u *Uncontrolled) counts() (n [12]int) {
+func (u *Uncontrolled) counts() (n [13]int) {
 	for i, f := range u.fields() {
 		n[i] = *f
 	}
 	return n
 }
 
-var uncontrolledWords = [12]string{
+var uncontrolledWords = [13]string{
 	"clients that sent nothing for longer than patience", "operations that did not end", "commands without an answer",
-	"commands outside of operations", "answers and commands that raced with the schedule", "pipelined commands", "further connections", "sockets closed without a goodbye",
+	"commands outside of operations", "answers and commands that raced with the schedule", "operations answered before all that they had sent had reached the broker, and over only then", "pipelined commands", "further connections", "sockets closed without a goodbye",
 	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible",
 	"executions in which the real broker did something else than the simulated one",
 }

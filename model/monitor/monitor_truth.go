@@ -325,6 +325,11 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 // Leftover is a queue that holds messages, or should not be there, when all is over.
 func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
 
+// CanBeHad says whether what client c held when it crashed can be acquired, long after, while nobody else holds it.
+func (m *Monitor) CanBeHad(c uint8, so bool) {
+	m.require(property.CrashFrees, so, c, 0, 0, "")
+}
+
 // Unfinished is an operation that is not over though the execution ended. why says what it waits for, where that is known.
 func (m *Monitor) Unfinished(c uint8, why string) {
 	detail := "the operation does not end"

@@ -1,0 +1,76 @@
+package external
+
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Where it is not known what on the broker holds a lock, the end of its holder may free it at once, later, or never, as far as
+// anybody can see. Whether it is never, is asked when all is over: nobody who is alive holds the lock, and after a long time
+// somebody wants it.
+
+// longAfter is after how many virtual milliseconds a lock that is still taken will not be freed by its dead holder.
+const longAfter = 30 * 24 * 60 * 60 * 1000
+
+// asksForFreed reports whether it is asked for locks whose holders have died. Others may have some by what a semaphore's
+// administrators did, on a connection that several share, or because they stated another limit; and for a real broker no time
+// passes.
+func (r *run) asksForFreed() bool {
+	return !r.design.Known() && r.config.Kind == lock.Mutex && !r.real() && !r.shared && !r.several && !r.about.Limits
+}
+
+// freed judges whether what dead clients held can be acquired.
+func (r *run) freed() error {
+	if !r.asksForFreed() {
+		return nil
+	}
+	for i := range r.clients {
+		p := &r.clients[i]
+		asks := r.heir(p)
+		if !p.dead || p.held == 0 || asks == nil {
+			continue
+		}
+		free, err := r.obtains(asks, r.place(r.sc.Locks[r.lockOf(p.id)].Name))
+		if err != nil {
+			return err
+		}
+		r.monitor.CanBeHad(p.id, free)
+	}
+	return nil
+}
+
+// heir is a client that may ask for what a dead one held, nil where somebody else may have that, and not know.
+func (r *run) heir(of *clientState) (asks *clientHandle) {
+	for i := range r.clients {
+		switch p := &r.clients[i]; {
+		case p.dead:
+		case r.lockOf(p.id) == r.lockOf(of.id) && (p.unsure || p.gaveUp || p.busy):
+			return nil
+		case p.client != nil:
+			asks = p.clientHandle
+		}
+	}
+	return asks
+}
+
+// obtains reports whether a client is granted a lock, which it gives back, now or after a long time. A client that does not say
+// whether it is has lost something that it has to see first, or will not say: that is no no.
+func (r *run) obtains(a *clientHandle, name string) (bool, error) {
+	for range resetTries {
+		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
+		switch {
+		case errors.Is(err, ErrDied):
+			return true, a.kill()
+		case err != nil:
+			return true, err
+		case res.Held:
+			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
+			return true, err
+		case res.Outcome != lock.Done:
+			return true, nil
+		}
+		r.broker.Advance(longAfter)
+	}
+	return false, nil
+}
