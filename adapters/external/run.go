@@ -125,6 +125,7 @@ type clientState struct {
 	stalledIn   bool           // a reply came late in the operation
 	alone       int            // how many events there were when it began to acquire, alone with a lock that is yet to be made; else 0
 	ranOut      bool           // its time was up while a command of it was at the gate
+	forgetful   bool           // an acquire of its was told no since one had no answer
 	gaveUp      bool           // its last acquire has given up waiting for a reply
 	upset       bool           // a release of what it did not hold ended badly: what it does next may fail for that
 	said        uint8          // what it called the slot that it was granted last

@@ -188,16 +188,19 @@ func (r *run) busied() bool {
 }
 
 // keptUnknown looks whether a client has a slot that it does not hold, when nobody has anything left to do: one that its acquire
-// has given up, or, where nothing has gone wrong, whatever it had it for.
+// has given up, or was not answered, though another was since, or, where nothing has gone wrong, whatever it had it for.
 func (r *run) keptUnknown() {
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.dead || !p.gaveUp && (!r.record.plain() || p.unsure || p.upset) || p.held > 0 || r.several || r.shared || !r.design.Known() {
+		if p.dead || !p.gaveUp && !p.forgetful && (!r.record.plain() || p.unsure || p.upset) || p.held > 0 || r.several || r.shared || !r.design.Known() {
 			continue
 		}
 		why := " has a slot that it does not hold, and gives it back to nobody"
-		if p.gaveUp {
+		switch {
+		case p.gaveUp:
 			why = " has what its acquire gave up, and does not know"
+		case p.forgetful:
+			why = " has what it was granted by an acquire without an answer, though it was told since that it has not"
 		}
 		t := &r.truth[r.lockOf(p.id)]
 		for s := uint8(1); s <= monitor.Slots; s++ {

@@ -412,9 +412,10 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.held, p.stale, p.struck = min(res.Slot, monitor.Slots), false, r.dwells(p)
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
-		p.unsure, p.upset = false, false
+		p.unsure, p.upset, p.forgetful = false, false, false
 		r.otherGranted(p)
-	case p.op == lock.Acquire:
+	case p.op == lock.Acquire: // who is told no after it was told nothing has nothing, or has forgotten it
+		p.forgetful = p.forgetful || p.unsure && res.Outcome == lock.Failed
 		p.unsure = res.Outcome == lock.Unknown
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		p.held, p.grant = 0, nil
