@@ -246,7 +246,7 @@ func (r *run) invoke(c uint8) {
 	if r.burst > 0 {
 		p.before = p.server.Counts()
 	}
-	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked && params.Timeout == 0) // who waits may ask again and again
+	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked && r.bears(p) && params.Timeout == 0) // who waits may ask again and again
 	r.meet(p)
 	if p.troubled || p.upset || op.Op == lock.Verify && p.stale { // another lock of its process may have opened a new connection
 		r.monitor.Lost(c)
@@ -262,6 +262,14 @@ func (r *run) invoke(c uint8) {
 		p.alone = len(r.record.Events)
 	}
 	p.call(op.Op, params)
+}
+
+// bears reports whether what an operation costs is the operation's: its client works on the connection that it worked on in the
+// last one, and clients keep no others, which they may open when they please.
+func (r *run) bears(p *clientState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shared || p.current != nil && p.current.session() == p.worked && !r.spareConnections
 }
 
 // meet notes that an operation that counts or changes the slots begins while others of them are under way: libraries may
@@ -286,7 +294,7 @@ func (r *run) session(p *clientState, op lock.Op, linked bool) int32 {
 	defer r.mu.Unlock()
 	switch l := p.grant; {
 	case op == lock.Release && p.held > 0 && l != nil && l.released && !r.shared:
-		return l.incarnation
+		return l.session()
 	case !linked && p.incarnation > 0:
 		return p.incarnation + 1
 	}

@@ -216,6 +216,7 @@ func (a *clientHandle) baseline() (now baseline) {
 			now.channels += l.conn.Channels()
 		}
 	}
+	a.runner.spareConnections = a.runner.spareConnections || now.connections > 1
 	return now
 }
 

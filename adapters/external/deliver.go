@@ -107,6 +107,10 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		reply.Code = amqp.InternalError
 		r.monitor.Lost(c)
 		p.unaware = !cmd.Replies && (!p.busy || p.op == lock.Release)
+		if !cmd.Replies { // whatever tells it so, it opens another
+			p.broken++
+			r.monitor.Mends(c)
+		}
 	}
 	r.record.exchange(cmd, model, reply)
 	if is.broken && r.design.Channels() {

@@ -110,7 +110,7 @@ func (r *run) lose(l *connection, why ending) {
 					continue // for no reason: that frees nothing, as far as anybody was told
 				}
 			}
-			r.sessionsLost(p, l, r.processOf(p.id, l.incarnation), as)
+			r.sessionsLost(p, l, r.processOf(p.id, l.session()), as)
 		case r.shared && p.current == l:
 			all = append(all, p)
 			r.sessionsLost(p, l, p.process, byBroker)

@@ -41,6 +41,10 @@ type connection struct {
 	passage sync.Mutex
 }
 
+// session is by which number of its client's connections a history knows it: one that was opened just before a run began is of
+// those that were there.
+func (l *connection) session() int32 { return max(1, l.incarnation) }
+
 // exchange is a command and what it was answered.
 type exchange struct {
 	command  *wire.Command

@@ -86,6 +86,9 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	}
 	s.nameTables = nil
 	s.listen(nil)
+	if err := s.shrink(ctx, name); err != nil {
+		return err
+	}
 	s.crowds = len(p.Common([]string{name, s.prefix + firstProbe, s.warming(0), s.warming(1)})) > 0
 	if err := s.unmake(ctx, name); err != nil || !first {
 		return err
@@ -94,6 +97,22 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 		return nil
 	}
 	return s.probeTwo(ctx)
+}
+
+// shrink finds out whether a slot less is a message less, where slots are counted by messages: a library may as well keep account
+// elsewhere of how many of them count.
+func (s *Runner) shrink(ctx context.Context, name string) error {
+	if !s.design.Permits() || !s.supports(lock.Remove) {
+		return nil
+	}
+	queue := s.design.A.Queue(name, 1)
+	before := s.snapshot().Messages(queue)
+	r, err := s.handles[0].do(ctx, lock.Remove, Params{Name: name, Slots: 1})
+	if after := s.snapshot().Messages(queue); err == nil && r.Outcome == lock.Done && after != before-1 {
+		s.design.Holding, s.design.Alike = recognise.Unknown, true
+		s.design.Why = fmt.Sprintf("slots are messages of the queue %s, but remove of one took %d away", s.design.A.Text, before-after)
+	}
+	return err
 }
 
 // The names of the locks that one client is to hold at once.

@@ -96,6 +96,7 @@ type clientState struct {
 	grant       *connection // the connection under which it was granted that
 	grantedBy   uint16      // the channel, where that makes a difference
 	incarnation int32       // connections so far
+	worked      int32       // the session of the connection that it worked on in its last operation
 	process     int32       // that of the operation at hand, or of the last one
 	invoked     int         // index of the event that invoked it
 	op          lock.Op
@@ -283,7 +284,7 @@ func (r *run) clear() error {
 
 // enter is a client at the beginning of a run. mu is held.
 func (r *run) enter(c uint8, a *clientHandle) clientState {
-	p := clientState{clientHandle: a, id: c, process: r.processOf(c, 1)}
+	p := clientState{clientHandle: a, id: c, process: r.processOf(c, 1), worked: 1}
 	p.late, p.raced = 0, 0
 	if r.shared && p.host != p.clientHandle {
 		p.current = p.host.current

@@ -82,13 +82,14 @@ type Runner struct {
 	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
 	fallen error
 	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
-	cutShort bool
-	spent    Spent
-	spares   []*spare
-	crashes  bool          // clients do, in scenarios
-	lulls    map[rest]bool // where clients wait for a lock
-	hung     map[rest]bool // where they wait for ever once their connection is lost
-	awaiting bool          // it is waited for those who do
+	cutShort         bool
+	spent            Spent
+	spares           []*spare
+	crashes          bool          // clients do, in scenarios
+	lulls            map[rest]bool // where clients wait for a lock
+	hung             map[rest]bool // where they wait for ever once their connection is lost
+	spareConnections bool          // clients were seen to have several connections while they were idle
+	awaiting         bool          // it is waited for those who do
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu          sync.Mutex

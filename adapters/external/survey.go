@@ -182,7 +182,7 @@ func (r *run) deprived(p *clientState, granted bool) {
 // gonePast notes that what a client had by a connection may be gone.
 func (r *run) gonePast(l *connection) {
 	for _, p := range r.playing(l.client) {
-		r.event(history.Gone, r.processOf(p.id, l.incarnation))
+		r.event(history.Gone, r.processOf(p.id, l.session()))
 	}
 }
 

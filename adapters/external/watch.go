@@ -64,6 +64,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	}
 	p.mend(&r.monitor, m, reply)
 	x := m.Exchange(reply, cmd.Replies)
+	x.RoundTrip = x.RoundTrip && (cmd.Replies || m.Method != amqp.BasicPublish) // in a transaction, it is waited for the commit alone
 	r.monitor.Exchange(c, &x)
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
@@ -319,6 +320,9 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 	switch p.op {
 	case lock.Verify, lock.Wait:
 		res.Slot = p.arg
+		if p.op == lock.Wait && res.Outcome == lock.Unknown && res.Reason == lock.NoReason { // whatever its error says, it has changed nothing
+			res.Outcome = lock.Failed
+		}
 	case lock.Release:
 		if res.Slot = p.arg; res.Outcome == lock.Done && r.heldHalfOpen(p) {
 			r.monitor.Lost(p.id)
@@ -403,6 +407,9 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	}
 	r.mu.Lock()
 	now := p.current
+	if p.worked = 0; now != nil {
+		p.worked = now.session()
+	}
 	r.mu.Unlock()
 	switch {
 	case p.needless:

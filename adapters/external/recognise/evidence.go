@@ -99,6 +99,9 @@ func (s Snapshot) Size() (n int) {
 	return n
 }
 
+// Messages is how many messages a queue has, those included that channels have.
+func (s Snapshot) Messages(queue string) int { return len(s[queue].ready) + len(s[queue].taken) }
+
 // queueState is what it has of one.
 type queueState struct {
 	owned        bool                // by a connection

@@ -113,6 +113,7 @@ type walk struct {
 
 // checkedClient is a client of the walk, with an address of its own.
 type checkedClient struct {
+	slot   int // that it was granted, 0 for none
 	name   string
 	client *subprocess.Client
 	server *wire.Server
@@ -201,6 +202,9 @@ func (w *walk) call(l line) {
 	if l.op == lock.Acquire && p.about.Limits {
 		l.params.Limit = max(1, l.params.Limit)
 	}
+	if l.op == lock.Verify || l.op == lock.Release {
+		l.params.Slot = cmp.Or(p.slot, l.params.Slot)
+	}
 	s := Step{Client: p.name, What: l.words()}
 	if !offers(l.op) {
 		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()
@@ -226,6 +230,12 @@ func (w *walk) call(l line) {
 		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), fencing
 	}
 	w.token = max(w.token, token)
+	switch l.op {
+	case lock.Acquire:
+		p.slot = int(got.Slot)
+	case lock.Release:
+		p.slot = 0
+	}
 	w.report(s)
 }
 
