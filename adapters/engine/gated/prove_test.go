@@ -63,7 +63,7 @@ func TestDearAndFirst(t *testing.T) {
 	all := property.ApplicableExternal(lock.Mutex)
 	res, err := gated.Prove(t.Context(), gated.Config{
 		Starter: inprocess.Starter{Name: "dear", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
-			return mutexes.New(ctx, url, mutexes.Queue{ConnectionEach: true, AsksFirst: true, Prober: true})
+			return mutexes.New(ctx, url, mutexes.Token{})
 		}},
 		Kind: lock.Mutex, Seed: 1, Scenarios: 12, Properties: all, Until: all,
 	})
