@@ -8,15 +8,45 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // shelf is a semaphore whose slots are queues and whose holders have exclusive ones. Whether a queue is there it asks by a
-// passive declaration, or as the guidelines do, by publishing. They are called A and B if it is guided.
+// passive declaration, or as the guidelines do, by publishing, with confirms or in a transaction. They are called A and B if it
+// is guided.
 type shelf struct {
 	named
-	publishes, guided bool
+	publishes, guided, transacts bool
+	tx                           *amqp091.Channel
+	back                         chan amqp091.Return
+}
+
+// commits reports whether a message that is published in a transaction finds a queue.
+func (s *shelf) commits(queue string) (bool, error) {
+	if s.tx == nil || s.tx.IsClosed() {
+		tx, err := s.conn.Channel()
+		if err != nil {
+			return false, err
+		}
+		s.tx, s.back = tx, tx.NotifyReturn(make(chan amqp091.Return, 1))
+		if err := tx.Tx(); err != nil {
+			return false, err
+		}
+	}
+	err := s.tx.Publish("", queue, true, false, amqp091.Publishing{})
+	if err == nil {
+		err = s.tx.TxCommit()
+	}
+	select {
+	case <-s.back:
+		return false, err
+	default:
+		return true, err
+	}
 }
 
 func (s *shelf) called(name string, n int, what, guided string) string {
@@ -32,6 +62,9 @@ func (s *shelf) holder(name string, n int) string { return s.called(name, n, "ho
 func (s *shelf) there(queue string) (bool, error) {
 	if err := s.open(); err != nil {
 		return false, err
+	}
+	if s.transacts {
+		return s.commits(queue)
 	}
 	if s.publishes {
 		c, err := s.ch.PublishWithDeferredConfirm("", queue, true, false, amqp091.Publishing{})
@@ -101,11 +134,30 @@ func (s *shelf) Destroy(ctx context.Context, name string) error {
 func TestDearer(t *testing.T) {
 	for _, test := range []struct{ publishes, guided bool }{{true, true}, {false, true}, {true, false}} {
 		runner := semaphoreRunner(t, "shelf", func(url string) (inprocess.Lock, error) {
-			s := &shelf{named{url: url}, test.publishes, test.guided}
+			s := &shelf{named: named{url: url}, publishes: test.publishes, guided: test.guided}
 			return s, s.open()
 		})
 		if runner.Lenient().Has(property.CheapAcquire) == (test.publishes && test.guided) {
 			t.Errorf("%+v: lenient in %b; %s", test, runner.Lenient(), runner.Held())
 		}
+	}
+}
+
+// TestTransactionsAreCheap: a message that is published in a transaction is not waited for, but its commit.
+func TestTransactionsAreCheap(t *testing.T) {
+	runner := semaphoreRunner(t, "shelf", func(url string) (inprocess.Lock, error) {
+		s := &shelf{named: named{url: url}, guided: true, transacts: true}
+		return s, s.open()
+	})
+	runner.Measure(external.Settle)
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cheap := property.Set(0).With(property.CheapAcquire).With(property.CheapVerify); x.Found&cheap != 0 || x.Exercised&cheap != cheap {
+		t.Errorf("%v, %v\n%s", x.Exercised.Names(), x.Violations, drawn(x))
 	}
 }

@@ -85,7 +85,7 @@ func (w *watching) Wait(_ context.Context, name string, slot int) error {
 // TestOutwaited: who waits for a slot that somebody holds waits as long as that, however often it asks.
 func TestOutwaited(t *testing.T) {
 	runner := semaphoreRunner(t, "watching", func(url string) (inprocess.Lock, error) {
-		w := &watching{shelf{named{url: url}, true, false}}
+		w := &watching{shelf{named: named{url: url}, publishes: true}}
 		return w, w.open()
 	})
 	sc := runner.Playable(scenario.Scenario{
