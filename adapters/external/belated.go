@@ -16,10 +16,11 @@ import (
 //
 // One is that the time of a client is up that waits for the lock. One that waits for the reply to each of its commands looks at
 // its clock only when it goes on, and its time may be up while the broker grants it the lock: it has it then, and may say that
-// it has not. One that waits to be sent it may be sent it when its time is up, and has not told the broker yet. The other is that a client loses what it holds by when it is about to release it, and releases it after others
-// have had the lock: it may take that from them. Where its process uses another lock as well, it releases it once the process
-// has got that: it may take the one for the other. And one that is told at once that its connections are gone may connect again
-// by itself, and claim what others have had meanwhile: that happens when it is about to verify what it holds.
+// it has not. One that waits to be sent it may be sent it when its time is up, and has not told the broker yet. The other is that
+// a client loses what it holds by when it is about to release it, and releases it after others have had the lock: it may take that
+// from them. Where its process uses another lock as well, it releases it once the process has got that: it may take the one for
+// the other. And one that is told at once that its connections are gone may connect again by itself, and claim what others have
+// had meanwhile: that happens when it is about to verify what it holds.
 
 // standsStill is for how many virtual milliseconds who has lost what it is about to release or to verify lets others go first: as
 // many steps, in which they acquire and release it once or twice.

@@ -86,7 +86,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	}
 	s.nameTables = nil
 	s.listen(nil)
-	if err := s.shrink(ctx, name); err != nil {
+	if err := s.lessens(ctx, name); err != nil {
 		return err
 	}
 	s.crowds = len(p.Common([]string{name, s.prefix + firstProbe, s.warming(0), s.warming(1)})) > 0
@@ -99,9 +99,9 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	return s.probeTwo(ctx)
 }
 
-// shrink finds out whether a slot less is a message less, where slots are counted by messages: a library may as well keep account
+// lessens finds out whether a slot less is a message less, where slots are counted by messages: a library may as well keep account
 // elsewhere of how many of them count.
-func (s *Runner) shrink(ctx context.Context, name string) error {
+func (s *Runner) lessens(ctx context.Context, name string) error {
 	if !s.design.Permits() || !s.supports(lock.Remove) {
 		return nil
 	}
