@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -28,7 +29,13 @@ func BenchmarkControlled(b *testing.B) {
 	}
 	for _, e := range enginetest.Examples {
 		b.Run(e.Folder, func(b *testing.B) {
-			runners := make([]*external.Runner, runtime.GOMAXPROCS(0))
+			workers := runtime.GOMAXPROCS(0)
+			if e.Command != "" {
+				all, done := subprocess.LeaveProcessors()
+				defer done()
+				workers = all
+			}
+			runners := make([]*external.Runner, workers)
 			for i := range runners {
 				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.Starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
