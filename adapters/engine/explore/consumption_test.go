@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-var whole = flag.Bool("whole", false, "explore locks by consumption with a fault of each kind at once: minutes each")
+var whole = flag.Bool("whole", false, "explore locks by consumption with a fault of each kind at once, and for any number of clients those that wait: minutes each")
 
 // everyFault is one fault of each kind, at once.
 const everyFault = "all"

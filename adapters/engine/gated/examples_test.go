@@ -18,7 +18,7 @@ import (
 
 // Processes take long to start. Some bugs of each language show that what its driver does gets through the gate; the example
 // in Go has the others' designs.
-var everyBug = flag.Bool("every-bug", false, "look for every bug of the examples in other languages, and give right mutexes in them twice as many scenarios")
+var everyBug = flag.Bool("every-bug", false, "look for every bug of the examples in other languages, and give right locks several times as many scenarios")
 
 // Locks in several languages, as they are, on the simulated broker and on a real RabbitMQ behind the gate: the
 // correct ones hold, and each wrong one violates the property that its bug breaks, in an execution that replays.
@@ -64,7 +64,7 @@ func check(t *testing.T, e *enginetest.Example) {
 // difference.
 func repeats(t *testing.T, e *enginetest.Example) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 5)
-	n := e.Scenarios(20)
+	n := e.Scenarios(12)
 	var executions [2][]string
 	for turn := range executions {
 		executions[turn] = make([]string, n)
@@ -94,7 +94,11 @@ func repeats(t *testing.T, e *enginetest.Example) {
 }
 
 func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
-	res := e.Prove(t, on, "", e.Scenarios(60), 0)
+	n := 30
+	if *everyBug {
+		n = 60
+	}
+	res := e.Prove(t, on, "", e.Scenarios(n), 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
 			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)

@@ -240,13 +240,16 @@ func (m *mutex) scenarios(t *testing.T, short, long int) int {
 	return short
 }
 
-// fewer is how many of n scenarios a right one is given: half of them if it is a program, whose processes take long to
-// start, unless every bug is looked for.
+// fewer is how many of n scenarios a right one is given, unless every bug is looked for: half of them, and a quarter if it is
+// a program, whose processes take long to start.
 func (m *mutex) fewer(n int) int {
-	if m.design == nil && !*everyBug {
-		return n / 2
+	switch {
+	case *everyBug:
+		return n
+	case m.design == nil:
+		return n / 4
 	}
-	return n
+	return n / 2
 }
 
 // Mutexes of other designs than the guidelines' are accused of nothing while they are right, and judged by what is
