@@ -81,7 +81,7 @@ func (d draw) narrow(s *scenario.Scenario) {
 	case how == 0:
 		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 		s.Faults = append(s.Faults, f)
-	case !d.shape.free() || kind != lock.Semaphore:
+	case !d.shape.free() || kind != lock.Semaphore || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
 		d.crowded(s)
 	case how == 2:
@@ -92,7 +92,6 @@ func (d draw) narrow(s *scenario.Scenario) {
 // crowded has all want the only slot of a semaphore, and most wait for it.
 func (d draw) crowded(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
-	s.Locks = s.Locks[:1]
 	s.Locks[0].Slots, s.Faults = 1, nil
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, r, a, v, r)}, {Ops: calls(a, r, a)}}
 	d.waiting(s)
@@ -105,7 +104,6 @@ func (d draw) crowded(s *scenario.Scenario) {
 // disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
 // the other does something as well, and a client uses the lock.
 func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
-	s.Locks = s.Locks[:1]
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
 	for range 2 {

@@ -61,7 +61,7 @@ func TestNarrow(t *testing.T) {
 			disturbed++
 		}
 	}
-	if crowded < most/20 || disturbed < most/50 {
+	if crowded < most/40 || disturbed < most/100 {
 		t.Errorf("of %d scenarios %d are crowded, and in %d an administrator loses a connection", most, crowded, disturbed)
 	}
 }
