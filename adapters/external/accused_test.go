@@ -56,18 +56,27 @@ func (m *impatient) Acquire(ctx context.Context, name string) (got int, err erro
 	if m.slow {
 		time.Sleep(200 * time.Millisecond)
 	}
-	done := make(chan struct{})
+	over, inTime := within(100*time.Millisecond, func() { got, err = m.named.Acquire(ctx, name) })
+	if inTime {
+		return got, err
+	}
+	m.socket.Close()
+	<-over
+	return 0, errImpatient
+}
+
+// within does something, and reports whether it takes no longer than so long; over is closed when it is over.
+func within(limit time.Duration, do func()) (over chan struct{}, inTime bool) {
+	over = make(chan struct{})
 	go func() {
-		defer close(done)
-		got, err = m.named.Acquire(ctx, name)
+		defer close(over)
+		do()
 	}()
 	select {
-	case <-done:
-		return got, err
-	case <-time.After(100 * time.Millisecond):
-		m.socket.Close()
-		<-done
-		return 0, errImpatient
+	case <-over:
+		return over, true
+	case <-time.After(limit):
+		return over, false
 	}
 }
 

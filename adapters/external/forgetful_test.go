@@ -16,23 +16,19 @@ type oblivious struct {
 	late chan struct{} // closed when what was given up is over
 }
 
-func (m *oblivious) Acquire(ctx context.Context, name string) (got int, err error) {
+func (m *oblivious) Acquire(ctx context.Context, name string) (int, error) {
 	if m.late != nil {
 		<-m.late
 		m.holds = ""
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		got, err = m.named.Acquire(ctx, name)
-	}()
-	select {
-	case <-done:
+	var got int
+	var err error // both are written late where that is given up
+	over, inTime := within(100*time.Millisecond, func() { got, err = m.named.Acquire(ctx, name) })
+	if inTime {
 		return got, err
-	case <-time.After(100 * time.Millisecond):
-		m.late = done
-		return 0, errImpatient
 	}
+	m.late = over
+	return 0, errImpatient
 }
 
 // TestForgotten: who is granted a lock by an acquire that it has given up, and is told later that it does not get it, has forgotten
