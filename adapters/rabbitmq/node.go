@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	nodeStartLimit = 90 * time.Second // for a node to be ready; on an idle machine it takes 3 to 6 s
+	nodeStartLimit = 5 * time.Minute  // for a node to be ready; on an idle machine it takes 3 to 6 s, on a busy one 90 s were too few
 	nodeStopLimit  = 20 * time.Second // for a node to end in good order; it takes about 1 s
 )
 
@@ -131,10 +131,20 @@ func (n *node) boot(ctx context.Context) (version string, err error) {
 	n.server = started
 	version, err = awaitReady(ctx, n.url(), n.server.ended)
 	if err != nil {
-		printed, _ := os.ReadFile(n.console.Name())
-		return "", fmt.Errorf("%w; it said: %s", err, serverLog(string(printed)))
+		return "", fmt.Errorf("%w; it said: %s", err, serverLog(n.printed()))
 	}
 	return version, nil
+}
+
+// printed is what the node has said: on its console until it has read where its log is, and there from then on.
+func (n *node) printed() string {
+	all, _ := os.ReadFile(n.console.Name())
+	logs, _ := filepath.Glob(n.path("log/*.log"))
+	for _, name := range logs {
+		logged, _ := os.ReadFile(name)
+		all = append(all, logged...)
+	}
+	return string(all)
 }
 
 func (n *node) restart(ctx context.Context) error {
