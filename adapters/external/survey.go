@@ -1,6 +1,7 @@
 package external
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
@@ -81,7 +82,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 		t.Pending |= t.Exists & (1 << s)
 		return
 	}
-	var first, same owner
+	var first, same, passive owner
 	ready := false
 	for m := range v.Messages(r.realName(q)) {
 		switch o := (owner{r.connections[m.Conn], m.Channel}); {
@@ -89,6 +90,12 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 			continue
 		case m.Conn == nil:
 			ready = true
+		case r.design.Active && !r.consumes(v, q, o): // who came too late gives it back, and so does who releases
+			if r.acquiring(o.connection) {
+				ready = true
+			} else {
+				passive = o
+			}
 		case o == r.owners[l][s]:
 			same = o
 		case first == owner{}:
@@ -96,8 +103,11 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 		}
 		r.filled[l] |= 1 << s
 	}
-	if same != (owner{}) { // of several, the holder stays who it was
+	switch {
+	case same != owner{}: // of several, the holder stays who it was
 		first = same
+	case first == owner{}:
+		first = passive
 	}
 	bit := uint16(1) << s
 	t.Exists |= r.filled[l] & bit
@@ -138,9 +148,24 @@ func (r *run) consumer(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue)
 	}
 }
 
+// consumes reports whether somebody is an active consumer of a queue.
+func (r *run) consumes(v wire.State, q amqp.Queue, o owner) bool {
+	for c := range v.Consumers(r.realName(q)) {
+		if !c.Waits && o == (owner{r.connections[c.Conn], c.Channel}) {
+			return true
+		}
+	}
+	return false
+}
+
+// acquiring reports whether who has a connection is acquiring a lock. mu is held.
+func (r *run) acquiring(l *connection) bool {
+	return l != nil && slices.ContainsFunc(r.playing(l.client), func(p *clientState) bool { return p.busy && p.op == lock.Acquire })
+}
+
 // surplus says which messages are too many in a queue whose messages each stand for a slot, or "".
 func (r *run) surplus(v wire.State, q amqp.Queue) string {
-	if r.design.Holding != recognise.ByMessage || r.design.Permits() { // of permits, it is seen at once if there are too many
+	if r.design.Holding != recognise.ByMessage || r.design.Permits() || r.design.Active { // of permits, it is seen at once if there are too many
 		return ""
 	}
 	var seen [monitor.Slots + 1]int

@@ -71,14 +71,15 @@ type Consumer struct {
 	Conn      *Conn
 	Channel   uint16
 	Exclusive bool
-	Waits     bool // for the end of the single active one
+	Single    bool // its queue has but one active at a time
+	Waits     bool // for the end of that one
 }
 
 // Consumers are the consumers of a queue.
 func (v State) Consumers(name string) iter.Seq[Consumer] {
 	return func(yield func(Consumer) bool) {
 		for c := range v.s.broker.Consumers(v.s.queues.lookup(name)) {
-			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive, c.Waits}) {
+			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive, c.Single, c.Waits}) {
 				return
 			}
 		}

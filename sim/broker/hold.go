@@ -56,7 +56,8 @@ type Consumer struct {
 	Conn      Conn
 	Channel   uint16
 	Exclusive bool
-	Waits     bool // for the end of the single active one
+	Single    bool // its queue has but one active at a time
+	Waits     bool // for the end of that one
 }
 
 // Consumers are the consumers of a queue.
@@ -67,7 +68,7 @@ func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 		}
 		single := b.queues[id].singleActive()
 		for _, c := range b.queues[id].consumers {
-			if !yield(Consumer{c.on.conn, c.on.number, c.exclusive, single && !c.active}) {
+			if !yield(Consumer{c.on.conn, c.on.number, c.exclusive, single, single && !c.active}) {
 				return
 			}
 		}

@@ -105,6 +105,9 @@ type Design struct {
 	// Single says that the messages of all slots are in one queue, and number which of them is which slot's.
 	Single bool
 	Number numbering
+	// Active says that only the single active consumer of a queue is sent its messages, and is that as long as it holds the lock: what
+	// others still have of them, and further messages, mean nothing.
+	Active bool
 	// Alike says of a semaphore that clients are told the same of every slot: none has a number.
 	Alike bool
 }

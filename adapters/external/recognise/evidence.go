@@ -108,6 +108,8 @@ type queueState struct {
 	ready, taken []map[numbering]int // the numbers that messages have, see numbersOf; taken are those that channels have
 	consumers    int
 	sole         bool // one of them is exclusive
+	shared       bool // others may join one of them, and are sent messages as it is
+	single       bool // but one of them is active
 }
 
 // Add looks at what the broker has of a queue.
@@ -125,6 +127,7 @@ func (s Snapshot) Add(v wire.State, name string) {
 			q.consumers++
 		}
 		q.sole = q.sole || c.Exclusive
+		q.shared, q.single = q.shared || !c.Exclusive && !c.Single, q.single || c.Single
 	}
 	s[name] = q
 }

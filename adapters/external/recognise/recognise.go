@@ -18,10 +18,12 @@ type evidence struct {
 	stay     []string // those that do not go
 	messages []string // queues of which a message is taken
 	moved    []string // queues of which a message is taken that goes to another of the lock's queues
+	active   []string // queues of which a message is taken by the single active consumer, who goes as well
 	gone     []string // queues of which a message is gone: taken and acknowledged at once
 	still    []string // queues that are consumed, and still are when it is released
 	sole     []string // those of them of which that consumer is an exclusive one
 	consumed []string // queues that are consumed
+	shared   []string // those of them that others may consume as well
 	made     []string // other queues that come with it
 	foreign  []string // exclusive queues, whose names have nothing to do with the lock's
 }
@@ -60,8 +62,14 @@ func (u *Use) evidence() (e evidence) {
 			if len(a.taken)+len(a.ready) < len(q.taken)+len(q.ready) {
 				e.moved = append(e.moved, name)
 			}
+			if q.single && q.consumers > b.consumers && a.consumers < q.consumers {
+				e.active = append(e.active, name)
+			}
 		case q.consumers > b.consumers && a.consumers < q.consumers && !q.owned:
 			e.consumed = append(e.consumed, name)
+			if q.shared {
+				e.shared = append(e.shared, name)
+			}
 		case q.consumers > b.consumers && !q.owned:
 			e.still = append(e.still, name)
 			if q.sole {
@@ -133,12 +141,14 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	owned := all(func(e evidence) []string { return e.owned })
 	messages := all(func(e evidence) []string { return e.messages })
 	consumed := all(func(e evidence) []string { return e.consumed })
+	shared := all(func(e evidence) []string { return e.shared })
 	gone := all(func(e evidence) []string { return e.gone })
 	made := all(func(e evidence) []string { return e.made })
 	stay := all(func(e evidence) []string { return e.stay })
 	still := all(func(e evidence) []string { return e.still })
 	sole := all(func(e evidence) []string { return e.sole })
 	foreign := all(func(e evidence) []string { return e.foreign })
+	active := all(func(e evidence) []string { return e.active })
 	switch {
 	case slices.ContainsFunc(shown, func(e evidence) bool { return e.moves() }):
 		d.Why = "a message of one queue comes with acquiring it, and goes to another queue with releasing it"
@@ -148,10 +158,13 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
+		d.Active = active != nil
 	case owned != nil && p.takes != "":
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
 		p.byQueue(d, kind, given, owned)
+	case shared != nil && kind != lock.Semaphore: // who has consumed it first need not be who is told that it has the lock
+		d.Why = "a consumer of a queue comes with acquiring it and goes with releasing it, beside which others may consume the queue"
 	case consumed != nil:
 		p.byConsumer(d, kind, given, consumed)
 	case gone != nil && p.takes != "":

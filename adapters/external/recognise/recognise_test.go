@@ -32,6 +32,29 @@ func TestTokenMoves(t *testing.T) {
 	}
 }
 
+// A consumer beside whom others may consume the queue holds nothing by that, where there is but one to hold it; and what a single
+// active consumer is sent tells only that it is that.
+func TestConsumers(t *testing.T) {
+	token := []map[numbering]int{{}}
+	for name, c := range map[string]struct {
+		queue         queueState
+		known, active bool
+	}{
+		"exclusive":                          {queueState{consumers: 1, sole: true}, true, false},
+		"single active":                      {queueState{consumers: 1, single: true}, true, false},
+		"one of many":                        {queueState{consumers: 1, shared: true}, false, false},
+		"with a message":                     {queueState{consumers: 1, shared: true, taken: token}, true, false},
+		"single active, and it has messages": {queueState{consumers: 1, single: true, taken: token}, true, true},
+	} {
+		p := NewProbe()
+		before := Snapshot{"jobs.lock": {ready: c.queue.taken}}
+		p.Uses = []*Use{{Lock: "jobs", Slot: 1, Granted: true, Before: before, During: Snapshot{"jobs.lock": c.queue}, After: before}}
+		if d := p.Design(lock.Mutex, Naming{}); d.Known() != c.known || d.Active != c.active {
+			t.Errorf("%s: %s", name, d.String())
+		}
+	}
+}
+
 // Messages for several slots in one queue are told from one message for a lock, also where whoever holds a slot has taken all.
 func TestTakenAll(t *testing.T) {
 	two := []map[numbering]int{{}, {}}
