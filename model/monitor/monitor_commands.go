@@ -85,8 +85,8 @@ func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	if !create && x.Access != backend.Delete && x.Result != backend.Failed {
 		m.asks(c, w, x.Role, x.Slot)
 	}
-	if x.Role == backend.Slot && w.op.Administrative() {
-		m.administer(c, w)
+	if w.op.Administrative() {
+		m.administer(c, w, x)
 	}
 }
 
@@ -103,10 +103,20 @@ func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	}
 }
 
-// administer is an administrative operation that touches an A queue.
-func (m *Monitor) administer(c uint8, w *watch) {
+// administer is an administrative operation that touches an A queue, or is about to. Who is not ours may look at slots before it has
+// the mutex, as long as it looks again behind it: what it has only looked at is in nobody's way.
+func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
+	if x.Role == backend.AdminMutex && m.unbound && x.Access == backend.Create && x.Result == backend.Done {
+		w.working, w.interleaved = false, false
+	}
+	if x.Role != backend.Slot {
+		return
+	}
 	m.require(property.AdminExclusion, !w.interleaved, c, 0, 0, "")
 	w.working = true
+	if m.unbound && x.Access != backend.Create && x.Access != backend.Delete {
+		return
+	}
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
 		if uint8(i)+1 != c && o.lock == w.lock && o.alive && o.working {

@@ -125,3 +125,33 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 }
+
+// An administrator that is not ours may look at slots before it has the mutex, which is in nobody's way; what it changes without
+// the mutex is.
+func TestLooksBeforeMutex(t *testing.T) {
+	look := amqp.Command{Method: amqp.BasicPublish}
+	change := amqp.Command{Method: amqp.QueueDeclare}
+	ok := amqp.Reply{Kind: amqp.OK}
+	for _, c := range []struct {
+		name  string
+		other amqp.Command
+		wrong bool
+	}{{"looks", look, false}, {"changes", change, true}} {
+		m := holding()
+		m.Unbound()
+		m.Begin(2, 0, lock.Add, 1, true)
+		touch(m, 2, backend.AdminMutex, 0, change, ok)
+		touch(m, 2, backend.Slot, 1, look, amqp.Reply{Kind: amqp.Ack})
+		m.Begin(1, 0, lock.Add, 1, true)
+		touch(m, 1, backend.Slot, 2, c.other, ok)
+		touch(m, 2, backend.Slot, 2, change, ok)
+		if m.Found.Has(property.AdminExclusion) != c.wrong {
+			t.Errorf("another %s: found %b", c.name, m.Found)
+		}
+		touch(m, 1, backend.AdminMutex, 0, change, ok)
+		touch(m, 1, backend.Slot, 2, look, amqp.Reply{Kind: amqp.Ack})
+		if m.Found.Has(property.AdminExclusion) != c.wrong {
+			t.Errorf("another %s, and has the mutex then: found %b", c.name, m.Found)
+		}
+	}
+}

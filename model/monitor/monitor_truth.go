@@ -160,7 +160,7 @@ func (m *Monitor) exclude(l uint8) {
 		}
 		c, s := uint8(i)+1, w.believed
 		other := m.rival(l, c, s)
-		if owner := t.Owner[s] &^ HalfOpen; other == 0 && owner != 0 && owner != m.owner(c) && !m.traits.Has(lock.Priorities) {
+		if owner := t.Owner[s] &^ HalfOpen; other == 0 && owner != 0 && owner != m.owner(c) && !m.traits.Has(lock.Priorities) && !m.givesUp(owner) {
 			other = owner
 		}
 		switch {
@@ -173,6 +173,12 @@ func (m *Monitor) exclude(l uint8) {
 			}
 		}
 	}
+}
+
+// givesUp reports whether who has a slot is releasing it, where that may take several commands, of which any may make it somebody
+// else's.
+func (m *Monitor) givesUp(owner uint8) bool {
+	return m.unbound && !m.shared && m.clients[owner-1].op == lock.Release
 }
 
 // renewed reports whether a slot was removed and added again between the grants of two who hold it.
