@@ -61,13 +61,16 @@ func (c *contents) end(e *history.Event, slots, takes int) {
 }
 
 // refuses reports whether an operation, called when there were at least so many slots, may rightly change nothing: there may
-// be no lock, fewer slots than it is to remove, or somebody who holds what it is to take away.
+// be no lock, fewer slots than it is to remove, or somebody who holds what it is to take away, or by which it sees to it that a lock
+// is made once.
 func (c *contents) refuses(op lock.Op, slots, fewest int) bool {
 	switch op {
 	case lock.Remove:
 		return fewest < slots || len(c.holders) > 0
 	case lock.Destroy:
 		return fewest == 0 || len(c.holders) > 0
+	case lock.Create:
+		return len(c.holders) > 0
 	}
-	return fewest == 0 && op != lock.Create
+	return fewest == 0
 }

@@ -137,6 +137,8 @@ func (a *adapter) initialize(p params) string {
 		operations += `,"create","count"`
 	case "modest":
 		operations = `"acquire","release"`
+	case "for good":
+		operations = `"acquire","verify"`
 	}
 	locks, limits := `"mutex"`, a.role == "limited" || a.role == "one at a time"
 	if limits {

@@ -30,6 +30,7 @@ func TestCheck(t *testing.T) {
 		{"greedy", lock.Mutex, false},
 		{"elsewhere", lock.Mutex, false},
 		{"modest", lock.Mutex, true},
+		{"for good", lock.Mutex, true},
 		{"chatty", lock.Mutex, false},
 		{"tidy", lock.Mutex, false},
 		{"deaf", lock.Mutex, false},

@@ -85,14 +85,14 @@ var contest = []line{
 	{client: 2, op: lock.Acquire, params: two, held: true, more: true, advice: "c1 holds the lock, and c2 states that two may: any slot's number will do"},
 	{client: 2, op: lock.Release, params: first, more: true, advice: "give the lock back, and answer {} when the broker has it"},
 	{client: 1, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
-	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has released the slot: it is free (does release delete the holder's queue, or only close a channel?)"},
+	{client: 2, op: lock.Acquire, params: named, held: true, after: lock.Release, advice: "c1 has released the slot: it is free (does release delete the holder's queue, or only close a channel?)"},
 	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
 	{client: 1, op: lock.Add, params: one, advice: "make so many slots more"},
 	{client: 1, op: lock.Count, params: named, slots: 2, after: lock.Add, advice: "one slot was added to one"},
 	{client: 1, op: lock.Remove, params: one, advice: "take away so many slots, the last ones"},
 	{client: 1, op: lock.Count, params: named, slots: 1, after: lock.Remove, advice: "one slot was removed from two"},
 	{client: 1, op: lock.Wait, params: external.Params{Name: name, Slot: 2}, advice: "nobody holds slot 2: there is nothing to wait for"},
-	{client: 1, op: lock.Acquire, params: named, held: true, advice: "slot 1 is free again"},
+	{client: 1, op: lock.Acquire, params: named, held: true, after: lock.Release, advice: "slot 1 is free again"},
 }
 
 // closing is what the second does when the first is gone.
