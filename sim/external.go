@@ -74,19 +74,34 @@ func (d draw) often(s *scenario.Scenario) {
 }
 
 // narrow has something go wrong where it rarely does by chance: a reply comes late; semaphores have one slot, for which all
-// wait; administrators lose something in the midst of what they do.
+// wait; somebody loses something in the midst of what it does.
 func (d draw) narrow(s *scenario.Scenario) {
 	kind := d.target.Kind
 	switch how := d.Bits(3); {
 	case how == 0:
 		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 		s.Faults = append(s.Faults, f)
-	case !d.shape.free() || kind != lock.Semaphore || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
+	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
-		d.crowded(s)
+		d.interrupted(s)
+	case kind == lock.PersistentMutex && how == 2:
+		d.remade(s)
+	case kind != lock.Semaphore:
 	case how == 2:
+		d.crowded(s)
+	case how == 3:
 		d.disturbed(s, kind)
 	}
+}
+
+// interrupted has one of two lose a connection, a channel, a reply or its life behind a command that may change what the broker has,
+// while the other wants the lock, or some wait for it.
+func (d draw) interrupted(s *scenario.Scenario) {
+	who := uint8(1 + d.below(min(2, len(s.Clients))))
+	if d.Bits(1) == 1 {
+		d.waiting(s)
+	}
+	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, uint16(2+d.Bits(2)))), scenario.EveryChange
 }
 
 // crowded has all want the only slot of a semaphore, and most wait for it.
@@ -102,35 +117,65 @@ func (d draw) crowded(s *scenario.Scenario) {
 }
 
 // disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
-// the other does something as well, and a client uses the lock.
+// the other does something as well, and a client uses the lock: behind any of its commands, or between two of those by which it
+// changes several slots.
 func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
 	for range 2 {
 		ops := d.administering(kind, s.Locks[0].Slots)
 		if d.Bits(1) == 1 {
-			ops = []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: uint8(1 + d.Bits(1))}}
+			ops = d.resizing(uint8(1 + d.Bits(1)))
 		}
 		s.Clients = append(s.Clients, scenario.Client{Ops: ops})
 	}
 	who := uint8(2 + d.Bits(1))
-	f := scenario.Fault{Do: disturbances[d.Bits(3)], Client: who, At: uint16(1 + d.Bits(3))}
-	if d.Bits(2) == 0 {
-		f.At += uint16(d.Bits(3))
+	at := uint16(1 + d.Bits(3))
+	if d.Bits(1) == 1 {
+		s.Locks[0].Slots++
+		at, s.Deeper, s.Clients[who-1].Ops = uint16(2+d.Bits(2)), scenario.EveryChange, d.resizing(s.Locks[0].Slots)
+	} else {
+		s.Deeper = scenario.EveryCommand
+		if d.Bits(2) == 0 {
+			at += uint16(d.Bits(3))
+		}
 	}
-	if f.Do == scenario.Drop { // all its connections, or the first, or the second if it has two
-		f.Delay = uint16(d.below(3))
-	}
-	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryCommand
+	f := d.disturbance(who, at)
+	s.Faults = []scenario.Fault{f}
 	if s.Schedule.Strategy == scenario.PCT { // the other goes on where that happens
 		s.Schedule.Priorities = []uint8{who, 5 - who, 1}
 		s.Schedule.Changes = []uint16{f.At + uint16(d.Bits(1))}
 	}
 }
 
+// resizing is to add or to remove n slots.
+func (d draw) resizing(n uint8) []scenario.Operation {
+	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
+}
+
+// disturbance has somebody lose something: of several connections all, or the first, or the second.
+func (d draw) disturbance(who uint8, at uint16) scenario.Fault {
+	f := scenario.Fault{Do: disturbances[d.Bits(3)], Client: who, At: at}
+	if f.Do == scenario.Drop {
+		f.Delay = uint16(d.below(3))
+	}
+	return f
+}
+
 // disturbances are drawn each as often as it stands here.
 var disturbances = [8]scenario.ActionKind{
 	scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError, scenario.Lose, scenario.Lose, scenario.CrashEffect,
+}
+
+// remade has a persistent mutex be destroyed and made again, and somebody lose something in the midst of that, while others use it.
+func (d draw) remade(s *scenario.Scenario) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, v, r)}, {Ops: calls(a, v, r, a, v)}, {}}
+	for _, op := range []lock.Op{lock.Destroy, lock.Create, lock.Create} {
+		s.Clients[2].Ops = append(s.Clients[2].Ops, scenario.Operation{Op: op, Arg: 1})
+	}
+	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(3, uint16(2+d.Bits(2)))}, scenario.EveryChange
+	d.queue(s)
 }
 
 // queue gives the clients of a scenario priorities, where its schedule goes by those.

@@ -38,10 +38,11 @@ func changes(of int) func(scenario.Client) bool {
 }
 
 // TestNarrow: in some scenarios for clients that are not ours, all wait for the only slot of a semaphore, and in some one of two
-// administrators loses a connection, of which it may have several.
+// administrators loses a connection, of which it may have several. In some, somebody loses something behind what it has changed.
 func TestNarrow(t *testing.T) {
 	const most = 800
 	source, crowded, disturbed := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1), 0, 0
+	interrupted, resized := 0, 0
 	for i := range most {
 		sc := source.External(i, 0)
 		waits, administer := 0, 0
@@ -56,10 +57,19 @@ func TestNarrow(t *testing.T) {
 		if sc.Locks[0].Slots == 1 && waits > 1 && administer == 0 {
 			crowded++
 		}
+		if sc.Deeper == scenario.EveryChange {
+			interrupted++
+			if o := sc.Clients[sc.Faults[0].Client-1].Ops[0]; (o.Op == lock.Add || o.Op == lock.Remove) && o.Arg > 1 {
+				resized++
+			}
+		}
 		drops := func(f scenario.Fault) bool { return f.Do == scenario.Drop && f.Client > 1 && f.Delay > 0 }
 		if len(sc.Clients) == 3 && administer == 2 && len(sc.Faults) == 1 && slices.ContainsFunc(sc.Faults, drops) {
 			disturbed++
 		}
+	}
+	if interrupted < most/20 || resized < most/40 {
+		t.Errorf("of %d scenarios %d have somebody lose something behind a change, and in %d that is who adds or removes several slots", most, interrupted, resized)
 	}
 	if crowded < most/40 || disturbed < most/100 {
 		t.Errorf("of %d scenarios %d are crowded, and in %d an administrator loses a connection", most, crowded, disturbed)

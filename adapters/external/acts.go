@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -31,10 +32,28 @@ func (a *clientHandle) chatters() bool { return a.unasked >= mostUnasked }
 // are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in
 // all operations and between any two, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
-	if r.design.Holding == recognise.ByQueue || r.sc.Deeper == scenario.EveryCommand {
-		return r.clients[c-1].sent
+	switch p := &r.clients[c-1]; {
+	case r.sc.Deeper == scenario.EveryChange:
+		return p.changes
+	case r.design.Holding == recognise.ByQueue || r.sc.Deeper == scenario.EveryCommand:
+		return p.sent
+	default:
+		return p.weight
 	}
-	return r.clients[c-1].weight
+}
+
+// mayChange reports whether a command may change what the broker has of a lock. A message that looks for a slot's queue, as messages
+// do where locks are held by queues, does not.
+func (r *run) mayChange(cmd *amqp.Command) bool {
+	switch cmd.Method {
+	case amqp.QueueDeclare, amqp.ExchangeDeclare:
+		return !cmd.Flags.Has(amqp.Passive)
+	case amqp.BasicPublish:
+		return r.design.Holding != recognise.ByQueue
+	case amqp.BasicQos, amqp.TxSelect:
+		return false
+	}
+	return asks(cmd.Method)
 }
 
 // mostCounted is how many commands of one operation count where locks are not held by queues.
@@ -213,7 +232,7 @@ func (r *run) invoke(c uint8) {
 	r.mu.Lock()
 	linked := p.current != nil
 	r.mu.Unlock()
-	p.busy, p.refused, p.vanished, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, 0, 0, op.Op, op.Arg
+	p.busy, p.refused, p.denied, p.vanished, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, false, 0, 0, op.Op, op.Arg
 	p.needless, p.stalledIn, p.ranOut = p.mayRelease(op), false, false
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.counted, p.overtime, p.weight, p.owed = 0, 0, p.weight+1, p.broken
@@ -248,7 +267,7 @@ func (r *run) invoke(c uint8) {
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked && r.bears(p) && params.Timeout == 0) // who waits may ask again and again
 	r.meet(p)
-	if p.troubled || p.upset || op.Op == lock.Verify && p.stale { // another lock of its process may have opened a new connection
+	if p.troubled || p.upset || p.stale && (op.Op == lock.Verify || op.Op == lock.Release) { // its process may have a new connection
 		r.monitor.Lost(c)
 	}
 	switch op.Op {

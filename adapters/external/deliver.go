@@ -74,6 +74,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	}
 	p.unheard = nil
 	model := r.model(cmd, is.channel)
+	if r.mayChange(&model) {
+		p.changes++
+	}
 	if is.released || is.closing || is.broken {
 		r.harm(p.clientHandle)
 	}

@@ -87,10 +87,11 @@ type clientState struct {
 	id          uint8 // its number in the scenario: that of its handle is another one, where two are one process
 	next        int   // index of its next operation
 	called      int
-	sent        uint16
+	sent        uint16      // how many commands of it have passed
 	acquires    int         // that it has called
 	overtime    int         // how many of its operation have passed since its time was up
-	weight      uint16      // the same, without those that do not count; see SentBy
+	changes     uint16      // how many of them may have changed what the broker has
+	weight      uint16      // the same as sent, without those that do not count; see SentBy
 	counted     int         // how many of its operation count
 	held        uint8       // the slot that it believes to hold
 	grant       *connection // the connection under which it was granted that
@@ -112,6 +113,7 @@ type clientState struct {
 	shifted     bool   // a connection or channel of its ended, however, since it last began to acquire
 	existed     uint16 // the slots that there were when it was called to make some, or that somebody has had since
 	refused     bool   // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
+	denied      bool   // a channel was closed for what it asked of what nobody had
 	vanished    bool   // what it used in the operation was not there any more
 	met         bool   // another counted or administered the lock during the operation, which may have been in its way
 	claimed     uint8  // the slot whose holder's queue the operation declared last

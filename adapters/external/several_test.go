@@ -137,7 +137,8 @@ func TestPairedHolds(t *testing.T) {
 // reconnecting is a mutex by an exclusive queue whose holder may hold several, all on one connection: with it they go.
 type reconnecting struct {
 	named
-	on map[string]*amqp091.Connection // by lock held
+	on   map[string]*amqp091.Connection // by lock held
+	says bool                           // releases by an error what it has lost
 }
 
 func (m *reconnecting) Several() bool { return true }
@@ -168,7 +169,11 @@ func (m *reconnecting) Verify(_ context.Context, name string, _ int) (bool, erro
 
 func (m *reconnecting) Release(ctx context.Context, name string, slot int) error {
 	held := m.on[name] == m.conn && !m.conn.IsClosed()
-	if delete(m.on, name); !held {
+	delete(m.on, name)
+	switch {
+	case !held && m.says:
+		return errors.New("the connection was lost")
+	case !held:
 		return nil
 	}
 	return m.again(func() error {
@@ -185,14 +190,15 @@ func TestAfterReconnection(t *testing.T) {
 	dropped := []scenario.Action{{Kind: scenario.Drop, Client: 2}}
 	dropped = append(append(dropped, steps(1, 6)...), scenario.Action{Kind: scenario.Drop, Client: 1})
 	lost := append([]scenario.Action{{Kind: scenario.Lose, Client: 1}}, steps(1, 6)...)
-	t.Run("released", func(t *testing.T) { afterReconnection(t, lock.Release, dropped) })
-	t.Run("verified", func(t *testing.T) { afterReconnection(t, lock.Verify, lost) })
+	t.Run("released", func(t *testing.T) { afterReconnection(t, lock.Release, false, dropped) })
+	t.Run("released by an error", func(t *testing.T) { afterReconnection(t, lock.Release, true, lost) })
+	t.Run("verified", func(t *testing.T) { afterReconnection(t, lock.Verify, false, lost) })
 }
 
 // afterReconnection has a client call an operation on what it holds after something has happened to its process.
-func afterReconnection(t *testing.T, op lock.Op, happens []scenario.Action) {
+func afterReconnection(t *testing.T, op lock.Op, says bool, happens []scenario.Action) {
 	runner := mutexRunner(t, "reconnecting", func(url string) (inprocess.Lock, error) {
-		m := &reconnecting{on: make(map[string]*amqp091.Connection)}
+		m := &reconnecting{on: make(map[string]*amqp091.Connection), says: says}
 		m.named = named{url: url, name: func(n string) string { return n + ".lock" }}
 		return m, m.open()
 	})

@@ -71,6 +71,13 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		if r.has(l) {
 			r.lose(l, byItself)
 		}
+	case reply.Kind == amqp.ChannelClosed && reply.Code == amqp.PreconditionFailed:
+		if r.othersHold(p) { // the lock may be told to be somebody's by how its queue was declared
+			p.refused = true
+			r.monitor.Hinders(c)
+		} else {
+			p.denied = true
+		}
 	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
 	}
@@ -375,20 +382,31 @@ func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 		return lock.Removed
 	case res.Outcome != lock.Failed:
 		return lock.NoReason
-	case p.op == lock.Acquire && p.troubled:
+	case p.op == lock.Acquire && (p.troubled || p.denied):
 		return lock.Disconnected
 	case p.op == lock.Wait:
 		return lock.GaveUp
-	case p.op.Administrative() && !p.troubled, p.op == lock.Count && p.met && r.design.Known():
+	case p.op.Administrative() && !p.troubled && !p.denied, p.op == lock.Count && p.met && r.design.Known():
 		return lock.Busy
 	}
 	return lock.NoReason
 }
 
+// othersHold reports whether somebody else has the lock that a client is at, or a slot of it, as far as that is known.
+func (r *run) othersHold(p *clientState) bool {
+	t := &r.truth[r.lockOf(p.id)]
+	for s, owner := range t.Owner {
+		if t.Taken&(1<<s) != 0 && owner != p.id {
+			return true
+		}
+	}
+	return false
+}
+
 // refusal is why an acquire was answered with no.
 func (r *run) refusal(p *clientState) lock.Reason {
 	switch {
-	case p.troubled:
+	case p.troubled, p.denied && !p.refused:
 		return lock.Disconnected
 	case p.refused && r.design.Channels(), r.limited(p):
 		return lock.NoReason
@@ -458,7 +476,7 @@ func (r *run) granted(p *clientState, c uint8) (*connection, uint16) {
 func (r *run) bill(c uint8, res lock.Result) {
 	p := &r.clients[c-1]
 	cost, lost, broken := r.monitor.Spent(c)
-	if r.config.Costs == nil || p.needless || r.burst == 0 || broken || res.Outcome == lock.Unknown || p.troubled || cost.Connections > 0 {
+	if r.config.Costs == nil || p.needless || r.burst == 0 || broken || res.Outcome == lock.Unknown || p.troubled || p.denied || cost.Connections > 0 {
 		return
 	}
 	r.config.Costs.Add(p.op, res, lost, [monitor.Measures]int{

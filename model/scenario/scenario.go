@@ -28,16 +28,21 @@ type Scenario struct {
 	Clients []Client `json:"clients"`
 	Faults  []Fault  `json:"faults,omitempty"`
 	// Deeper is how many commands of each operation, after the first, do not count for when faults happen, so that these come in the
-	// midst of long ones: see [World.SentBy]. With EveryCommand, each counts. Only clients that are not ours are asked for that,
-	// where locks are not held by queues.
+	// midst of long ones: see [World.SentBy]. With EveryCommand, each counts, and with EveryChange, those that may change what the
+	// broker has. Only clients that are not ours are asked for that; a number of commands means something where locks are not held
+	// by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
 	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
 	Steps int `json:"steps,omitzero"`
 }
 
-// EveryCommand is what [Scenario.Deeper] is where faults happen behind any command as likely.
-const EveryCommand = 255
+// What [Scenario.Deeper] is where faults happen behind any command as likely, or behind any that may change what the broker has:
+// what is only looked at, and however often, does not count then.
+const (
+	EveryCommand = 255
+	EveryChange  = 254
+)
 
 // StepLimit is how many steps the execution may take.
 func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
