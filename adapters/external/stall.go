@@ -192,7 +192,10 @@ func (r *run) busied() bool {
 func (r *run) keptUnknown() {
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.dead || !p.gaveUp && !p.forgetful && (!r.record.plain() || p.unsure || p.upset) || p.held > 0 || r.several || r.shared || !r.design.Known() {
+		if p.dead || p.held > 0 || r.shared || !r.design.Known() {
+			continue
+		}
+		if r.several && (!p.gaveUp || p.harmed) || !p.gaveUp && !p.forgetful && (!r.record.plain() || p.unsure || p.upset) {
 			continue
 		}
 		why := " has a slot that it does not hold, and gives it back to nobody"

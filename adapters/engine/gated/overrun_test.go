@@ -99,6 +99,27 @@ func TestTimeUpAtTheGate(t *testing.T) {
 	}
 }
 
+// TestTimeUpOfSeveralConnections: what a client gets after its time was up, and does not know of, is found also if it has several
+// connections.
+func TestTimeUpOfSeveralConnections(t *testing.T) {
+	t.Parallel()
+	for at := range uint16(6) {
+		runner := runnerOf(t, lock.Mutex, external.Timing{}, func(ctx context.Context, url string) (inprocess.Lock, error) {
+			m, err := mutexes.New(ctx, url, mutexes.Queue{Prober: true})
+			return &leaving{inner: m, keeps: true}, err
+		})
+		x := play(t, runner, runner.Playable(scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs"}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire, Arg: scenario.Waiting}}}},
+			Faults:  []scenario.Fault{{Do: scenario.Advance, At: 1 + at}},
+		}))
+		if x.Found.Has(property.NoLeak) {
+			return
+		}
+	}
+	t.Error("what it does not know of was not found")
+}
+
 // belated is a mutex that waits for each reply, and looks at its clock then. What comes too late it gives back, and says no,
 // unless keeps says otherwise: then nobody knows of it.
 type belated struct {
