@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -160,8 +161,8 @@ func (r *run) crash(c uint8, late bool) {
 	all, open, processes := r.playing(p.clientHandle), r.open(p), make(map[uint8]int32)
 	for _, p := range all {
 		processes[p.id] = r.processOf(p.id, max(1, p.incarnation))
-		if p.busy {
-			processes[p.id] = p.process
+		if p.diedIn = lock.NoOp; p.busy {
+			processes[p.id], p.diedIn = p.process, p.op
 		}
 		p.dead, p.busy = true, false
 	}

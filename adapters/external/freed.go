@@ -7,17 +7,22 @@ import (
 )
 
 // Where it is not known what on the broker holds a lock, the end of its holder may free it at once, later, or never, as far as
-// anybody can see. Whether it is never, is asked when all is over: nobody who is alive holds the lock, and after a long time
-// somebody wants it.
+// anybody can see, and so may the end of one that was about to have it, or to give it back. Whether it is never, is asked when all is
+// over: nobody who is alive holds the lock, and after a long time somebody wants it.
 
 // longAfter is after how many virtual milliseconds a lock that is still taken will not be freed by its dead holder.
 const longAfter = 30 * 24 * 60 * 60 * 1000
 
 // asksForFreed reports whether it is asked for locks whose holders have died. Others may have some by what a semaphore's
-// administrators did, on a connection that several share, or because they stated another limit; and for a real broker no time
-// passes.
+// administrators did, on a connection that several share, or because they stated another limit; a persistent mutex may not be there
+// any more; and for a real broker no time passes.
 func (r *run) asksForFreed() bool {
-	return !r.design.Known() && r.config.Kind == lock.Mutex && !r.real() && !r.shared && !r.several && !r.about.Limits
+	return !r.design.Known() && r.config.Kind != lock.Semaphore && !r.administers() && !r.real() && !r.shared && !r.several && !r.about.Limits
+}
+
+// mayHave reports whether a dead client held a lock, or was about to have it, or to give it back.
+func (p *clientState) mayHave() bool {
+	return p.dead && (p.held > 0 || p.diedIn == lock.Acquire || p.diedIn == lock.Release)
 }
 
 // freed judges whether what dead clients held can be acquired.
@@ -28,10 +33,11 @@ func (r *run) freed() error {
 	for i := range r.clients {
 		p := &r.clients[i]
 		asks := r.heir(p)
-		if !p.dead || p.held == 0 || asks == nil {
+		l := &r.sc.Locks[r.lockOf(p.id)]
+		if !p.mayHave() || asks == nil || r.config.Kind == lock.PersistentMutex && l.Slots == 0 { // it was never made
 			continue
 		}
-		free, err := r.obtains(asks, r.place(r.sc.Locks[r.lockOf(p.id)].Name))
+		free, err := r.obtains(asks, r.place(l.Name))
 		if err != nil {
 			return err
 		}

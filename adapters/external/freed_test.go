@@ -2,11 +2,13 @@ package external_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -58,5 +60,25 @@ func TestNeverFreed(t *testing.T) {
 				expectRight(t, x)
 			}
 		})
+	}
+}
+
+// TestNeverFreedByWhoWasAboutToHaveIt: the same of a client that dies when it has what holds the lock, and was not told so.
+func TestNeverFreedByWhoWasAboutToHaveIt(t *testing.T) {
+	found := 0
+	for n := range 6 {
+		runner := mutexRunner(t, "stays", func(url string) (inprocess.Lock, error) {
+			m := &nameplate{named{url: url, name: lockName}, nil}
+			return m, m.open()
+		})
+		actions := append(steps(1, n), scenario.Action{Kind: scenario.CrashEffect, Client: 1})
+		x := carriedOut(t, runner, actions, []scenario.Operation{acquire}, nil)
+		granted := slices.ContainsFunc(x.History.Events, func(e history.Event) bool { return e.Type == history.OK && e.Held })
+		if !granted && x.Found.Has(property.CrashFrees) {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("found in %d executions, expected one: behind the declaration of the queue", found)
 	}
 }

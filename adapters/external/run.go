@@ -104,22 +104,23 @@ type clientState struct {
 	arg         uint8
 	busy        bool
 	dead        bool
-	troubled    bool   // something went wrong with its connection since the operation began
-	stale       bool   // its connection was lost, not by its own doing, since it was granted what it holds
-	struck      bool   // something has befallen its process since it was granted what it holds
-	cutOff      bool   // a connection was taken from it since the operation began
-	severed     bool   // one was, and it has opened none since
-	unaware     bool   // a channel was closed under a command of a release that has no answer: the next operation meets that
-	shifted     bool   // a connection or channel of its ended, however, since it last began to acquire
-	existed     uint16 // the slots that there were when it was called to make some, or that somebody has had since
-	refused     bool   // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
-	denied      bool   // a channel was closed for what it asked of what nobody had
-	vanished    bool   // what it used in the operation was not there any more
-	met         bool   // another counted or administered the lock during the operation, which may have been in its way
-	claimed     uint8  // the slot whose holder's queue the operation declared last
-	withdrawn   uint8  // the slot that it gave back again
-	broken      int    // channels that the broker has closed, and that it has opened none for
-	owed        int    // those of them that it has not opened one for since before the operation
+	diedIn      lock.Op // the operation in whose midst it died
+	troubled    bool    // something went wrong with its connection since the operation began
+	stale       bool    // its connection was lost, not by its own doing, since it was granted what it holds
+	struck      bool    // something has befallen its process since it was granted what it holds
+	cutOff      bool    // a connection was taken from it since the operation began
+	severed     bool    // one was, and it has opened none since
+	unaware     bool    // a channel was closed under a command of a release that has no answer: the next operation meets that
+	shifted     bool    // a connection or channel of its ended, however, since it last began to acquire
+	existed     uint16  // the slots that there were when it was called to make some, or that somebody has had since
+	refused     bool    // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
+	denied      bool    // a channel was closed for what it asked of what nobody had
+	vanished    bool    // what it used in the operation was not there any more
+	met         bool    // another counted or administered the lock during the operation, which may have been in its way
+	claimed     uint8   // the slot whose holder's queue the operation declared last
+	withdrawn   uint8   // the slot that it gave back again
+	broken      int     // channels that the broker has closed, and that it has opened none for
+	owed        int     // those of them that it has not opened one for since before the operation
 	wake        int64
 	needless    bool           // the operation releases what is not held
 	token       int64          // that came with what it was granted last
