@@ -26,7 +26,7 @@ func (r *run) watch() {
 	r.monitor.Checks = r.config.Checks
 	r.monitor.Reset(r.config.Kind, lock.Facts{SharedSession: r.shared}, len(r.clients), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
-	r.monitor.Sums()
+	r.monitor.Foreign()
 	for i, l := range r.sc.Locks {
 		if l.Missing != 0 {
 			r.monitor.BeginsWithHoles(uint8(i))

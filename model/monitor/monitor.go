@@ -36,7 +36,7 @@ type Monitor struct {
 	excused   uint8 // those clients of which leaks are not judged
 	assured   uint8 // those clients that were told within their call that they have what they verify
 	drains    bool  // who takes slots away waits for their holders
-	sums      bool  // slots are counted through additions that overlap with other administration
+	foreign   bool  // clients are other people's
 	unguarded bool  // it is not known by what administrators exclude one another
 	n         uint8
 	ended     uint8 // the owners whose connections have ended at this moment
@@ -234,9 +234,10 @@ func (m *Monitor) Assured(c uint8) {
 	}
 }
 
-// Sums has slots counted also where they are added while somebody else administers them and fails, or adds some, too: searches
-// do not, as that is one more thing that states differ by.
-func (m *Monitor) Sums() { m.sums = true }
+// Foreign says that clients are other people's, who may go about it in ways of their own: they may look at slots before they have the
+// administrators' mutex, and release by several commands. Slots are counted also where they are added while somebody else administers
+// them and fails, or adds some, too: searches do not, as that is one more thing that states differ by.
+func (m *Monitor) Foreign() { m.foreign = true }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }

@@ -106,7 +106,7 @@ func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 // administer is an administrative operation that touches an A queue, or is about to. Who is not ours may look at slots before it has
 // the mutex, as long as it looks again behind it: what it has only looked at is in nobody's way.
 func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
-	if x.Role == backend.AdminMutex && m.unbound && x.Access == backend.Create && x.Result == backend.Done {
+	if x.Role == backend.AdminMutex && m.foreign && x.Access == backend.Create && x.Result == backend.Done {
 		w.working, w.interleaved = false, false
 	}
 	if x.Role != backend.Slot {
@@ -114,7 +114,7 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	}
 	m.require(property.AdminExclusion, !w.interleaved, c, 0, 0, "")
 	w.working = true
-	if m.unbound && x.Access != backend.Create && x.Access != backend.Delete {
+	if m.foreign && x.Access != backend.Create && x.Access != backend.Delete {
 		return
 	}
 	for i := range m.clients[:m.n] {

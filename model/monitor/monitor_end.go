@@ -215,7 +215,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 		return
 	}
 	m.confirm(m.did(w))
-	if k.expected < 0 || !w.alone && !(m.sums && w.op == lock.Add) {
+	if k.expected < 0 || !w.alone && !(m.foreign && w.op == lock.Add) {
 		k.expected = -1
 		return
 	}

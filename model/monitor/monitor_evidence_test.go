@@ -138,7 +138,7 @@ func TestLooksBeforeMutex(t *testing.T) {
 		wrong bool
 	}{{"looks", look, false}, {"changes", change, true}} {
 		m := holding()
-		m.Unbound()
+		m.Foreign()
 		m.Begin(2, 0, lock.Add, 1, true)
 		touch(m, 2, backend.AdminMutex, 0, change, ok)
 		touch(m, 2, backend.Slot, 1, look, amqp.Reply{Kind: amqp.Ack})

@@ -178,7 +178,7 @@ func (m *Monitor) exclude(l uint8) {
 // givesUp reports whether who has a slot is releasing it, where that may take several commands, of which any may make it somebody
 // else's.
 func (m *Monitor) givesUp(owner uint8) bool {
-	return m.unbound && !m.shared && m.clients[owner-1].op == lock.Release
+	return m.foreign && !m.shared && m.clients[owner-1].op == lock.Release
 }
 
 // renewed reports whether a slot was removed and added again between the grants of two who hold it.
