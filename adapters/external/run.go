@@ -114,7 +114,7 @@ type clientState struct {
 	shifted     bool    // a connection or channel of its ended, however, since it last began to acquire
 	existed     uint16  // the slots that there were when it was called to make some, or that somebody has had since
 	refused     bool    // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
-	denied      bool    // a channel was closed for what it asked of what nobody had
+	denied      bool    // a channel was closed for how it claimed what nobody had
 	vanished    bool    // what it used in the operation was not there any more
 	met         bool    // another counted or administered the lock during the operation, which may have been in its way
 	claimed     uint8   // the slot whose holder's queue the operation declared last

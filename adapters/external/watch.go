@@ -71,7 +71,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		if r.has(l) {
 			r.lose(l, byItself)
 		}
-	case reply.Kind == amqp.ChannelClosed && reply.Code == amqp.PreconditionFailed:
+	case reply.Kind == amqp.ChannelClosed && reply.Code == amqp.PreconditionFailed && p.op == lock.Acquire:
 		if r.othersHold(p) { // the lock may be told to be somebody's by how its queue was declared
 			p.refused = true
 			r.monitor.Hinders(c)
@@ -386,7 +386,7 @@ func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 		return lock.Disconnected
 	case p.op == lock.Wait:
 		return lock.GaveUp
-	case p.op.Administrative() && !p.troubled && !p.denied, p.op == lock.Count && p.met && r.design.Known():
+	case p.op.Administrative() && !p.troubled, p.op == lock.Count && p.met && r.design.Known():
 		return lock.Busy
 	}
 	return lock.NoReason
