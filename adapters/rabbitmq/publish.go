@@ -2,6 +2,7 @@ package rabbitmq
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -15,10 +16,10 @@ type published struct {
 	returned uint16
 }
 
-// publish writes a message. The confirmation is nil on a channel that is not in confirm mode.
+// publish writes a message, as many bytes whatever was written before. The confirmation is nil on a channel that is not in confirm mode.
 func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	c.sent++
-	m := amqp091.Publishing{MessageId: strconv.FormatUint(c.sent, 10), Body: body(cmd.Number), DeliveryMode: amqp091.Transient}
+	m := amqp091.Publishing{MessageId: fmt.Sprintf("%020d", c.sent), Body: body(cmd.Number), DeliveryMode: amqp091.Transient}
 	if cmd.Flags.Has(amqp.Persistent) {
 		m.DeliveryMode = amqp091.Persistent
 	}

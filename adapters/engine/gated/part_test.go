@@ -51,10 +51,6 @@ func TestExternalPartsAddUp(t *testing.T) {
 				t.Errorf("%v is not violated, or nothing went over the wire", judged[0])
 			}
 			whole.Report.Uncontrolled, res.Report.Uncontrolled = nil, nil
-			if name == "channel-each" { // what costs too much is measured again once: in the whole run, and in each part of it
-				whole.Report.Efficiency, res.Report.Efficiency = nil, nil
-				whole.Report.Traffic, res.Report.Traffic = nil, nil
-			}
 			if got, want := enginetest.Card(t, res), enginetest.Card(t, whole); got != want {
 				t.Errorf("parts come to\n%s\nthe whole run to\n%s", got, want)
 			}
