@@ -6,7 +6,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -161,7 +160,7 @@ func (r *run) crash(c uint8, late bool) {
 	all, open, processes := r.playing(p.clientHandle), r.open(p), make(map[uint8]int32)
 	for _, p := range all {
 		processes[p.id] = r.processOf(p.id, max(1, p.incarnation))
-		if p.diedIn = lock.NoOp; p.busy {
+		if p.busy {
 			processes[p.id], p.diedIn = p.process, p.op
 		}
 		p.dead, p.busy = true, false

@@ -113,7 +113,7 @@ type clientState struct {
 	unaware     bool    // a channel was closed under a command of a release that has no answer: the next operation meets that
 	shifted     bool    // a connection or channel of its ended, however, since it last began to acquire
 	existed     uint16  // the slots that there were when it was called to make some, or that somebody has had since
-	refused     bool    // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
+	refused     bool    // a claim met RESOURCE_LOCKED or ACCESS_REFUSED, or an acquire PRECONDITION_FAILED of what somebody has
 	denied      bool    // a channel was closed for how it claimed what nobody had
 	vanished    bool    // what it used in the operation was not there any more
 	met         bool    // another counted or administered the lock during the operation, which may have been in its way

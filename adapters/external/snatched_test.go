@@ -13,12 +13,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// passing is a mutex by the exclusive consumer of a queue, which goes with its last consumer if fleeting is set.
+// passing is a mutex by the exclusive consumer of a queue, which goes with its last consumer if fleeting is set. With arguments of its
+// own, it is refused already to declare the queue while somebody else has it.
 type passing struct {
-	url      string
-	fleeting bool
-	conn     *amqp091.Connection
-	ch       *amqp091.Channel
+	url       string
+	fleeting  bool
+	arguments amqp091.Table
+	conn      *amqp091.Connection
+	ch        *amqp091.Channel
 }
 
 func (p *passing) open() (err error) {
@@ -37,12 +39,12 @@ func (p *passing) Acquire(_ context.Context, name string) (int, error) {
 	if err := p.open(); err != nil {
 		return 0, err
 	}
-	_, err := p.ch.QueueDeclare("lock-"+name, false, p.fleeting, false, false, nil)
+	_, err := p.ch.QueueDeclare("lock-"+name, false, p.fleeting, false, false, p.arguments)
 	if err == nil {
 		_, err = p.ch.Consume("lock-"+name, name, false, true, false, false, nil)
 	}
 	var closed *amqp091.Error
-	if errors.As(err, &closed) && closed.Code == amqp091.AccessRefused {
+	if errors.As(err, &closed) && (closed.Code == amqp091.AccessRefused || p.arguments != nil && closed.Code == amqp091.PreconditionFailed) {
 		return 0, nil
 	}
 	if err != nil {

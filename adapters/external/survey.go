@@ -1,6 +1,7 @@
 package external
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -129,11 +130,7 @@ func (r *run) consumer(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue)
 	}
 	t.Exists |= 1 << s
 	var first, same owner
-	for c := range v.Consumers(r.realName(q)) {
-		if c.Waits {
-			continue
-		}
-		o := owner{r.connections[c.Conn], c.Channel}
+	for o := range r.active(v, q) {
 		if o == r.owners[l][s] {
 			same = o
 		} else if first == (owner{}) {
@@ -148,10 +145,21 @@ func (r *run) consumer(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue)
 	}
 }
 
+// active are the consumers of a queue that do not wait for another's end.
+func (r *run) active(v wire.State, q amqp.Queue) iter.Seq[owner] {
+	return func(yield func(owner) bool) {
+		for c := range v.Consumers(r.realName(q)) {
+			if !c.Waits && !yield(owner{r.connections[c.Conn], c.Channel}) {
+				return
+			}
+		}
+	}
+}
+
 // consumes reports whether somebody is an active consumer of a queue.
 func (r *run) consumes(v wire.State, q amqp.Queue, o owner) bool {
-	for c := range v.Consumers(r.realName(q)) {
-		if !c.Waits && o == (owner{r.connections[c.Conn], c.Channel}) {
+	for c := range r.active(v, q) {
+		if c == o {
 			return true
 		}
 	}
