@@ -12,14 +12,15 @@ import (
 // Within one execution nothing changes but by what the execution itself shows, so that what came of chance in it is counted:
 // what others have learnt is taken in between two of them.
 type Learnt struct {
-	mu     sync.Mutex
-	habits map[cause]habit
-	rests  map[rest]bool
-	lulls  map[rest]bool
-	hung   map[rest]bool // behind which commands they wait for ever once their connection is lost
-	resign map[rest]*resign
-	fates  map[string]fate // of the kinds of names of locks; nil is not looked at
-	vain   map[bool]int    // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
+	mu      sync.Mutex
+	habits  map[cause]habit
+	rests   map[rest]bool
+	lulls   map[rest]bool
+	hung    map[rest]bool // behind which commands they wait for ever once their connection is lost
+	resign  map[rest]*resign
+	fates   map[string]fate // of the kinds of names of locks; nil is not looked at
+	renewal renewal
+	vain    map[bool]int // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
 }
 
 // NewLearnt is to be filled.

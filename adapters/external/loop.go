@@ -34,6 +34,9 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			}
 		}
 		switch {
+		case ok && r.renewed(a):
+			r.uncontrolled.Unidled++
+			continue
 		case ok && !r.Can(a):
 			r.uncontrolled.Unplayed++
 			continue

@@ -77,6 +77,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 			return err
 		}
 	}
+	s.expires = time.Duration(p.Expires) * time.Millisecond
 	s.design = p.Design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
 		s.design.Holding, s.design.Why = recognise.Unknown, "the real broker did something else than the simulated one: "+d

@@ -141,9 +141,16 @@ type clientState struct {
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].
 func (s *Runner) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
-	var plan scenario.Plan
-	plan.Reset(sc)
-	return s.play(ctx, sc, &plan)
+	play := func() (*Execution, error) {
+		var plan scenario.Plan
+		plan.Reset(sc)
+		return s.play(ctx, sc, &plan)
+	}
+	x, err := play()
+	if err != nil {
+		return nil, err
+	}
+	return s.unlessRenewed(ctx, x, play)
 }
 
 // play plays a scenario with whoever chooses. Clients of a run that was cut short are replaced before the next.

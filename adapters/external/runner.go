@@ -65,11 +65,12 @@ type Runner struct {
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
 	about        About
 	design       recognise.Design
-	asides       []string // results of operations that change nothing
-	holdsTwo     bool     // a client can hold two locks at once
-	crowds       bool     // queues that are no lock's are declared
-	leaves       bool     // create leaves a lock as it is that is there
-	fragile      bool     // a release of what is not held ends its client
+	asides       []string      // results of operations that change nothing
+	expires      time.Duration // after which the shortest-lived of what a lock is goes by itself; 0 is not at all
+	holdsTwo     bool          // a client can hold two locks at once
+	crowds       bool          // queues that are no lock's are declared
+	leaves       bool          // create leaves a lock as it is that is there
+	fragile      bool          // a release of what is not held ends its client
 	nameTables   []*nameTable
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand

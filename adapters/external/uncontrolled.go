@@ -34,6 +34,8 @@ type Uncontrolled struct {
 	Unpaused int
 	// Unplayed is how many of a schedule's actions were not possible when their turn came.
 	Unplayed int
+	// Unidled is how many long times did not pass, as clients renew by a clock of their own what would have expired.
+	Unidled int
 	// Disagreed is how many executions a real broker did something else in than the simulated one.
 	Disagreed int
 }
@@ -51,24 +53,24 @@ func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.Raced+u.HungUp+u.Died+u.Disagreed == 0
 }
 
-func (u *Uncontrolled) fields() [13]*int {
-	return [13]*int{
+func (u *Uncontrolled) fields() [14]*int {
+	return [14]*int{
 		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Raced, &u.Trailed, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused,
-		&u.Unplayed, &u.Disagreed,
+		&u.Unplayed, &u.Unidled, &u.Disagreed,
 	}
 }
 
-func (u *Uncontrolled) counts() (n [13]int) {
+func (u *Uncontrolled) counts() (n [14]int) {
 	for i, f := range u.fields() {
 		n[i] = *f
 	}
 	return n
 }
 
-var uncontrolledWords = [13]string{
+var uncontrolledWords = [14]string{
 	"clients that sent nothing for longer than patience", "operations that did not end", "commands without an answer",
 	"commands outside of operations", "answers and commands that raced with the schedule", "operations answered before all that they had sent had reached the broker, and over only then", "pipelined commands", "further connections", "sockets closed without a goodbye",
-	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible",
+	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible", "long times that did not pass, as clients renew by their own clocks what would expire",
 	"executions in which the real broker did something else than the simulated one",
 }
 

@@ -2,6 +2,7 @@ package recognise
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -18,6 +19,8 @@ type Probe struct {
 	methods   []string        // those beside what a minimal driver has, as they were first met
 	takes     string          // the method by which a message was taken from a queue that is not exclusive
 	publishes bool            // as the guidelines ask whether a queue is there
+	// Expires is after how many milliseconds a queue or a message that was seen would go by itself, the shortest; 0 is none.
+	Expires uint32
 	Made      []Creation
 	Uses      []*Use
 }
@@ -43,12 +46,18 @@ func NewProbe() *Probe { return &Probe{exclusive: make(map[string]bool), asked: 
 // Hear notes a command.
 func (p *Probe) Hear(c *wire.Command) {
 	p.Heard++
-	m := c.Model(func(string) amqp.Queue { return 0 }).Method
-	if id := c.Method.ID().String(); !m.Minimal() && !slices.Contains(p.methods, id) {
+	cmd := c.Model(func(string) amqp.Queue { return 0 })
+	p.expires(cmd.Args.Expires)
+	p.expires(cmd.Args.MessageTTL)
+	if id := c.Method.ID().String(); !cmd.Method.Minimal() && !slices.Contains(p.methods, id) {
 		p.methods = append(p.methods, id)
 	}
 	switch m := c.Method.(type) {
 	case *frame.BasicPublish:
+		if c.Content != nil {
+			own, _ := strconv.ParseUint(c.Content.Properties.Expiration, 10, 32) // what is no number, the broker refuses
+			p.expires(uint32(own))
+		}
 		if m.Mandatory {
 			p.publishes = true
 			p.asked[m.RoutingKey] = true
@@ -64,6 +73,13 @@ func (p *Probe) Hear(c *wire.Command) {
 		p.take(m.Queue, "basic.get")
 	case *frame.BasicConsume:
 		p.take(m.Queue, "basic.consume")
+	}
+}
+
+// expires notes a time after which something goes by itself; 0 is none, or at once.
+func (p *Probe) expires(ms uint32) {
+	if ms > 0 && (p.Expires == 0 || ms < p.Expires) {
+		p.Expires = ms
 	}
 }
 
