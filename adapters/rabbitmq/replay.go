@@ -79,23 +79,23 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		o.Patience = defaultPatience
 	}
 	for _, scale := range timeScales {
-		var late bool
-		if late, err = r.attempt(ctx, b, target, o, scale); err != nil || r.Disagreement == nil || !late {
+		var doubtful bool
+		if doubtful, err = r.attempt(ctx, b, target, o, scale); err != nil || r.Disagreement == nil || !doubtful {
 			break
 		}
 	}
 	return r, err
 }
 
-// attempt replays the trace once, and reports whether a step was later than what expires by time allows.
-func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, o ReplayOptions, scale uint32) (late bool, err error) {
+// attempt replays the trace once, and reports whether a disagreement may come of time alone.
+func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, o ReplayOptions, scale uint32) (doubtful bool, err error) {
 	t := r.trace
 	r.Agreed, r.Disagreement = 0, nil
 	p, err := newReplayer(ctx, b, target, t, o, scale)
 	if err != nil {
 		return false, fmt.Errorf("replaying on %s: %w", b.Version, err)
 	}
-	defer func() { late, err = p.pace.late, errors.Join(err, p.end()) }()
+	defer func() { doubtful, err = p.pace.doubtful(), errors.Join(err, p.end()) }()
 	for i := range t.Setup {
 		if r.Disagreement, err = p.step(ctx, &t.Setup[i], i+1 == len(t.Setup)); err != nil || r.Disagreement != nil {
 			return false, r.failed(SetupStep, err)

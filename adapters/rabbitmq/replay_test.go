@@ -133,6 +133,32 @@ func TestReplayLate(t *testing.T) {
 	}
 }
 
+// Where something expires, a broker may be late with that, which nobody sees: what disagrees is replayed once more, with more time.
+func TestReplayDoubtful(t *testing.T) {
+	t.Parallel()
+	b := sharedBroker(t)
+	target := lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) {
+		o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
+	})}
+	returned := func(s scenario.TraceStep) bool { return amqp.SentIn(s.Payload).Reply.Returned > 0 }
+	tr := trace(&target, find(t, &target, func(tr *scenario.Trace) bool {
+		return actions(tr, scenario.Step) == len(tr.Steps) && slices.ContainsFunc(tr.Steps, returned)
+	}))
+	s := &tr.Steps[slices.IndexFunc(tr.Steps, returned)]
+	sent := amqp.SentIn(s.Payload)
+	sent.Reply = amqp.Reply{Kind: amqp.Ack}
+	s.Payload = sent
+	attempts := 0
+	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: 2 * time.Second, Progress: func(taken, _ int) {
+		if taken == 0 {
+			attempts++
+		}
+	}})
+	if err != nil || got.Agrees() || attempts < 2 {
+		t.Errorf("%d attempts, %v, %v", attempts, got, err)
+	}
+}
+
 // A reply or a queue that is not as recorded is told, and nothing after it is taken.
 func TestReplayDisagrees(t *testing.T) {
 	t.Parallel()
