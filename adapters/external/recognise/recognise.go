@@ -57,6 +57,8 @@ func (u *Use) evidence() (e evidence) {
 			e.stay = append(e.stay, name)
 		case q.owned && !b.owned:
 			e.owned = append(e.owned, name)
+		case q.sole && !b.sole && !a.sole && !q.owned: // whoever has messages of it besides, nobody else is sent any
+			e.consumed = append(e.consumed, name)
 		case len(q.taken) > len(b.taken) && len(a.taken) < len(q.taken):
 			e.messages = append(e.messages, name)
 			if len(a.taken)+len(a.ready) < len(q.taken)+len(q.ready) {
