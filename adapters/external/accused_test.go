@@ -275,6 +275,20 @@ func TestClosesCross(t *testing.T) {
 	}
 }
 
+// TestClosesLate: who closes a connection is told so before its socket ends, however late: some drivers wait for that for ever.
+func TestClosesLate(t *testing.T) {
+	var err error
+	runner := newLeaving(t, 0, func(_ *leaving, close func() error, _ <-chan struct{}) { err = close() })
+	for n := range 4 {
+		actions := append(steps(1, 2+n), scenario.Action{Kind: scenario.Stall, Client: 1}, scenario.Action{Kind: scenario.Arrive, Client: 1}, step(1))
+		x := carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Release}})
+		expectRight(t, x)
+		if err != nil || x.Uncontrolled.Hung > 0 {
+			t.Errorf("closed: %v\n%s", err, drawn(x))
+		}
+	}
+}
+
 // closingProbe is held by who has an exclusive queue. It verifies on a channel of its own, which it closes, whatever comes of that.
 type closingProbe struct{ named }
 

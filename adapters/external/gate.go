@@ -34,6 +34,7 @@ type connection struct {
 	halfOpen       bool     // given up or dead, and the broker has not noticed
 	hungUp         bool     // the client has closed its socket
 	stalled        bool     // what the broker answers waits
+	ended          bool     // and so does its end
 	kept           []*wire.Answer
 	unheard        int // commands that have passed and are not answered
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
@@ -250,13 +251,18 @@ func (g *gate) ClientGone(c *wire.Conn, err error) {
 func (g *gate) BrokerGone(c *wire.Conn, _ error) {
 	s := g.runner
 	s.mu.Lock()
+	late := false
 	if l := s.connections[c]; l != nil {
 		l.cut = true
 		s.leave(l)
+		late = l.stalled && !s.open // it comes behind the replies that wait
+		l.ended = late
 	}
 	for _, a := range s.handles { // who works on that connection sees its end
-		a.steady = a.steady && a.host != g.client
+		a.steady = a.steady && (a.host != g.client || late)
 	}
 	s.mu.Unlock()
-	c.HangUp()
+	if !late {
+		c.HangUp()
+	}
 }

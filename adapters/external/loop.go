@@ -106,6 +106,7 @@ func (r *run) happen(a scenario.Action) error {
 		}
 		r.pass(int64(a.Arg))
 	case scenario.Idle:
+		r.unrenewed = r.unrenewed || r.renewable(a)
 		r.pass(1000 * int64(a.Arg))
 	case scenario.Restart:
 		r.restart()

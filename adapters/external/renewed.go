@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,9 +11,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lock may go by itself unless it is renewed in time. The broker's time is the schedule's; who renews, though, does so by a clock
-// of its own, and would do nothing in a long time that passes for the broker alone. So whether clients renew is looked up once, in
-// real time, when something was found wrong behind such a time. If they do, no such time passes.
+// A lock may go by itself unless its holder renews it in time. The broker's time is the schedule's; who renews, though, does so by
+// a clock of its own, and would do nothing in a long time that passes for the broker alone. So whether clients renew is looked up
+// once, in real time, when something was found wrong behind such a time. If they do, no such time passes while somebody holds
+// a lock.
 
 // renewal is whether a target's clients renew what expires; runners share it.
 type renewal struct {
@@ -27,30 +29,23 @@ type renewal struct {
 const longestRenewal = time.Minute
 
 // renewed reports whether clients would renew, in the time of an action, what expires.
-func (s *Runner) renewed(a scenario.Action) bool {
-	g := &s.config.Learnt.renewal
+func (r *run) renewed(a scenario.Action) bool {
+	g := &r.config.Learnt.renewal
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.renews && a.Kind == scenario.Idle && s.outlives(a.Arg)
+	return g.renews && r.renewable(a)
 }
 
-// outlives reports whether so many seconds are as long as what expires may go without being renewed, or close to that.
-func (s *Runner) outlives(seconds uint32) bool {
-	return s.expires > 0 && time.Duration(seconds)*time.Second >= s.expires/2
+// renewable reports whether somebody holds a lock for as long as what expires may go without being renewed, or close to that.
+func (r *run) renewable(a scenario.Action) bool {
+	return a.Kind == scenario.Idle && r.expires > 0 && time.Duration(a.Arg)*time.Second >= r.expires/2 &&
+		slices.ContainsFunc(r.clients, func(p clientState) bool { return !p.dead && p.held > 0 })
 }
 
 // unlessRenewed carries out an execution in which something was found wrong once more if that may be because clients could not
 // renew what expires.
 func (s *Runner) unlessRenewed(ctx context.Context, x *Execution, again func() (*Execution, error)) (*Execution, error) {
-	idle := func() bool {
-		for _, st := range x.Steps {
-			if a := st.Action; a.Kind == scenario.Idle && s.outlives(a.Arg) {
-				return true
-			}
-		}
-		return false
-	}
-	if x.Found == 0 || s.cutShort || !idle() {
+	if x.Found == 0 || !s.unrenewed {
 		return x, nil
 	}
 	if err := s.spent.reset(func() error { return s.learnRenewal(ctx) }); err != nil {

@@ -202,7 +202,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 		return nil, err
 	}
 	s.runs++
-	s.uncontrolled = Uncontrolled{}
+	s.uncontrolled, s.unrenewed = Uncontrolled{}, false
 	r := &run{Runner: s, ctx: ctx, sc: sc, design: s.designOf(sc.Locks), names: s.names(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
 	r.called, r.queues = r.names.realNames(r.here)
 	r.before = s.there()

@@ -67,6 +67,7 @@ type Runner struct {
 	design       recognise.Design
 	asides       []string      // results of operations that change nothing
 	expires      time.Duration // after which the shortest-lived of what a lock is goes by itself; 0 is not at all
+	unrenewed    bool          // so long a time has passed for the broker alone while somebody held a lock, in the run at hand
 	holdsTwo     bool          // a client can hold two locks at once
 	crowds       bool          // queues that are no lock's are declared
 	leaves       bool          // create leaves a lock as it is that is there

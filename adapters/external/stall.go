@@ -155,6 +155,7 @@ func (r *run) overdueReplies() uint8 {
 // arrive has what waits for a client arrive.
 func (r *run) arrive(a *clientHandle) {
 	var kept []*wire.Answer
+	var ended []*wire.Conn
 	r.mu.Lock()
 	if a.stalled {
 		r.harm(a)
@@ -162,11 +163,17 @@ func (r *run) arrive(a *clientHandle) {
 	a.stalled = false
 	for _, l := range a.connections {
 		kept = append(kept, l.kept...)
-		l.kept, l.stalled = nil, false
+		if l.ended {
+			ended = append(ended, l.conn)
+		}
+		l.kept, l.stalled, l.ended = nil, false, false
 	}
 	r.mu.Unlock()
 	for _, answer := range kept {
 		(&gate{r.Runner, a}).Answered(answer)
+	}
+	for _, c := range ended {
+		c.HangUp()
 	}
 }
 

@@ -34,7 +34,8 @@ type Uncontrolled struct {
 	Unpaused int
 	// Unplayed is how many of a schedule's actions were not possible when their turn came.
 	Unplayed int
-	// Unidled is how many long times did not pass, as clients renew by a clock of their own what would have expired.
+	// Unidled is how many long times did not pass, as a holder renews by a clock of its own what would have expired, or may do
+	// so later than could be waited for.
 	Unidled int
 	// Disagreed is how many executions a real broker did something else in than the simulated one.
 	Disagreed int
@@ -70,7 +71,7 @@ func (u *Uncontrolled) counts() (n [14]int) {
 var uncontrolledWords = [14]string{
 	"clients that sent nothing for longer than patience", "operations that did not end", "commands without an answer",
 	"commands outside of operations", "answers and commands that raced with the schedule", "operations answered before all that they had sent had reached the broker, and over only then", "pipelined commands", "further connections", "sockets closed without a goodbye",
-	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible", "long times that did not pass, as clients renew by their own clocks what would expire",
+	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible", "long times that did not pass, as holders renew, or may, by their own clocks what would expire",
 	"executions in which the real broker did something else than the simulated one",
 }
 

@@ -21,8 +21,8 @@ type Probe struct {
 	publishes bool            // as the guidelines ask whether a queue is there
 	// Expires is after how many milliseconds a queue or a message that was seen would go by itself, the shortest; 0 is none.
 	Expires uint32
-	Made      []Creation
-	Uses      []*Use
+	Made    []Creation
+	Uses    []*Use
 }
 
 // Creation is a lock that was made.
