@@ -34,6 +34,9 @@ func (r *run) end(all bool) error {
 		if err := r.freed(); err != nil {
 			return err
 		}
+		if err := r.revived(); err != nil {
+			return err
+		}
 	}
 	if !clean && !r.real() && !r.exchanges {
 		return r.sweep(false)

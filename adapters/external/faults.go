@@ -314,10 +314,15 @@ func (r *run) restart() {
 	r.halfOpen = nil
 	r.cutIdle()
 	r.broker.Restart()
+	r.restarted = true
 	r.event(history.Restart, history.Nemesis)
 	r.survey()
 	for l := range r.sc.Locks {
-		r.monitor.Restarted(uint8(l), &r.truth[l])
+		if r.design.Known() {
+			r.monitor.Restarted(uint8(l), &r.truth[l])
+		} else {
+			r.monitor.RestartedUnseen(uint8(l), &r.truth[l])
+		}
 	}
 	for i := range r.clients {
 		r.monitor.Freed(uint8(i + 1))

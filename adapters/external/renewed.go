@@ -73,8 +73,12 @@ func (s *Runner) learnRenewal(ctx context.Context) error {
 }
 
 // renewing has a client hold a lock for most of the time in which it has to be renewed, and looks whether it does anything
-// unasked.
-func (s *Runner) renewing(ctx context.Context) (bool, error) {
+// unasked. Where that would take too long, it may.
+func (s *Runner) renewing(ctx context.Context) (renews bool, err error) {
+	limit := s.expires * 3 / 4
+	if limit > longestRenewal {
+		return true, nil
+	}
 	s.gate(true)
 	p := recognise.NewProbe()
 	name := s.prefix + "renewed"
@@ -94,12 +98,10 @@ func (s *Runner) renewing(ctx context.Context) (bool, error) {
 		default:
 		}
 	})
-	limit := s.expires * 3 / 4
-	renews := limit > longestRenewal
 	select {
 	case <-heard:
 		renews = true
-	case <-time.After(min(limit, longestRenewal)):
+	case <-time.After(limit):
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

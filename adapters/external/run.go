@@ -74,9 +74,10 @@ type run struct {
 	shared       bool  // the connection, by all
 	several      bool  // a client had connections at once
 	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
-	resigned bool
-	paired   bool // two clients are one process
-	belated  belated
+	resigned  bool
+	paired    bool // two clients are one process
+	restarted bool // the broker was
+	belated   belated
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }

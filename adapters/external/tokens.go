@@ -57,13 +57,17 @@ func (r *run) slotName(slot uint8) string {
 // blind are those that were judged without a look at what the broker had, where nobody knows what that means. Where it is
 // known, and a broker did something else than was expected, they were not.
 func (r *run) blind() property.Set {
-	switch {
-	case r.design.Known():
+	if r.design.Known() {
 		return 0
-	case r.asksForFreed():
-		return property.Announceable.With(property.CrashFrees)
 	}
-	return property.Announceable
+	all := property.Set(property.Announceable)
+	if r.asksForFreed() {
+		all = all.With(property.CrashFrees)
+	}
+	if r.asksForRevived() {
+		all = all.With(property.SurvivesRestart)
+	}
+	return all
 }
 
 // announced are the properties that the clients announce what it takes for.

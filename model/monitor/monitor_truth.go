@@ -321,11 +321,22 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 	k := &m.locks[l]
 	kept := !m.otherSlots(&k.truth, t) && (t.Taken == 0 || m.traits.Has(lock.Leases))
 	m.require(property.SurvivesRestart, kept, 0, 0, 0, "")
+	m.RestartedUnseen(l, t)
+}
+
+// RestartedUnseen is the same where it is not known what the broker has of a lock.
+func (m *Monitor) RestartedUnseen(l uint8, t *Truth) {
+	k := &m.locks[l]
 	for i := range m.clients[:m.n] {
 		m.Gone(uint8(i)+1, true, false)
 	}
 	k.expected = -1
 	m.SetTruth(l, 0, t)
+}
+
+// Revived says whether a lock can be acquired after a restart, when nobody holds it.
+func (m *Monitor) Revived(so bool) {
+	m.require(property.SurvivesRestart, so, 0, 0, 0, "")
 }
 
 // Leftover is a queue that holds messages, or should not be there, when all is over.

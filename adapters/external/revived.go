@@ -1,0 +1,75 @@
+package external
+
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// A restart of the broker may take away what a mutex needs and leave what says that it is there. Whoever wants a mutex may make what
+// it misses, so that what the broker has does not show whether that is lost: it is asked for when all is over.
+
+// asksForRevived reports whether it is asked for mutexes when the broker has been restarted. A persistent one may have been destroyed
+// by who administers; and somebody may have a lock on a connection that several share, or because others stated another limit.
+func (r *run) asksForRevived() bool {
+	return r.restarted && r.config.Kind != lock.Semaphore && !r.administers() && !r.shared && !r.about.Limits
+}
+
+// revived judges whether mutexes can be acquired after a restart. Whoever may have one without knowing it dies first; the client that
+// asks has had none.
+func (r *run) revived() error {
+	if !r.asksForRevived() || r.handles[0].client == nil {
+		return nil
+	}
+	if err := r.endUnsure(); err != nil {
+		return err
+	}
+	for _, l := range r.sc.Locks {
+		if r.config.Kind == lock.PersistentMutex && l.Slots == 0 { // it was never made
+			continue
+		}
+		there, err := r.comesBack(r.handles[0], r.place(l.Name))
+		if err != nil {
+			return err
+		}
+		r.monitor.Revived(there)
+	}
+	return nil
+}
+
+// endUnsure has those clients die who may have a lock without knowing it, and waits until the broker has seen that.
+func (r *run) endUnsure() error {
+	for i := range r.clients {
+		p := &r.clients[i]
+		if p.dead || !p.unsure && !p.gaveUp && !p.busy {
+			continue
+		}
+		if err := p.kill(); err != nil {
+			return err
+		}
+		if _, err := r.wait(r.ctx, r.config.Patience, func() bool { return len(p.connections) == 0 }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comesBack reports whether a client is granted a lock, which it gives back, at last. That one has not come back itself is no no.
+func (r *run) comesBack(a *clientHandle, name string) (bool, error) {
+	for range 2 * resetTries {
+		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
+		switch {
+		case errors.Is(err, ErrDied):
+			return true, a.kill()
+		case err != nil:
+			return true, err
+		case res.Held:
+			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
+			return true, err
+		case res.Outcome != lock.Done && a.baseline().connections == 0:
+			return true, nil
+		}
+		r.broker.Advance(longAfter)
+	}
+	return false, nil
+}
