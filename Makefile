@@ -1,7 +1,8 @@
 # What there is to do here. `make` alone lists it.
 
-# The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs.
-PACKAGES    := ./... ./testdata/targets/golang/... ./testdata/mutate
+# The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs. What mostly waits for other
+# programs begins first, beside what computes.
+PACKAGES    := ./cmd/lockproof/cli ./... ./testdata/targets/golang/... ./testdata/mutate
 CONCURRENT  := ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire ./cmd/lockproof/campaign/...
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=

@@ -84,6 +84,8 @@ func (d draw) narrow(s *scenario.Scenario) {
 	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
 		d.interrupted(s)
+	case how == 5:
+		d.abandoned(s)
 	case kind == lock.PersistentMutex && how == 2:
 		d.remade(s)
 	case kind != lock.Semaphore:
@@ -91,6 +93,8 @@ func (d draw) narrow(s *scenario.Scenario) {
 		d.crowded(s)
 	case how == 3:
 		d.disturbed(s, kind)
+	case how == 4:
+		d.halfway(s)
 	}
 }
 
@@ -101,7 +105,57 @@ func (d draw) interrupted(s *scenario.Scenario) {
 	if d.Bits(1) == 1 {
 		d.waiting(s)
 	}
-	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, uint16(2+d.Bits(2)))), scenario.EveryChange
+	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, d.change())), scenario.EveryChange
+}
+
+// change is behind which of what somebody changes something happens: mostly one of the first few.
+func (d draw) change() uint16 {
+	at := 2 + d.Bits(2)
+	if d.Bits(1) == 1 {
+		at += d.Bits(2)
+	}
+	return uint16(at)
+}
+
+// halfway has an administrator lose something in the midst of what it does, and others acquire whatever slots there are then, and
+// count them.
+func (d draw) halfway(s *scenario.Scenario) {
+	const a, c = lock.Acquire, lock.Count
+	if !d.offers(c) {
+		return
+	}
+	op := []lock.Op{lock.Add, lock.Add, lock.Remove, lock.Create}[d.Bits(2)]
+	s.Locks[0].Slots = 1
+	s.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: op, Arg: 1}}}, {Ops: calls(a, c)}, {Ops: calls(a, c)}}
+	switch op {
+	case lock.Remove:
+		s.Locks[0].Slots = 2
+	case lock.Create:
+		s.Locks[0].Slots = 0
+		s.Clients[1].Ops = append([]scenario.Operation{{Op: op, Arg: 1}}, s.Clients[1].Ops...)
+	}
+	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(1, d.change())}, scenario.EveryChange
+	if s.Schedule.Strategy == scenario.PCT {
+		s.Schedule.Priorities, s.Schedule.Changes = []uint8{1, 2, 3}, nil
+	}
+}
+
+// abandoned has somebody die while it holds the lock, or not long before or after, and others want it.
+func (d draw) abandoned(s *scenario.Scenario) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	if d.Bits(1) == 1 {
+		return
+	}
+	who := d.below(len(s.Clients))
+	for i := range s.Clients {
+		switch c := &s.Clients[i]; {
+		case i == who:
+			c.Ops = calls(a, v, v, v, r, a, v, r)
+		case !c.Administers():
+			c.Ops = calls(a, r, a, r)
+		}
+	}
+	s.Faults = []scenario.Fault{{Do: scenario.CrashBefore, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}}
 }
 
 // crowded has all want the only slot of a semaphore, and most wait for it.
@@ -133,7 +187,7 @@ func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
 	at := uint16(1 + d.Bits(3))
 	if d.Bits(1) == 1 {
 		s.Locks[0].Slots++
-		at, s.Deeper, s.Clients[who-1].Ops = uint16(2+d.Bits(2)), scenario.EveryChange, d.resizing(s.Locks[0].Slots)
+		at, s.Deeper, s.Clients[who-1].Ops = d.change(), scenario.EveryChange, d.resizing(s.Locks[0].Slots)
 	} else {
 		s.Deeper = scenario.EveryCommand
 		if d.Bits(2) == 0 {
@@ -174,7 +228,7 @@ func (d draw) remade(s *scenario.Scenario) {
 	for _, op := range []lock.Op{lock.Destroy, lock.Create, lock.Create} {
 		s.Clients[2].Ops = append(s.Clients[2].Ops, scenario.Operation{Op: op, Arg: 1})
 	}
-	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(3, uint16(2+d.Bits(2)))}, scenario.EveryChange
+	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(3, d.change())}, scenario.EveryChange
 	d.queue(s)
 }
 

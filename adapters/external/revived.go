@@ -3,6 +3,8 @@ package external
 import (
 	"errors"
 
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -54,9 +56,14 @@ func (r *run) endUnsure() error {
 	return nil
 }
 
-// comesBack reports whether a client is granted a lock, which it gives back, at last. That one has not come back itself is no no.
+// comesBack reports whether a client is granted a lock, which it gives back, at last. An error of one that asks the broker for
+// nothing is no no: it has not come back itself.
 func (r *run) comesBack(a *clientHandle, name string) (bool, error) {
+	asked := false
+	r.listen(func(c *wire.Command) { asked = asked || c.Channel > 0 && c.Method.ID() != frame.ChannelOpenID })
+	defer r.listen(nil)
 	for range 2 * resetTries {
+		asked = false
 		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
 		switch {
 		case errors.Is(err, ErrDied):
@@ -66,7 +73,7 @@ func (r *run) comesBack(a *clientHandle, name string) (bool, error) {
 		case res.Held:
 			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
 			return true, err
-		case res.Outcome != lock.Done && a.baseline().connections == 0:
+		case res.Outcome != lock.Done && !asked:
 			return true, nil
 		}
 		r.broker.Advance(longAfter)

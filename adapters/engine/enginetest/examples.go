@@ -72,7 +72,7 @@ const SharedConnection = "shared-connection"
 // Examples are the examples of semaphores, in each language.
 var Examples = []Example{
 	{
-		Folder: "golang", probe: "true",
+		Folder: "golang", probe: "true", onReal: []string{"not-mandatory", "locked-is-success", SharedConnection},
 		Breaks: map[string]property.Property{
 			"not-mandatory":          property.Linearizable,
 			"return-ignored":         property.Linearizable,
@@ -84,7 +84,7 @@ var Examples = []Example{
 	},
 	{
 		Folder: "python", Command: "exec /usr/bin/python3 adapter.py",
-		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika", onReal: []string{"no-cleanup", "verify-reconnects"},
+		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika", onReal: []string{"verify-reconnects"},
 		often: []string{"locked-is-success"},
 		Breaks: map[string]property.Property{
 			"not-mandatory":          property.Linearizable,

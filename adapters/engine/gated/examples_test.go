@@ -63,6 +63,9 @@ func check(t *testing.T, e *enginetest.Example) {
 // repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
 // difference.
 func repeats(t *testing.T, e *enginetest.Example) {
+	if e.Slow && !*everyBug {
+		t.Skip("skipped: its processes take long to start, and those of others show it; -every-bug has it")
+	}
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 5)
 	n := e.Scenarios(12)
 	var executions [2][]string

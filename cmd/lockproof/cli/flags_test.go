@@ -66,11 +66,11 @@ var sorts = map[string]sort{
 		"names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3"},
 	}},
-	"prove --exec": {base: "prove --exec ADAPTER --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
+	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 11"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
-		"depth": {args: "--depth 1 --strategy pct", base: "prove --exec ADAPTER --scenarios 12 --strategy pct"}, "strict": {args: "--strict"},
-		"option": {args: "-o colour=red"}, "workers": {args: "--workers 1", same: true}, "property": {args: "--property linearizable"},
-		"first": {args: "--first --scenarios 500", base: "prove --exec BUGGY --property mutual-exclusion --scenarios 40 --out DIR/ce", same: true}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --scenarios 1"},
+		"depth": {args: "--depth 1 --strategy pct", base: "prove --exec ADAPTER --workers 1 --scenarios 12 --strategy pct"}, "strict": {args: "--strict"},
+		"option": {args: "-o colour=red"}, "workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"},
+		"first": {args: "--first --scenarios 500", base: "prove --exec BUGGY --workers 1 --property mutual-exclusion --scenarios 40 --out DIR/ce", same: true}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --workers 1 --scenarios 1"},
 		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
 		"crashes": {args: "--crashes 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
 		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
@@ -78,10 +78,10 @@ var sorts = map[string]sort{
 		"stress": {args: "--stress proxy", refused: "--stress without a real broker"},
 		"start":  {args: "--start slots=1,3"},
 	}},
-	"prove --exec --on": {base: "prove --exec ADAPTER --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
+	"prove --exec --on": {base: "prove --exec ADAPTER --workers 1 --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
 		"depth": {args: "--depth 3 --strategy random", refused: "with --strategy random"}, "strict": {args: "--strict"}, "option": {args: "-o colour=red"},
-		"workers": {args: "--workers 1", same: true}, "property": {args: "--property linearizable"}, "first": {args: "--first", same: true},
+		"workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"}, "first": {args: "--first", same: true},
 		"require": {args: "--require survives-restart"}, "clients": {args: "--clients 5"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 5"},
 		"rounds": {args: "--rounds 1"}, "crashes": {args: "--crashes 1"}, "restarts": {args: "--restarts 2", refused: "it is not restarted"},
 		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"}, "broker": {args: "--broker URL", refused: "--broker beside --on"},

@@ -10,7 +10,7 @@ type Queue struct{}
 func (Queue) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
 	arguments := amqp.Table{}
 	if c.bug == Expires {
-		arguments["x-expires"] = int32(60_000)
+		arguments["x-expires"] = int32(4_000)
 	}
 	_, err := ch.QueueDeclare("lock."+name, false, false, true, false, arguments)
 	if refused(err, amqp.ResourceLocked) {
@@ -140,7 +140,7 @@ func (c *Client) make(name string) (done bool, err error) {
 func (c *Client) declare(ch *amqp.Channel, name string) error {
 	var arguments amqp.Table
 	if c.bug == Ages {
-		arguments = amqp.Table{"x-message-ttl": int32(60_000)}
+		arguments = amqp.Table{"x-message-ttl": int32(4_000)}
 	}
 	if err := ch.ExchangeDeclare("exchange."+name, "direct", true, false, false, false, nil); err != nil {
 		return err
