@@ -3,7 +3,7 @@
 # The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs. What mostly waits for other
 # programs begins first, beside what computes.
 PACKAGES    := ./cmd/lockproof/cli ./... ./testdata/targets/golang/... ./testdata/mutate
-CONCURRENT  := ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire ./cmd/lockproof/campaign/...
+CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300
