@@ -3,6 +3,8 @@ package external
 import (
 	"errors"
 
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -37,7 +39,8 @@ func (r *run) freed() error {
 		if !p.mayHave() || asks == nil || r.config.Kind == lock.PersistentMutex && l.Slots == 0 { // it was never made
 			continue
 		}
-		free, err := r.obtains(asks, r.place(l.Name))
+		// who does not say whether it is granted the lock has lost something that it has to see first, or will not say
+		free, err := r.obtains(asks, r.place(l.Name), resetTries, func(bool) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -60,10 +63,14 @@ func (r *run) heir(of *clientState) (asks *clientHandle) {
 	return asks
 }
 
-// obtains reports whether a client is granted a lock, which it gives back, now or after a long time. A client that does not say
-// whether it is has lost something that it has to see first, or will not say: that is no no.
-func (r *run) obtains(a *clientHandle, name string) (bool, error) {
-	for range resetTries {
+// obtains reports whether a client is granted a lock, which it gives back, now or after a long time, in so many tries. An error is
+// no no where it is forgiven, by whether the client has asked the broker for anything.
+func (r *run) obtains(a *clientHandle, name string, tries int, forgiven func(asked bool) bool) (bool, error) {
+	asked := false
+	r.listen(func(c *wire.Command) { asked = asked || c.Channel > 0 && c.Method.ID() != frame.ChannelOpenID })
+	defer r.listen(nil)
+	for range tries {
+		asked = false
 		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
 		switch {
 		case errors.Is(err, ErrDied):
@@ -73,7 +80,7 @@ func (r *run) obtains(a *clientHandle, name string) (bool, error) {
 		case res.Held:
 			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
 			return true, err
-		case res.Outcome != lock.Done:
+		case res.Outcome != lock.Done && forgiven(asked):
 			return true, nil
 		}
 		r.broker.Advance(longAfter)

@@ -1,12 +1,6 @@
 package external
 
-import (
-	"errors"
-
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/model/lock"
-)
+import "github.com/lockproof/lockproof/model/lock"
 
 // A restart of the broker may take away what a mutex needs and leave what says that it is there. Whoever wants a mutex may make what
 // it misses, so that what the broker has does not show whether that is lost: it is asked for when all is over.
@@ -30,7 +24,8 @@ func (r *run) revived() error {
 		if r.config.Kind == lock.PersistentMutex && l.Slots == 0 { // it was never made
 			continue
 		}
-		there, err := r.comesBack(r.handles[0], r.place(l.Name))
+		// an error of one that asks the broker for nothing says that it has not come back itself
+		there, err := r.obtains(r.handles[0], r.place(l.Name), 2*resetTries, func(asked bool) bool { return !asked })
 		if err != nil {
 			return err
 		}
@@ -54,29 +49,4 @@ func (r *run) endUnsure() error {
 		}
 	}
 	return nil
-}
-
-// comesBack reports whether a client is granted a lock, which it gives back, at last. An error of one that asks the broker for
-// nothing is no no: it has not come back itself.
-func (r *run) comesBack(a *clientHandle, name string) (bool, error) {
-	asked := false
-	r.listen(func(c *wire.Command) { asked = asked || c.Channel > 0 && c.Method.ID() != frame.ChannelOpenID })
-	defer r.listen(nil)
-	for range 2 * resetTries {
-		asked = false
-		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
-		switch {
-		case errors.Is(err, ErrDied):
-			return true, a.kill()
-		case err != nil:
-			return true, err
-		case res.Held:
-			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
-			return true, err
-		case res.Outcome != lock.Done && !asked:
-			return true, nil
-		}
-		r.broker.Advance(longAfter)
-	}
-	return false, nil
 }
