@@ -436,7 +436,9 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
 		p.held, p.stale, p.struck = min(res.Slot, monitor.Slots), false, r.dwells(p)
 		p.grant, p.grantedBy = r.granted(p, c)
-		now = p.grant
+		if now = p.grant; r.lostAlready(p) {
+			p.stale, now = true, nil
+		}
 		p.unsure, p.upset, p.forgetful = false, false, false
 		r.otherGranted(p)
 	case p.op == lock.Acquire: // who is told no after it was told nothing has nothing, or has forgotten it
@@ -456,6 +458,15 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		r.unsettled[l] = 0
 		r.changed(0)
 	}
+}
+
+// lostAlready reports whether what a client was just told that it holds went, before that, with a channel whose end no answer could
+// tell it.
+func (r *run) lostAlready(p *clientState) bool {
+	l := r.lockOf(p.id)
+	t := &r.truth[l]
+	had := r.design.Channels() && p.unanswered.connection != nil && p.unanswered == r.owners[l][p.held]
+	return had && (t.Taken&(1<<p.held) == 0 || t.Owner[p.held] != p.id)
 }
 
 // granted is the connection that has what a client was just told that it holds, or had it last, and by which channel.

@@ -1,0 +1,93 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// numbered is held by the exclusive consumer of a queue. While it is, the next number is published to another queue, on the same
+// channel, and the last one acknowledged: the last thing that acquiring does has no answer.
+type numbered struct {
+	named
+	held *amqp091.Channel
+}
+
+func (m *numbered) Acquire(ctx context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	ch, err := m.conn.Channel()
+	if err != nil {
+		return 0, err
+	}
+	for _, q := range []string{m.name(name), m.name(name) + ".number"} {
+		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
+			return 0, err
+		}
+	}
+	_, err = ch.Consume(m.name(name), "", false, true, false, false, nil)
+	if e, ok := errors.AsType[*amqp091.Error](err); ok && e.Code == amqp091.AccessRefused {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	last, found, err := ch.Get(m.name(name)+".number", false)
+	if err != nil {
+		return 0, err
+	}
+	number, _ := strconv.Atoi(string(last.Body))
+	err = ch.PublishWithContext(ctx, "", m.name(name)+".number", false, false, amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: strconv.AppendInt(nil, int64(number)+1, 10)})
+	if err == nil && found {
+		err = last.Ack(false)
+	}
+	if err != nil {
+		return 0, err
+	}
+	m.held = ch
+	return 1, nil
+}
+
+func (m *numbered) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if m.held == nil {
+		return false, nil
+	}
+	_, err := m.held.QueueDeclarePassive(m.name(name), true, false, false, false, nil)
+	return err == nil, nil
+}
+
+func (m *numbered) Release(context.Context, string, int) error {
+	if m.held == nil {
+		return nil
+	}
+	ch := m.held
+	m.held = nil
+	return ch.Close()
+}
+
+// TestLostUnanswered: a channel or connection that is closed under the last command of an acquire, which has no answer, takes with it what is
+// told to be held a moment later.
+func TestLostUnanswered(t *testing.T) {
+	runner := mutexRunner(t, "numbered", func(url string) (inprocess.Lock, error) {
+		m := &numbered{named: named{url: url, name: lockName}}
+		return m, m.open()
+	})
+	if got, want := runner.Held(), "the consumer of the queue {name}.lock"; got != want {
+		t.Errorf("held by %s, expected %s", got, want)
+	}
+	ops := []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}
+	for _, fault := range []scenario.ActionKind{scenario.ChannelError, scenario.Drop} {
+		for n := range 10 {
+			actions := append(steps(1, n), scenario.Action{Kind: fault, Client: 1}, step(1))
+			expectRight(t, carriedOut(t, runner, append(actions, steps(2, 7)...), ops, ops))
+		}
+	}
+}
