@@ -64,7 +64,7 @@ func (r *run) heir(of *clientState) (asks *clientHandle) {
 }
 
 // obtains reports whether a client is granted a lock, which it gives back, now or after a long time, in so many tries. An error is
-// no no where it is forgiven, by whether the client has asked the broker for anything.
+// no no where it is forgiven, by whether the client has asked the broker for anything; nor is it one if the client ends by itself.
 func (r *run) obtains(a *clientHandle, name string, tries int, forgiven func(asked bool) bool) (bool, error) {
 	asked := false
 	r.listen(func(c *wire.Command) { asked = asked || c.Channel > 0 && c.Method.ID() != frame.ChannelOpenID })
@@ -72,13 +72,13 @@ func (r *run) obtains(a *clientHandle, name string, tries int, forgiven func(ask
 	for range tries {
 		asked = false
 		res, err := a.do(r.ctx, lock.Acquire, Params{Name: name})
+		if err == nil && res.Held {
+			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
+		}
 		switch {
 		case errors.Is(err, ErrDied):
 			return true, a.kill()
-		case err != nil:
-			return true, err
-		case res.Held:
-			_, err = a.do(r.ctx, lock.Release, Params{Name: name, Slot: int(res.Slot)})
+		case err != nil || res.Held:
 			return true, err
 		case res.Outcome != lock.Done && forgiven(asked):
 			return true, nil

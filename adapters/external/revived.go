@@ -14,7 +14,7 @@ func (r *run) asksForRevived() bool {
 // revived judges whether mutexes can be acquired after a restart. Whoever may have one without knowing it dies first; the client that
 // asks has had none.
 func (r *run) revived() error {
-	if !r.asksForRevived() || r.handles[0].client == nil {
+	if !r.asksForRevived() {
 		return nil
 	}
 	if err := r.endUnsure(); err != nil {
@@ -23,6 +23,9 @@ func (r *run) revived() error {
 	for _, l := range r.sc.Locks {
 		if r.config.Kind == lock.PersistentMutex && l.Slots == 0 { // it was never made
 			continue
+		}
+		if r.handles[0].client == nil {
+			return nil
 		}
 		// an error of one that asks the broker for nothing says that it has not come back itself
 		there, err := r.obtains(r.handles[0], r.place(l.Name), 2*resetTries, func(asked bool) bool { return !asked })

@@ -77,3 +77,36 @@ func TestRevived(t *testing.T) {
 		}
 	}
 }
+
+// brittle ends by itself if it has lost its connection.
+type brittle struct{ flagged }
+
+func (m *brittle) Acquire(ctx context.Context, name string) (int, error) {
+	if m.conn.IsClosed() {
+		panic("no connection")
+	}
+	slot, err := m.flagged.Acquire(ctx, name)
+	if err != nil {
+		panic(err)
+	}
+	return slot, nil
+}
+
+// TestNotRevived: who ends by itself when it is asked for the mutexes after a restart can't be asked for the next one.
+func TestNotRevived(t *testing.T) {
+	runner := mutexRunner(t, "brittle", func(url string) (inprocess.Lock, error) {
+		m := &brittle{flagged{named: named{url: url, name: lockName}}}
+		return m, m.open()
+	})
+	use := scenario.Client{Ops: []scenario.Operation{acquire, {Op: lock.Release}}}
+	other := use
+	other.Lock = 1
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs"}, {Name: "mail"}}, Clients: []scenario.Client{use, other},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(append(steps(1, 12), steps(2, 12)...), scenario.Action{Kind: scenario.Restart})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}
