@@ -111,7 +111,6 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		r.monitor.Lost(c)
 		p.unaware = !cmd.Replies && (!p.busy || p.op == lock.Release)
 		if !cmd.Replies { // whatever tells it so, it opens another
-			p.unanswered = owner{connection: l, channel: cmd.Channel}
 			p.broken++
 			r.monitor.Mends(c)
 		}

@@ -73,8 +73,8 @@ func (m *numbered) Release(context.Context, string, int) error {
 	return ch.Close()
 }
 
-// TestLostUnanswered: a channel or connection that is closed under the last command of an acquire, which has no answer, takes with it what is
-// told to be held a moment later.
+// TestLostUnanswered: a channel or connection that ends before the last commands of an acquire, which have no answer, takes with it
+// what is told to be held a moment later.
 func TestLostUnanswered(t *testing.T) {
 	runner := mutexRunner(t, "numbered", func(url string) (inprocess.Lock, error) {
 		m := &numbered{named: named{url: url, name: lockName}}
@@ -83,11 +83,13 @@ func TestLostUnanswered(t *testing.T) {
 	if got, want := runner.Held(), "the consumer of the queue {name}.lock"; got != want {
 		t.Errorf("held by %s, expected %s", got, want)
 	}
-	ops := []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}
-	for _, fault := range []scenario.ActionKind{scenario.ChannelError, scenario.Drop} {
-		for n := range 10 {
-			actions := append(steps(1, n), scenario.Action{Kind: fault, Client: 1}, step(1))
-			expectRight(t, carriedOut(t, runner, append(actions, steps(2, 7)...), ops, ops))
+	twice := []scenario.Operation{acquire, {Op: lock.Release}, acquire, {Op: lock.Verify}}
+	for _, fault := range [][]scenario.Action{
+		{{Kind: scenario.ChannelError, Client: 1}, step(1)}, {{Kind: scenario.Drop, Client: 1}, step(1)}, {{Kind: scenario.Idle, Arg: 31 * 60}},
+	} {
+		for n := range 16 {
+			actions := append(append(steps(1, n), fault...), steps(2, 7)...)
+			expectRight(t, carriedOut(t, runner, actions, twice, twice[:1]))
 		}
 	}
 }

@@ -97,7 +97,7 @@ type clientState struct {
 	held        uint8       // the slot that it believes to hold
 	grant       *connection // the connection under which it was granted that
 	grantedBy   uint16      // the channel, where that makes a difference
-	unanswered  owner       // the channel that was closed under a command of its acquire that has no answer
+	untold      owner       // the channel that has ended during its acquire, while it has been answered nothing since
 	incarnation int32       // connections so far
 	worked      int32       // the session of the connection that it worked on in its last operation
 	process     int32       // that of the operation at hand, or of the last one

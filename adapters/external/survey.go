@@ -201,6 +201,9 @@ func (r *run) channelGone(l *connection, channel uint16) {
 func (r *run) channelEnds(l *connection, channel uint16) {
 	for _, p := range r.playing(l.client) {
 		p.struck = true
+		if p.busy && p.op == lock.Acquire {
+			p.untold = owner{connection: l, channel: channel}
+		}
 		r.deprived(p, p.held > 0 && p.grant == l && p.grantedBy == channel)
 	}
 }

@@ -63,6 +63,9 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		r.opened(c, l)
 	}
 	p.mend(&r.monitor, m, reply)
+	if cmd.Replies && p.untold.connection == l {
+		p.untold = owner{}
+	}
 	x := m.Exchange(reply, cmd.Replies)
 	x.RoundTrip = x.RoundTrip && (cmd.Replies || m.Method != amqp.BasicPublish) // in a transaction, it is waited for the commit alone
 	r.monitor.Exchange(c, &x)
@@ -460,12 +463,11 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	}
 }
 
-// lostAlready reports whether what a client was just told that it holds went, before that, with a channel whose end no answer could
-// tell it.
+// lostAlready reports whether what a client says it was granted went, before that, with a channel whose end no answer has told it.
 func (r *run) lostAlready(p *clientState) bool {
 	l := r.lockOf(p.id)
 	t := &r.truth[l]
-	had := r.design.Channels() && p.unanswered.connection != nil && p.unanswered == r.owners[l][p.held]
+	had := r.design.Channels() && p.untold.connection != nil && p.untold == r.owners[l][p.held]
 	return had && (t.Taken&(1<<p.held) == 0 || t.Owner[p.held] != p.id)
 }
 
