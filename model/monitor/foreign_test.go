@@ -27,3 +27,31 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// TestCountedAside: other people's clients may count what an administrator changes before the slots, or after them, and nothing that
+// is neither how many there were nor how many there will be; and one that has died changes nothing more.
+func TestCountedAside(t *testing.T) {
+	const there, asked = 3, 2
+	for _, c := range []struct {
+		op          lock.Op
+		least, most uint8
+	}{{lock.Add, 3, 5}, {lock.Create, 3, 3}, {lock.Remove, 1, 3}, {lock.Destroy, 0, 3}} {
+		for counted := range uint8(7) {
+			for _, dies := range []bool{false, true} {
+				m := new(Monitor)
+				m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{{Exists: (1<<there - 1) << 1}})
+				m.Foreign()
+				m.Begin(2, 0, c.op, asked, true)
+				if dies {
+					m.Crash(2)
+				}
+				m.Begin(1, 0, lock.Count, 0, true)
+				m.End(1, lock.Result{Outcome: lock.Done, Slots: counted}, 0, true)
+				right := counted == there || !dies && counted >= c.least && counted <= c.most
+				if found := m.Found.Has(property.ExactCount); found == right {
+					t.Errorf("%d slots while %v of %d of %d is under way, dies %v: found wrong %v", counted, c.op, asked, there, dies, found)
+				}
+			}
+		}
+	}
+}

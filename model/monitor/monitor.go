@@ -236,7 +236,8 @@ func (m *Monitor) Assured(c uint8) {
 
 // Foreign says that clients are other people's, who may go about it in ways of their own: they may look at slots before they have the
 // administrators' mutex, and release by several commands. Slots are counted also where they are added while somebody else administers
-// them and fails, or adds some, too: searches do not, as that is one more thing that states differ by.
+// them and fails, or adds some, too: searches do not, as that is one more thing that states differ by. And they may be counted as they
+// were or will be while somebody is at work on them.
 func (m *Monitor) Foreign() { m.foreign = true }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
@@ -370,7 +371,7 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	w.absent |= AllSlots &^ t.Exists
 	w.busy |= AllSlots &^ t.Free()
 	w.empty |= AllSlots &^ t.Taken
-	w.counted |= 1 << bits.OnesCount16(t.Exists)
+	w.counted |= 1<<bits.OnesCount16(t.Exists) | m.countable(w)
 	w.full = w.full || t.Free() == 0
 	w.waited = w.waited || m.administered(w.lock, t)
 	mine := t.owned(m.owner(c))
@@ -381,6 +382,37 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	if m.traits != 0 {
 		m.sate(w, t)
 	}
+}
+
+// countable are the numbers of slots that other people's clients may count while administrators are at work: slots may be counted by
+// something else than what they are held by, which is changed before that or after it.
+func (m *Monitor) countable(w *watch) (all uint16) {
+	if !m.foreign || w.op != lock.Count {
+		return 0
+	}
+	for i := range m.clients[:m.n] {
+		if o := &m.clients[i]; o.alive && o.lock == w.lock && o.op.Administrative() {
+			least, most := o.between()
+			all |= 2<<most - 1<<least
+		}
+	}
+	return all
+}
+
+// between is how many slots there may have been, or may be yet, while the client administers them.
+func (w *watch) between() (least, most int) {
+	least, most = bits.TrailingZeros16(w.counted), bits.Len16(w.counted)-1
+	switch w.op {
+	case lock.Create:
+		most = max(most, int(w.arg))
+	case lock.Add:
+		most = min(max(most, least+int(w.arg)), Slots)
+	case lock.Remove:
+		least = max(0, min(least, most-int(w.arg)))
+	case lock.Destroy:
+		least = 0
+	}
+	return least, most
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
