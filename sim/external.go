@@ -134,7 +134,11 @@ func (d draw) halfway(s *scenario.Scenario) {
 		s.Locks[0].Slots = 0
 		s.Clients[1].Ops = append([]scenario.Operation{{Op: op, Arg: 1}}, s.Clients[1].Ops...)
 	}
-	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(1, d.change())}, scenario.EveryChange
+	f := d.disturbance(1, d.change())
+	if d.Bits(1) == 1 { // what it does not know to be done it may do again
+		f.Do, f.Delay = scenario.Lose, 0
+	}
+	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
 	if s.Schedule.Strategy == scenario.PCT {
 		s.Schedule.Priorities, s.Schedule.Changes = []uint8{1, 2, 3}, nil
 	}
