@@ -3,12 +3,15 @@ package gated_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -27,6 +30,51 @@ func (s complaining) Start(ctx context.Context, number int) (external.Client, er
 type complainer struct {
 	external.Client
 	said string
+}
+
+// breaking has its clients break the protocol from some moment on.
+type breaking struct {
+	external.Starter
+	broken *atomic.Bool
+}
+
+func (s breaking) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return breaker{c, s.broken}, err
+}
+
+type breaker struct {
+	external.Client
+	broken *atomic.Bool
+}
+
+var errBroken = errors.New("no answer that anybody understands")
+
+func (c breaker) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	if c.broken.Load() {
+		return lock.Result{}, errBroken
+	}
+	return c.Client.Call(ctx, op, p)
+}
+
+// TestFoundBeforeError: what was found is told though the run came to a bad end after that.
+func TestFoundBeforeError(t *testing.T) {
+	t.Parallel()
+	target := amqplock.References[0]
+	c := gated.Config{
+		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+		Kind:    target.Kind, Seed: 1, Scenarios: 5,
+	}
+	var broken atomic.Bool
+	c.Starter = breaking{c.Starter, &broken}
+	c.Found = func(*histories.Counterexample) { broken.Store(true) }
+	res, err := gated.Prove(t.Context(), c)
+	if !errors.Is(err, errBroken) {
+		t.Errorf("%v, expected %v", err, errBroken)
+	}
+	if res == nil || res.Report.Outcome() != report.OutcomeViolated {
+		t.Errorf("%+v, expected what was found", res)
+	}
 }
 
 const stderrText = "acquire: \x1b[31mno reply</script>\nin time"

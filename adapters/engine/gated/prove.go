@@ -3,6 +3,7 @@ package gated
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -104,7 +105,7 @@ const measuredEvery = 10
 
 // Prove runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
 // Their commands reach the broker in the order that the schedule says. The error is for a run that could not
-// be made: a client that can't be started, or that breaks the protocol.
+// be made: a client that can't be started, or that breaks the protocol. What was found before is told with it.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -114,10 +115,11 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	var cancel context.CancelFunc
 	run.allowed, cancel = engine.Allow(ctx, c.Time)
 	defer cancel()
-	if err := run.run(ctx, 0, run.Scenarios, true); err != nil {
+	err = run.run(ctx, 0, run.Scenarios, true)
+	if err != nil && run.findings == ([property.Most]*finding{}) {
 		return nil, err
 	}
-	return run.concluded(ctx, began), c.Own.Err()
+	return run.concluded(ctx, began), errors.Join(err, c.Own.Err())
 }
 
 // run is the run, checked and with defaults for what was left out; it has not begun.

@@ -124,8 +124,8 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 		},
 	})
 	line.done()
-	if err != nil {
+	if res == nil {
 		return err
 	}
-	return f.write(c, res)
+	return all(f.write(c, res), err)
 }
