@@ -35,6 +35,17 @@ func (a Allowance) Spent(found bool) bool {
 	return a.Whole.Err() != nil || found && a.Sampling.Err() != nil
 }
 
+// Rest is the time for making counterexamples smaller, from now on: what is kept for that, also where the search was over early.
+func (a Allowance) Rest() (Allowance, context.CancelFunc) {
+	whole, limited := a.Whole.Deadline()
+	sampling, _ := a.Sampling.Deadline()
+	if kept := whole.Sub(sampling); limited && kept > 0 {
+		rest, cancel := context.WithTimeout(a.Whole, kept)
+		return Allowance{rest, a.Sampling}, cancel
+	}
+	return a, func() {}
+}
+
 // Portion is what one counterexample gets of the time that is left, if so many are to be made smaller, some at the
 // same time.
 func (a Allowance) Portion(left, at int) (context.Context, context.CancelFunc) {

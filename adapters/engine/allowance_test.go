@@ -48,9 +48,18 @@ func TestAllowance(t *testing.T) {
 			t.Errorf("%d left, %d at a time: %v, expected %d hours", k.left, k.at, got, k.hours)
 		}
 	}
+	rest, cancel := a.Rest()
+	defer cancel()
+	if end, _ := rest.Whole.Deadline(); time.Until(end).Round(time.Minute) != 24*time.Hour/5 {
+		t.Errorf("%v are left of a day when the search is over at once", time.Until(end))
+	}
 	free, cancel := Allow(t.Context(), 0)
 	defer cancel()
-	if _, limited := free.Whole.Deadline(); limited {
-		t.Error("no time is a limit")
+	rest, cancel = free.Rest()
+	defer cancel()
+	for _, a := range []Allowance{free, rest} {
+		if _, limited := a.Whole.Deadline(); limited {
+			t.Error("no time is a limit")
+		}
 	}
 }

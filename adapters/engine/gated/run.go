@@ -85,6 +85,9 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 		}
 	}
 	if errors.Join(f.errs...) == nil && shrink {
+		var cancel context.CancelFunc
+		f.allowed, cancel = f.allowed.Rest()
+		defer cancel()
 		f.errs = append(f.errs, f.shrink(ctx, f.workers[:min(want, len(f.workers))]))
 	}
 	for _, w := range f.workers {
