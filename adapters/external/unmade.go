@@ -47,3 +47,17 @@ func (r *run) neverMade(p *clientState, res lock.Result) {
 	}
 	r.noProgress(p.id, "acquire did not get the lock, which nobody has, and is to be made")
 }
+
+// refusedFirst judges an acquire that is answered with no, or fails, though nobody has done anything before, where it is not known what
+// holds a lock: what is known to be free is judged by that.
+func (r *run) refusedFirst(p *clientState, res lock.Result) {
+	l := &r.sc.Locks[r.lockOf(p.id)]
+	made := r.config.Kind == lock.Mutex || l.Slots > 0 && l.Missing == 0
+	if r.design.Known() || p.op != lock.Acquire || p.mayWait || p.troubled || !made || r.about.Limits || r.about.Slotless() {
+		return
+	}
+	refused := res.Outcome != lock.Done && (res.Reason == lock.Full || res.Reason == lock.NoReason)
+	if refused && len(r.record.Events) == 1 && r.record.plain() { // that it was called
+		r.noProgress(p.id, "acquire did not get the lock, for which nobody had asked before")
+	}
+}

@@ -452,6 +452,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	}
 	p.givesUp(res)
 	r.neverMade(p, res)
+	r.refusedFirst(p, res)
 	r.snatched(p, res)
 	r.record.complete(r, c, res)
 	r.bill(c, res)
