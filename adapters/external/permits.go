@@ -17,8 +17,9 @@ import (
 // that is not known, so that it is inferred from how many messages there should be, and from what was called.
 type permits struct {
 	had     []permit
-	total   int    // how many there should be: as many as there were when an administrator changed them last
-	missing uint16 // the numbers of those that are gone
+	spare   []permit // those in whose place their holders have put another
+	total   int      // how many there should be: as many as there were when an administrator changed them last; 0 is not known
+	missing uint16   // the numbers of those that are gone
 }
 
 // permit is one that a channel has.
@@ -43,10 +44,10 @@ func (r *run) count(v wire.State, t *monitor.Truth, l uint8) {
 			had = append(had, permit{owner: owner{r.connections[m.Conn], m.Channel}, tag: m.Tag})
 		}
 	}
+	had, n = r.withoutSpare(l, had, n)
 	if k.total == 0 {
 		k.total = n
 	}
-	had, n = r.withoutSpare(l, had, n)
 	k.total = min(max(k.total, n), monitor.Slots)
 	r.number(l, had)
 	r.miss(l, k.total-min(n, k.total))
@@ -65,17 +66,28 @@ func (r *run) count(v wire.State, t *monitor.Truth, l uint8) {
 	}
 }
 
-// withoutSpare leaves out permits in whose place their holders have put another, and which they are about to acknowledge.
+// withoutSpare leaves out permits in whose place their holders have put another, and which they are about to acknowledge. Where it is
+// not known how many there should be, they are those that were left out before.
 func (r *run) withoutSpare(l uint8, had []permit, n int) ([]permit, int) {
+	k := &r.permits[l]
+	var spare []permit
 	had = slices.DeleteFunc(had, func(h permit) bool {
-		spare := n > r.permits[l].total && r.releasing(l, h.owner)
-		if spare {
+		more := n > k.total
+		if k.total == 0 {
+			more = slices.ContainsFunc(k.spare, h.is)
+		}
+		if more = more && r.releasing(l, h.owner); more {
+			spare = append(spare, h)
 			n--
 		}
-		return spare
+		return more
 	})
+	k.spare = spare
 	return had, n
 }
+
+// is reports whether two are the same delivery.
+func (h permit) is(o permit) bool { return h.owner == o.owner && h.tag == o.tag }
 
 // releasing reports whether a client is releasing what it has by a connection.
 func (r *run) releasing(l uint8, o owner) bool {
@@ -98,7 +110,7 @@ func (r *run) number(l uint8, had []permit) {
 	taken := k.missing
 	for i := range had {
 		h := &had[i]
-		if at := slices.IndexFunc(k.had, func(o permit) bool { return o.owner == h.owner && o.tag == h.tag }); at >= 0 {
+		if at := slices.IndexFunc(k.had, h.is); at >= 0 {
 			h.slot = k.had[at].slot
 			taken |= 1 << h.slot
 		}

@@ -1,0 +1,45 @@
+package external_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
+)
+
+// resizable is a semaphore whose slots can be added and removed.
+type resizable struct{ *semaphores.Client }
+
+func (s resizable) Add(_ context.Context, name string, slots int) error { return s.Client.Add(name, slots) }
+
+func (s resizable) Remove(_ context.Context, name string, slots int) error {
+	return s.Client.Remove(name, slots)
+}
+
+// TestSparePermit: who releases may put another message in the place of its own, before it acknowledges that, while an administrator is
+// at work: the slots are not more for that, and not fewer after it.
+func TestSparePermit(t *testing.T) {
+	runner := semaphoreRunner(t, "account", func(url string) (inprocess.Lock, error) {
+		client, err := semaphores.New(context.Background(), url, semaphores.Account{Tokens: semaphores.Tokens{Alike: true, PublishThenAck: true}})
+		return resizable{client}, err
+	})
+	for _, op := range []lock.Op{lock.Add, lock.Remove} {
+		for before := range 24 {
+			for between := range 8 {
+				actions := append(append(steps(1, before), steps(2, between)...), steps(1, 30)...)
+				x, err := runner.Run(t.Context(), &scenario.Scenario{
+					Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+					Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Release}}}, {Ops: []scenario.Operation{{Op: op, Arg: 1}}}},
+					Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(actions, steps(2, 30)...)},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				expectRight(t, x)
+			}
+		}
+	}
+}
