@@ -117,8 +117,8 @@ func (d draw) change() uint16 {
 	return uint16(at)
 }
 
-// halfway has an administrator lose something in the midst of what it does, and others acquire whatever slots there are then, and
-// count them.
+// halfway has an administrator lose something in the midst of what it does, or the broker restart then or not long after that, and
+// others acquire whatever slots there are then, and count them.
 func (d draw) halfway(s *scenario.Scenario) {
 	const a, c = lock.Acquire, lock.Count
 	if !d.offers(c) {
@@ -137,6 +137,8 @@ func (d draw) halfway(s *scenario.Scenario) {
 	f := d.disturbance(1, d.change())
 	if d.Bits(1) == 1 { // what it does not know to be done it may do again
 		f.Do, f.Delay = scenario.Lose, 0
+	} else if d.Bits(1) == 1 { // what it has changed may not last
+		f = scenario.Fault{Do: scenario.Restart, At: uint16(2 + d.Bits(4))}
 	}
 	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
 	if s.Schedule.Strategy == scenario.PCT {
