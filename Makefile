@@ -4,6 +4,7 @@
 # programs begins first, beside what computes.
 PACKAGES    := ./cmd/lockproof/cli ./... ./testdata/targets/golang/... ./testdata/mutate
 CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire
+REPETITIVE  := TestNames|TestExploreFaults|TestExploreIncomplete|TestExplorePreemptions|TestChannelOfHold|TestCheck$$|TestSparePermit|TestMirror|TestSampleAsOneMachine|TestStops|TestTable|TestGuided|TestMutants|TestConfigurations
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300
@@ -36,7 +37,7 @@ consul: ## have Consul's official client use the simulated Consul, and an agent 
 
 # Left out is what runs many executions, of which each does nothing at the same time that others do not.
 race: ## run the short tests of what runs at the same time with the race detector
-	go test -timeout 20m -race -short -skip 'TestNames|TestExploreFaults|TestExploreIncomplete|TestExplorePreemptions|TestChannelOfHold|TestCheck$$' -p 3 $(CONCURRENT)
+	go test -timeout 20m -race -short -skip '$(REPETITIVE)' -p 3 $(CONCURRENT)
 	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine ./adapters/engine/sample ./adapters/engine/explore ./adapters/engine/gated ./adapters/engine/recorded
 	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search/...
 
