@@ -13,7 +13,9 @@ import (
 // resizable is a semaphore whose slots can be added and removed.
 type resizable struct{ *semaphores.Client }
 
-func (s resizable) Add(_ context.Context, name string, slots int) error { return s.Client.Add(name, slots) }
+func (s resizable) Add(_ context.Context, name string, slots int) error {
+	return s.Client.Add(name, slots)
+}
 
 func (s resizable) Remove(_ context.Context, name string, slots int) error {
 	return s.Client.Remove(name, slots)

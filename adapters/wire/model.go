@@ -38,11 +38,13 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	case *frame.BasicConsume:
 		cmd.Method, cmd.Queue = amqp.BasicConsume, queue(f.Queue)
 	case *frame.BasicAck:
-		cmd.Method, cmd.Number = amqp.BasicAck, f.DeliveryTag
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicAck, f.DeliveryTag, when(amqp.Multiple, f.Multiple)
 	case *frame.BasicNack:
-		cmd.Method, cmd.Number = amqp.BasicNack, f.DeliveryTag
-	case *frame.BasicReject:
-		cmd.Method, cmd.Number = amqp.BasicNack, f.DeliveryTag
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Multiple, f.Multiple)|when(amqp.Requeue, f.Requeue)
+	case *frame.BasicReject: // which is a basic.nack of one delivery
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Requeue, f.Requeue)
+	case *frame.BasicQos:
+		cmd.Method, cmd.Number = amqp.BasicQos, uint64(f.PrefetchCount)
 	default:
 		cmd.Method = plain[m.Method.ID()]
 	}
@@ -53,7 +55,15 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 var plain = map[frame.ID]amqp.Method{
 	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
 	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,
-	frame.BasicCancelID: amqp.BasicCancel, frame.BasicQosID: amqp.BasicQos, frame.BasicRecoverID: amqp.BasicRecover,
+	frame.BasicCancelID: amqp.BasicCancel, frame.BasicRecoverID: amqp.BasicRecover,
+}
+
+// when is a flag if it is set, and none if not.
+func when(flag amqp.Flags, set bool) amqp.Flags {
+	if set {
+		return flag
+	}
+	return 0
 }
 
 func flagsOf(m *frame.BasicPublish, c *frame.Content) (flags amqp.Flags) {

@@ -179,6 +179,9 @@ func (d *drawing) broker(m, before *step, width int) []string {
 			continue
 		}
 		parts := stateWords(&m.truth[i], d.kind)
+		if d.unknown {
+			parts = []string{"not known"}
+		}
 		if len(m.truth) > 1 {
 			parts[0] = style.Printable(d.locks[i]) + " " + parts[0]
 		}

@@ -20,6 +20,7 @@ type timeline struct {
 	kind    lock.Kind
 	locks   []string // their names
 	steps   []step
+	unknown bool // what the broker has of the locks
 }
 
 // step is one step of an execution. The first of a timeline is step 0, the state before it.
@@ -76,7 +77,7 @@ const unnumbered = -1
 
 // tell makes a timeline of a trace.
 func tell(t *scenario.Trace) *timeline {
-	s := &timeline{clients: len(t.Scenario.Clients), kind: t.History.Kind}
+	s := &timeline{clients: len(t.Scenario.Clients), kind: t.History.Kind, unknown: len(t.Setup) == 0}
 	for _, l := range t.Scenario.Locks {
 		s.locks = append(s.locks, l.Name)
 	}

@@ -30,7 +30,12 @@ func (c Command) Words(names *Names) string {
 		return "get " + queue + c.Flags.Words(NoAck)
 	case BasicConsume:
 		return "consume " + queue + c.Flags.Words(NoAck, Exclusive)
-	case BasicAck, BasicNack, BasicCancel, BasicQos:
+	case BasicCancel:
+		if c.Number == 0 { // its consumer's number is not known
+			return c.Method.String()
+		}
+		return fmt.Sprintf("%s %d", c.Method, c.Number)
+	case BasicAck, BasicNack, BasicQos:
 		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(Multiple, Requeue))
 	}
 	return c.Method.String()

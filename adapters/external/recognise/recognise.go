@@ -251,6 +251,9 @@ func (p *Probe) byQueue(d *Design, kind lock.Kind, given Naming, queues [][]stri
 	}
 	if d.A = p.slots(given.A, b); !d.A.Known() {
 		d.Why = "create makes no queue for each slot by which it could be told which slots there are"
+		if kind == lock.PersistentMutex {
+			d.Why = "create makes no queue by which it could be told whether the lock is there"
+		}
 		return
 	}
 	d.Holding = ByQueue
