@@ -59,8 +59,10 @@ func TestNarrow(t *testing.T) {
 		}
 		if sc.Deeper == scenario.EveryChange {
 			interrupted++
-			if o := sc.Clients[sc.Faults[0].Client-1].Ops[0]; (o.Op == lock.Add || o.Op == lock.Remove) && o.Arg > 1 {
-				resized++
+			if f := sc.Faults[0]; f.Client > 0 { // else the broker restarts
+				if o := sc.Clients[f.Client-1].Ops[0]; (o.Op == lock.Add || o.Op == lock.Remove) && o.Arg > 1 {
+					resized++
+				}
 			}
 		}
 		drops := func(f scenario.Fault) bool { return f.Do == scenario.Drop && f.Client > 1 && f.Delay > 0 }
