@@ -2,7 +2,6 @@ package external_test
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"testing"
 
@@ -15,29 +14,11 @@ import (
 
 // numbered is held by the exclusive consumer of a queue. While it is, the next number is published to another queue, on the same
 // channel, and the last one acknowledged: the last thing that acquiring does has no answer.
-type numbered struct {
-	named
-	held *amqp091.Channel
-}
+type numbered struct{ consuming }
 
 func (m *numbered) Acquire(ctx context.Context, name string) (int, error) {
-	if err := m.open(); err != nil {
-		return 0, err
-	}
-	ch, err := m.conn.Channel()
-	if err != nil {
-		return 0, err
-	}
-	for _, q := range []string{m.name(name), m.name(name) + ".number"} {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
-			return 0, err
-		}
-	}
-	_, err = ch.Consume(m.name(name), "", false, true, false, false, nil)
-	if e, ok := errors.AsType[*amqp091.Error](err); ok && e.Code == amqp091.AccessRefused {
-		return 0, nil
-	}
-	if err != nil {
+	ch, _, err := m.consume(m.name(name), m.name(name)+".number")
+	if ch == nil {
 		return 0, err
 	}
 	last, found, err := ch.Get(m.name(name)+".number", false)
@@ -56,28 +37,11 @@ func (m *numbered) Acquire(ctx context.Context, name string) (int, error) {
 	return 1, nil
 }
 
-func (m *numbered) Verify(_ context.Context, name string, _ int) (bool, error) {
-	if m.held == nil {
-		return false, nil
-	}
-	_, err := m.held.QueueDeclarePassive(m.name(name), true, false, false, false, nil)
-	return err == nil, nil
-}
-
-func (m *numbered) Release(context.Context, string, int) error {
-	if m.held == nil {
-		return nil
-	}
-	ch := m.held
-	m.held = nil
-	return ch.Close()
-}
-
 // TestLostUnanswered: a channel or connection that ends before the last commands of an acquire, which have no answer, takes with it
 // what is told to be held a moment later.
 func TestLostUnanswered(t *testing.T) {
 	runner := mutexRunner(t, "numbered", func(url string) (inprocess.Lock, error) {
-		m := &numbered{named: named{url: url, name: lockName}}
+		m := &numbered{consuming{named: named{url: url, name: lockName}}}
 		return m, m.open()
 	})
 	if got, want := runner.Held(), "the consumer of the queue {name}.lock"; got != want {

@@ -76,11 +76,12 @@ func (r *run) withoutSpare(l uint8, had []permit, n int) ([]permit, int) {
 		if k.total == 0 {
 			more = slices.ContainsFunc(k.spare, h.is)
 		}
-		if more = more && r.releasing(l, h.owner); more {
-			spare = append(spare, h)
-			n--
+		if !more || !r.releasing(l, h.owner) {
+			return false
 		}
-		return more
+		spare = append(spare, h)
+		n--
+		return true
 	})
 	k.spare = spare
 	return had, n

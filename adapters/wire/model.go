@@ -66,12 +66,6 @@ func when(flag amqp.Flags, set bool) amqp.Flags {
 	return 0
 }
 
-func flagsOf(m *frame.BasicPublish, c *frame.Content) (flags amqp.Flags) {
-	if m.Mandatory {
-		flags |= amqp.Mandatory
-	}
-	if c != nil && c.Properties.DeliveryMode == 2 {
-		flags |= amqp.Persistent
-	}
-	return flags
+func flagsOf(m *frame.BasicPublish, c *frame.Content) amqp.Flags {
+	return when(amqp.Mandatory, m.Mandatory) | when(amqp.Persistent, c != nil && c.Properties.DeliveryMode == 2)
 }

@@ -14,11 +14,7 @@ import (
 // declaration is queue.declare in the model's terms. The refusal says why no queue can be made that way.
 func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd := amqp.Command{Method: amqp.QueueDeclare}
-	for i, set := range [...]bool{m.Passive, m.Durable, m.Exclusive, m.AutoDelete} {
-		if set {
-			cmd.Flags |= [...]amqp.Flags{amqp.Passive, amqp.Durable, amqp.Exclusive, amqp.AutoDelete}[i]
-		}
-	}
+	cmd.Flags = when(amqp.Passive, m.Passive) | when(amqp.Durable, m.Durable) | when(amqp.Exclusive, m.Exclusive) | when(amqp.AutoDelete, m.AutoDelete)
 	if m.Passive {
 		return cmd, nil
 	}

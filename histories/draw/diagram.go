@@ -178,9 +178,9 @@ func (d *drawing) broker(m, before *step, width int) []string {
 		if len(m.broken) == 0 && before != nil && m.truth[i] == before.truth[i] {
 			continue
 		}
-		parts := stateWords(&m.truth[i], d.kind)
-		if d.unknown {
-			parts = []string{"not known"}
+		parts := []string{"not known"}
+		if !d.unknown {
+			parts = stateWords(&m.truth[i], d.kind)
 		}
 		if len(m.truth) > 1 {
 			parts[0] = style.Printable(d.locks[i]) + " " + parts[0]

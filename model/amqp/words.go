@@ -30,12 +30,10 @@ func (c Command) Words(names *Names) string {
 		return "get " + queue + c.Flags.Words(NoAck)
 	case BasicConsume:
 		return "consume " + queue + c.Flags.Words(NoAck, Exclusive)
-	case BasicCancel:
-		if c.Number == 0 { // its consumer's number is not known
-			return c.Method.String()
+	case BasicAck, BasicNack, BasicCancel, BasicQos:
+		if c.Method == BasicCancel && c.Number == 0 && c.Flags == 0 { // its consumer's number is not known
+			break
 		}
-		return fmt.Sprintf("%s %d", c.Method, c.Number)
-	case BasicAck, BasicNack, BasicQos:
 		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(Multiple, Requeue))
 	}
 	return c.Method.String()

@@ -371,7 +371,8 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	w.absent |= AllSlots &^ t.Exists
 	w.busy |= AllSlots &^ t.Free()
 	w.empty |= AllSlots &^ t.Taken
-	w.counted |= 1<<bits.OnesCount16(t.Exists) | m.countable(w)
+	w.counted |= 1 << bits.OnesCount16(t.Exists)
+	m.countAside(w)
 	w.full = w.full || t.Free() == 0
 	w.waited = w.waited || m.administered(w.lock, t)
 	mine := t.owned(m.owner(c))
@@ -384,14 +385,18 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	}
 }
 
-// countable are the numbers of slots that other people's clients may count while administrators are at work: slots may be counted by
-// something else than what they are held by, which is changed before that or after it.
-func (m *Monitor) countable(w *watch) (all uint16) {
-	if !m.foreign || w.op != lock.Count {
-		return 0
+// countAside adds what other people's clients may count while administrators are at work: slots may be counted by something else than
+// what they are held by, which is changed before that or after it.
+func (m *Monitor) countAside(w *watch) {
+	if m.foreign && w.op == lock.Count {
+		w.counted |= m.countable(w.lock)
 	}
+}
+
+// countable are the numbers of slots of a lock that there may have been, or may be yet, while administrators are at work on it.
+func (m *Monitor) countable(l uint8) (all uint16) {
 	for i := range m.clients[:m.n] {
-		if o := &m.clients[i]; o.alive && o.lock == w.lock && o.op.Administrative() {
+		if o := &m.clients[i]; o.alive && o.lock == l && o.op.Administrative() {
 			least, most := o.between()
 			all |= 2<<most - 1<<least
 		}

@@ -34,7 +34,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.released(c, w, r)
 	case lock.Count:
 		if r.Outcome == lock.Done {
-			w.counted |= m.countable(w)
+			m.countAside(w)
 			m.require(property.ExactCount, w.counted&(1<<r.Slots) != 0, c, 0, r.Slots, "")
 			m.confirm(w.counted&(1<<r.Slots) != 0)
 		}
