@@ -11,9 +11,9 @@ import (
 // timeScales are how many milliseconds a virtual one lasts on a real broker, where something in the
 // trace expires: a step takes a virtual millisecond, and has to be over by then on the real one. All
 // times that the broker is told are stretched alike, so that everything keeps its order. They are
-// half a virtual millisecond shorter, so that what expires does so between two steps. Where this machine or the
-// broker is busy and was late with a step, a trace that disagrees is replayed again with the next scale. A broker that is
-// busy may also have something expire late, which no reply shows: what disagrees with the first scale is replayed with the next.
+// half a virtual millisecond shorter, so that what expires does so between two steps. A trace that disagrees is replayed again
+// with the next scale: this machine or the broker may have been busy, and late with a step; or with what expires, which no
+// reply shows.
 var timeScales = [...]uint32{20, 100, 500}
 
 // pace ties the trace's time to real time. It does so only where something expires by it.
@@ -54,9 +54,6 @@ func (p *pace) await(ctx context.Context, virtual int64) error {
 func (p *pace) note(virtual int64) {
 	p.late = p.late || p.timed && time.Since(p.began) > p.lasts(virtual)+p.lasts(1)/2
 }
-
-// doubtful reports whether it may come of time alone that something else was found than expected.
-func (p *pace) doubtful() bool { return p.late || p.timed && p.scale == timeScales[0] }
 
 func (p *pace) lasts(virtual int64) time.Duration {
 	return time.Duration(virtual) * time.Duration(p.scale) * time.Millisecond
