@@ -100,20 +100,44 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	return s.probeTwo(ctx)
 }
 
-// lessens finds out whether a slot less is a message less, where slots are counted by messages: a library may as well keep account
-// elsewhere of how many of them count.
+// lessens finds out whether a slot less is a message less, where slots are counted by messages, or a queue less, where each has its
+// own: a library may as well keep account elsewhere of how many of them count.
 func (s *Runner) lessens(ctx context.Context, name string) error {
-	if !s.design.Permits() || !s.supports(lock.Remove) {
+	if s.config.Kind != lock.Semaphore || !s.design.Channels() || !s.supports(lock.Remove) {
 		return nil
 	}
-	queue := s.design.A.Queue(name, 1)
-	before := s.snapshot().Messages(queue)
+	before := s.snapshot()
 	r, err := s.handles[0].do(ctx, lock.Remove, Params{Name: name, Slots: 1})
-	if after := s.snapshot().Messages(queue); err == nil && r.Outcome == lock.Done && after != before-1 {
-		s.design.Holding, s.design.Alike = recognise.Unknown, true
-		s.design.Why = fmt.Sprintf("slots are messages of the queue %s, but remove of one took %d away", s.design.A.Text, before-after)
+	if err != nil || r.Outcome != lock.Done {
+		return err
 	}
-	return err
+	after := s.snapshot()
+	if why := s.remains(name, before, after); why != "" {
+		s.design.Holding, s.design.Alike, s.design.Why = recognise.Unknown, s.design.Alike || s.design.Permits(), why
+	}
+	return nil
+}
+
+// remains says how it shows, by what the broker has before and after one slot of a lock was removed, that slots are not what they
+// were taken for; "" where it does not.
+func (s *Runner) remains(name string, before, after recognise.Snapshot) string {
+	if s.design.Permits() {
+		queue := s.design.A.Queue(name, 1)
+		if taken := before.Messages(queue) - after.Messages(queue); taken != 1 {
+			return fmt.Sprintf("slots are messages of the queue %s, but remove of one took %d away", s.design.A.Text, taken)
+		}
+		return ""
+	}
+	gone := before.Without(after)
+	if s.design.Single || len(gone) == 0 {
+		return ""
+	}
+	for slot := range lock.MaxSlots {
+		if slices.Contains(gone, s.design.A.Queue(name, slot+1)) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("each slot is held by the queue %s, but remove of one leaves it there and deletes %s", s.design.A.Text, gone[0])
 }
 
 // The names of the locks that one client is to hold at once.

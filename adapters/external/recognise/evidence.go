@@ -115,6 +115,17 @@ func (s Snapshot) Size() (n int) {
 	return n
 }
 
+// Without are the queues that another snapshot does not have, in order.
+func (s Snapshot) Without(o Snapshot) (names []string) {
+	for name := range s {
+		if _, ok := o[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Messages is how many messages a queue has, those included that channels have.
 func (s Snapshot) Messages(queue string) int { return len(s[queue].ready) + len(s[queue].taken) }
 
