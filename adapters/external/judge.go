@@ -69,6 +69,8 @@ func (s *Runner) Unjudged(p property.Property) string {
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
 	case p == property.AdminExclusion && !s.takesApart():
 		return "asked of who adds or removes slots: that locks are made by two at once harms nobody by itself"
+	case p == property.AdminExclusion && s.config.Kind == lock.PersistentMutex && !n.Admin.Known():
+		return "asked of who administers one after the other: a mutex is there or not, and nobody was seen to keep others from making or destroying it"
 	case n.Known() || fromHistory.Has(p), (p == property.CrashFrees || p == property.SurvivesRestart) && s.config.Kind != lock.Semaphore:
 		return s.unannounced(p)
 	case fromCommands.Has(p) && n.Used != "":

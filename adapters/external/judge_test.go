@@ -20,3 +20,17 @@ func TestMadeByTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestUnguardedMutex: a persistent mutex that is there by one queue needs no mutex of those who make and destroy it. That of one that
+// has one is held to it.
+func TestUnguardedMutex(t *testing.T) {
+	for _, guarded := range []bool{false, true} {
+		s := &Runner{config: Config{Kind: lock.PersistentMutex}, about: About{Operations: []lock.Op{lock.Acquire, lock.Create, lock.Destroy}}, design: recognise.Design{Holding: recognise.ByQueue, Naming: recognise.Guidelines}}
+		if !guarded {
+			s.design.Admin = recognise.Pattern{}
+		}
+		if why := s.Unjudged(property.AdminExclusion); (why == "") != guarded {
+			t.Errorf("guarded: %v; %q", guarded, why)
+		}
+	}
+}

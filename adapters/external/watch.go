@@ -553,8 +553,8 @@ func (r *run) leftover(v wire.State, q amqp.Queue) string {
 	}
 	name := r.realName(q)
 	messages, owner := v.Depth(name), v.Owner(name)
-	if owner != nil && v.Passing(name) {
-		messages = 0 // they go with the queue, and do not pile up until then
+	if v.Passing(name) {
+		messages = 0 // they do not pile up
 	}
 	return m.Leftover(messages, owner != nil || r.monitor.Believed(m.Lock, m.Slot))
 }
