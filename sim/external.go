@@ -33,7 +33,7 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 		d.often(&sc)
 	}
 	coin = newCoin(s.seed*golden + uint64(i) ^ fifth)
-	d.narrow(&sc)
+	d.narrow(&sc, s.turns(i))
 	if traits.Has(lock.Limits) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
@@ -73,58 +73,71 @@ func (d draw) often(s *scenario.Scenario) {
 	}
 }
 
+// turns are choices that are made in turn instead of by chance, so that few scenarios have all combinations of them.
+type turns struct{ left uint64 }
+
+// turns are those of the i-th scenario. Each seed begins elsewhere.
+func (s *Source) turns(i int) *turns {
+	coin := newCoin(s.seed)
+	return &turns{coin.next()>>32 + uint64(i)}
+}
+
+// take is the next choice of n. The first one is another in each scenario, and each further one when all before it have had their
+// turn.
+func (t *turns) take(n uint64) int {
+	choice := t.left % n
+	t.left /= n
+	return int(choice)
+}
+
 // narrow has something go wrong where it rarely does by chance: a reply comes late; semaphores have one slot, for which all
 // wait; somebody loses something in the midst of what it does.
-func (d draw) narrow(s *scenario.Scenario) {
+func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	kind := d.target.Kind
-	switch how := d.Bits(3); {
+	t.left += t.left / narrows // strategies alternate as well: each way is to have both
+	switch how := t.take(narrows); {
 	case how == 0:
 		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 		s.Faults = append(s.Faults, f)
 	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
-		d.interrupted(s)
+		d.interrupted(s, t)
 	case how == 5:
 		d.abandoned(s)
 	case kind == lock.PersistentMutex && how == 2:
-		d.remade(s)
+		d.remade(s, t)
 	case kind != lock.Semaphore:
 	case how == 2:
 		d.crowded(s)
 	case how == 3:
-		d.disturbed(s, kind)
-	case how == 4:
-		d.halfway(s)
+		d.disturbed(s, kind, t)
+	case how == 4 || how == 6:
+		t.left = 2*t.left + uint64(how/6)
+		d.halfway(s, t)
 	}
 }
 
+// narrows is how many ways of that there are, of which some leave a scenario as it is.
+const narrows = 8
+
 // interrupted has one of two lose a connection, a channel, a reply or its life behind a command that may change what the broker has,
 // while the other wants the lock, or some wait for it.
-func (d draw) interrupted(s *scenario.Scenario) {
+func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	who := uint8(1 + d.below(min(2, len(s.Clients))))
 	if d.Bits(1) == 1 {
 		d.waiting(s)
 	}
-	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, d.change())), scenario.EveryChange
-}
-
-// change is behind which of what somebody changes something happens: mostly one of the first few.
-func (d draw) change() uint16 {
-	at := 2 + d.Bits(2)
-	if d.Bits(1) == 1 {
-		at += d.Bits(2)
-	}
-	return uint16(at)
+	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, t)), scenario.EveryChange
 }
 
 // halfway has an administrator lose something in the midst of what it does, or the broker restart then or not long after that, and
 // others acquire whatever slots there are then, and count them.
-func (d draw) halfway(s *scenario.Scenario) {
+func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	const a, c = lock.Acquire, lock.Count
 	if !d.offers(c) {
 		return
 	}
-	op := []lock.Op{lock.Add, lock.Add, lock.Remove, lock.Create}[d.Bits(2)]
+	op := []lock.Op{lock.Add, lock.Remove, lock.Create}[t.take(3)]
 	s.Locks[0].Slots = 1
 	s.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: op, Arg: 1}}}, {Ops: calls(a, c)}, {Ops: calls(a, c)}}
 	switch op {
@@ -134,10 +147,8 @@ func (d draw) halfway(s *scenario.Scenario) {
 		s.Locks[0].Slots = 0
 		s.Clients[1].Ops = append([]scenario.Operation{{Op: op, Arg: 1}}, s.Clients[1].Ops...)
 	}
-	f := d.disturbance(1, d.change())
-	if d.Bits(1) == 1 { // what it does not know to be done it may do again
-		f.Do, f.Delay = scenario.Lose, 0
-	} else if d.Bits(1) == 1 { // what it has changed may not last
+	f := d.disturbance(1, t)
+	if d.Bits(2) == 0 { // what it has changed may not last
 		f = scenario.Fault{Do: scenario.Restart, At: uint16(2 + d.Bits(4))}
 	}
 	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
@@ -179,7 +190,7 @@ func (d draw) crowded(s *scenario.Scenario) {
 // disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
 // the other does something as well, and a client uses the lock: behind any of its commands, or between two of those by which it
 // changes several slots.
-func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
+func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind, t *turns) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
 	for range 2 {
@@ -190,17 +201,16 @@ func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind) {
 		s.Clients = append(s.Clients, scenario.Client{Ops: ops})
 	}
 	who := uint8(2 + d.Bits(1))
-	at := uint16(1 + d.Bits(3))
+	f := d.disturbance(who, t)
 	if d.Bits(1) == 1 {
 		s.Locks[0].Slots++
-		at, s.Deeper, s.Clients[who-1].Ops = d.change(), scenario.EveryChange, d.resizing(s.Locks[0].Slots)
+		s.Deeper, s.Clients[who-1].Ops = scenario.EveryChange, d.resizing(s.Locks[0].Slots)
 	} else {
-		s.Deeper = scenario.EveryCommand
+		s.Deeper, f.At = scenario.EveryCommand, uint16(1+d.Bits(3))
 		if d.Bits(2) == 0 {
-			at += uint16(d.Bits(3))
+			f.At += uint16(d.Bits(3))
 		}
 	}
-	f := d.disturbance(who, at)
 	s.Faults = []scenario.Fault{f}
 	if s.Schedule.Strategy == scenario.PCT { // the other goes on where that happens
 		s.Schedule.Priorities = []uint8{who, 5 - who, 1}
@@ -213,28 +223,32 @@ func (d draw) resizing(n uint8) []scenario.Operation {
 	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
 }
 
-// disturbance has somebody lose something: of several connections all, or the first, or the second.
-func (d draw) disturbance(who uint8, at uint16) scenario.Fault {
-	f := scenario.Fault{Do: disturbances[d.Bits(3)], Client: who, At: at}
-	if f.Do == scenario.Drop {
+// disturbance has somebody lose something behind one of the first changes that it makes: each behind each in turn.
+func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
+	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
+	switch f.Do {
+	case scenario.Drop: // of several connections all, or the first, or the second
 		f.Delay = uint16(d.below(3))
+		f.At++
+	case scenario.ChannelError:
+		f.At++
 	}
 	return f
 }
 
-// disturbances are drawn each as often as it stands here.
-var disturbances = [8]scenario.ActionKind{
-	scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError, scenario.Lose, scenario.Lose, scenario.CrashEffect,
-}
+var disturbances = [...]scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.CrashEffect, scenario.ChannelError, scenario.Lose}
+
+// mostChanges is behind how many of what somebody changes something is lost.
+const mostChanges = 6
 
 // remade has a persistent mutex be destroyed and made again, and somebody lose something in the midst of that, while others use it.
-func (d draw) remade(s *scenario.Scenario) {
+func (d draw) remade(s *scenario.Scenario, t *turns) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, v, r)}, {Ops: calls(a, v, r, a, v)}, {}}
 	for _, op := range []lock.Op{lock.Destroy, lock.Create, lock.Create} {
 		s.Clients[2].Ops = append(s.Clients[2].Ops, scenario.Operation{Op: op, Arg: 1})
 	}
-	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(3, d.change())}, scenario.EveryChange
+	s.Faults, s.Deeper = []scenario.Fault{d.disturbance(3, t)}, scenario.EveryChange
 	d.queue(s)
 }
 

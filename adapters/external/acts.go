@@ -28,11 +28,30 @@ const mostUnasked = 8
 // so often. What else it sends has to wait until it is called, so that the others come to go on.
 func (a *clientHandle) chatters() bool { return a.unasked >= mostUnasked }
 
+// atChange reports whether the next command of a client may change what the broker has of a lock. That of an operation that is still
+// to be called may, but of one that only asks.
+func (r *run) atChange(p *clientState) bool {
+	cmd := p.first()
+	if cmd == nil {
+		ops := r.sc.Clients[p.id-1].Ops
+		return p.next < len(ops) && ops[p.next].Op != lock.Verify && ops[p.next].Op != lock.Count
+	}
+	model := cmd.Model(func(string) amqp.Queue { return 0 })
+	return r.mayChange(&model)
+}
+
+// atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then is the reply.
+func (r *run) atChanges() bool {
+	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Lose || f.Do == scenario.CrashEffect })
+}
+
 // SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where locks
 // are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in
 // all operations and between any two, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
 	switch p := &r.clients[c-1]; {
+	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
+		return p.changes - 1
 	case r.sc.Deeper == scenario.EveryChange:
 		return p.changes
 	case r.design.Holding == recognise.ByQueue || r.sc.Deeper == scenario.EveryCommand:

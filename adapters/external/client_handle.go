@@ -189,6 +189,9 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 			params.Slot = int(r.Slot)
 			_, err = a.do(ctx, lock.Release, params)
 		}
+		if err == nil && a.runner.recounts {
+			_, err = a.do(ctx, lock.Count, params)
+		}
 		if err != nil {
 			return err
 		}
@@ -201,6 +204,21 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 		}
 	}
 	return errNotReset
+}
+
+// counting has clients count slots as well before they are taken to be connected, where administration was seen to have connections
+// of its own: else whoever had administered would not be as it was at first, and would have to be replaced.
+func (s *Runner) counting(ctx context.Context) error {
+	setup := s.handles[0]
+	if s.recounts = !s.Sharing() && s.supports(lock.Count) && setup.baseline().connections > setup.keeps.connections; !s.recounts {
+		return nil
+	}
+	for _, a := range s.handles {
+		if err := a.reset(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // warming is the name of the lock that a client acquires to be connected.

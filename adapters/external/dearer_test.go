@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -106,8 +108,12 @@ func (s *shelf) Release(_ context.Context, name string, n int) error {
 }
 
 func (s *shelf) Create(_ context.Context, name string, slots int) error {
+	keeps := s.keeps
+	if keeps == nil {
+		keeps = amqp091.Table{"x-max-length": int32(0)}
+	}
 	for n := 1; n <= slots; n++ {
-		if _, err := s.ch.QueueDeclare(s.slot(name, n), true, false, false, false, amqp091.Table{"x-max-length": int32(0)}); err != nil {
+		if _, err := s.ch.QueueDeclare(s.slot(name, n), true, false, false, false, keeps); err != nil {
 			return err
 		}
 	}
@@ -159,5 +165,91 @@ func TestTransactionsAreCheap(t *testing.T) {
 	}
 	if cheap := property.Set(0).With(property.CheapAcquire).With(property.CheapVerify); x.Found&cheap != 0 || x.Exercised&cheap != cheap {
 		t.Errorf("%v, %v\n%s", x.Exercised.Names(), x.Violations, drawn(x))
+	}
+}
+
+// TestProbesOfSlot: what is left in a slot's queue by those who asked whether it is there is left behind only if it piles up.
+func TestProbesOfSlot(t *testing.T) {
+	for _, bounded := range []bool{true, false} {
+		keeps := amqp091.Table{}
+		if bounded {
+			keeps["x-max-length"] = int32(1)
+		}
+		runner := semaphoreRunner(t, "shelf", func(url string) (inprocess.Lock, error) {
+			s := &shelf{named: named{url: url, keeps: keeps}, publishes: true}
+			return s, s.open()
+		})
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !x.Exercised.Has(property.NoLeak) || x.Found.Has(property.NoLeak) == bounded {
+			t.Errorf("bounded %v: %v\n%s", bounded, x.Found.Names(), drawn(x))
+		}
+	}
+}
+
+// staffed is a shelf whose administration has a connection of its own, from when it is first needed.
+type staffed struct {
+	shelf
+	office shelf
+}
+
+func (s *staffed) Create(ctx context.Context, name string, slots int) error {
+	return errors.Join(s.office.open(), s.office.Create(ctx, name, slots))
+}
+
+func (s *staffed) Count(ctx context.Context, name string) (int, error) {
+	return s.office.Count(ctx, name)
+}
+
+func (s *staffed) Destroy(ctx context.Context, name string) error {
+	return s.office.Destroy(ctx, name)
+}
+
+// TestAdministratorsStay: clients whose administration has a connection of its own are not replaced because they have administered.
+func TestAdministratorsStay(t *testing.T) {
+	runner := semaphoreRunner(t, "staffed", func(url string) (inprocess.Lock, error) {
+		s := &staffed{shelf{named: named{url: url}}, shelf{named: named{url: url}}}
+		return s, s.open()
+	})
+	started := 0
+	for i := range 3 {
+		_, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Count}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spent := runner.Spent(); i == 0 {
+			started = spent.Started
+		} else if spent.Started != started {
+			t.Errorf("%d clients were started, and %d for the first execution", spent.Started, started)
+		}
+	}
+}
+
+// TestRepliesOfChanges: where faults happen to changes, the reply that is lost is that of a change, whatever is asked before it.
+func TestRepliesOfChanges(t *testing.T) {
+	runner := semaphoreRunner(t, "shelf", func(url string) (inprocess.Lock, error) {
+		s := &shelf{named: named{url: url}}
+		return s, s.open()
+	})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}}},
+		Faults:  []scenario.Fault{{Do: scenario.Lose, Client: 1, At: 2}},
+		Deeper:  scenario.EveryChange,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := slices.IndexFunc(x.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Lose })
+	if lost < 0 || amqp.SentIn(x.Steps[lost].Payload).Command.Method != amqp.QueueDelete {
+		t.Errorf("the reply of the release's delete is not lost\n%s", drawn(x))
 	}
 }

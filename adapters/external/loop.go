@@ -359,8 +359,8 @@ func (r *run) giveUp() {
 	}
 }
 
-// hangs is where a client waits for a reply that cannot come.
-func (p *clientState) hangs() rest { return rest{p.op, p.unheard.Method.ID(), p.mayWait} }
+// hangs is where a client waits for a reply that cannot come: whatever it was called for, its driver does the same there.
+func (p *clientState) hangs() rest { return rest{method: p.unheard.Method.ID(), told: p.mayWait} }
 
 // waitsInVain says which reply a client waits for that cannot come, if it does.
 func (p *clientState) waitsInVain() string {
@@ -371,7 +371,7 @@ func (p *clientState) waitsInVain() string {
 }
 
 // patience is how long those are waited for who are at work, of as long as anybody is: an eighth where clients were seen to wait
-// for a reply that cannot come until they were ended.
+// for a reply that cannot come until they were ended, unless what was found is being confirmed.
 func (r *run) patience(longest time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -379,7 +379,7 @@ func (r *run) patience(longest time.Duration) time.Duration {
 	for i := range r.clients {
 		switch p := &r.clients[i]; {
 		case !p.busy || !p.calling || len(p.parked) > 0:
-		case p.unheard == nil || !r.hung[p.hangs()]:
+		case r.patient || p.unheard == nil || !r.hung[p.hangs()]:
 			return longest
 		default:
 			limit = longest / 8

@@ -255,3 +255,19 @@ func TestReopened(t *testing.T) {
 		t.Error("it is taken for the closed one, and what is sent there is not answered")
 	}
 }
+
+// TestPatience: who waits for a reply that cannot come, where others were seen to wait for ever, is waited for an eighth as long,
+// whatever it was called for, unless it is to be confirmed what was found.
+func TestPatience(t *testing.T) {
+	a := newRacer()
+	a.calls(lock.Acquire)
+	lost := &wire.Command{Message: wire.Message{Method: &frame.ChannelClose{}}}
+	r := run{Runner: a.runner, clients: []clientState{{clientHandle: a.clientHandle, busy: true, op: lock.Acquire, unheard: lost}}}
+	for _, want := range []time.Duration{time.Second, time.Second / 8, time.Second} {
+		if got := r.patience(time.Second); got != want {
+			t.Errorf("waited for %v, expected %v", got, want)
+		}
+		r.Patient(len(r.hung) > 0)
+		r.hung[rest{method: frame.ChannelCloseID}] = true
+	}
+}

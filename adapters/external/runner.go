@@ -72,6 +72,7 @@ type Runner struct {
 	crowds       bool          // queues that are no lock's are declared
 	leaves       bool          // create leaves a lock as it is that is there
 	fragile      bool          // a release of what is not held ends its client
+	recounts     bool          // clients count slots before they begin, see counting
 	nameTables   []*nameTable
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand
@@ -90,6 +91,7 @@ type Runner struct {
 	crashes          bool          // clients do, in scenarios
 	lulls            map[rest]bool // where clients wait for a lock
 	hung             map[rest]bool // where they wait for ever once their connection is lost
+	patient          bool          // those are waited for as long as all others
 	spareConnections bool          // clients were seen to have several connections while they were idle
 	awaiting         bool          // it is waited for those who do
 
@@ -140,7 +142,7 @@ func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	s.design = recognise.Design{}
+	s.design, s.recounts = recognise.Design{}, false
 	heard := s.onCommand()
 	err := s.startClients(ctx, 0)
 	if err == nil {
@@ -154,6 +156,9 @@ func (s *Runner) start(ctx context.Context) error {
 	}
 	if err == nil {
 		err = s.probeNames(ctx)
+	}
+	if err == nil {
+		err = s.counting(ctx)
 	}
 	return err
 }
@@ -183,6 +188,9 @@ func (s *Runner) About() About { return s.about }
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
 // [SettleBriefly] deserves a [SettleLong].
 func (s *Runner) Measure(burst time.Duration) { s.burst = burst }
+
+// Patient has clients of the runs to come be waited for alike, also where others of them were seen to wait for ever.
+func (s *Runner) Patient(so bool) { s.patient = so }
 
 // Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
 func (s *Runner) Bound(steps int) { s.bound = steps }

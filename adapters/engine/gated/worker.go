@@ -154,6 +154,8 @@ func earliest(all map[property.Property]excess, p property.Property, e excess) m
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
 func (w *worker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
+	w.runner.Patient(true)
+	defer w.runner.Patient(false)
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
