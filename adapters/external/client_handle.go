@@ -189,8 +189,8 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 			params.Slot = int(r.Slot)
 			_, err = a.do(ctx, lock.Release, params)
 		}
-		if err == nil && a.runner.recounts {
-			_, err = a.do(ctx, lock.Count, params)
+		if op := a.runner.warms; err == nil && op != lock.NoOp {
+			_, err = a.do(ctx, op, params)
 		}
 		if err != nil {
 			return err
@@ -206,12 +206,18 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	return errNotReset
 }
 
-// counting has clients count slots as well before they are taken to be connected, where administration was seen to have connections
-// of its own: else whoever had administered would not be as it was at first, and would have to be replaced.
-func (s *Runner) counting(ctx context.Context) error {
+// warm has clients count slots as well, or destroy a lock that is not there, before they are taken to be connected, where
+// administration was seen to have connections of its own: else whoever had administered would not be as it was at first, and would
+// have to be replaced.
+func (s *Runner) warm(ctx context.Context) error {
 	setup := s.handles[0]
-	if s.recounts = !s.Sharing() && s.supports(lock.Count) && setup.baseline().connections > setup.keeps.connections; !s.recounts {
+	if s.Sharing() || setup.baseline().connections <= setup.keeps.connections {
 		return nil
+	}
+	for _, op := range []lock.Op{lock.Destroy, lock.Count} {
+		if s.supports(op) {
+			s.warms = op
+		}
 	}
 	for _, a := range s.handles {
 		if err := a.reset(ctx, true); err != nil {

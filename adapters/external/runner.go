@@ -72,7 +72,7 @@ type Runner struct {
 	crowds       bool          // queues that are no lock's are declared
 	leaves       bool          // create leaves a lock as it is that is there
 	fragile      bool          // a release of what is not held ends its client
-	recounts     bool          // clients count slots before they begin, see counting
+	warms        lock.Op       // what clients do besides before they begin, see warm
 	nameTables   []*nameTable
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand
@@ -142,7 +142,7 @@ func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	s.design, s.recounts = recognise.Design{}, false
+	s.design, s.warms = recognise.Design{}, lock.NoOp
 	heard := s.onCommand()
 	err := s.startClients(ctx, 0)
 	if err == nil {
@@ -158,7 +158,7 @@ func (s *Runner) start(ctx context.Context) error {
 		err = s.probeNames(ctx)
 	}
 	if err == nil {
-		err = s.counting(ctx)
+		err = s.warm(ctx)
 	}
 	return err
 }
