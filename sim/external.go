@@ -137,15 +137,16 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	if !d.offers(c) {
 		return
 	}
-	op := []lock.Op{lock.Add, lock.Remove, lock.Create}[t.take(3)]
+	op, slots := []lock.Op{lock.Add, lock.Remove, lock.Create}[t.take(3)], uint8(1+d.Bits(1))
+	all := scenario.Operation{Op: op, Arg: slots}
 	s.Locks[0].Slots = 1
-	s.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: op, Arg: 1}}}, {Ops: calls(a, c)}, {Ops: calls(a, c)}}
+	s.Clients = []scenario.Client{{Ops: []scenario.Operation{all}}, {Ops: calls(a, c)}, {Ops: calls(a, c)}}
 	switch op {
 	case lock.Remove:
-		s.Locks[0].Slots = 2
+		s.Locks[0].Slots += slots
 	case lock.Create:
 		s.Locks[0].Slots = 0
-		s.Clients[1].Ops = append([]scenario.Operation{{Op: op, Arg: 1}}, s.Clients[1].Ops...)
+		s.Clients[1].Ops = append([]scenario.Operation{all}, s.Clients[1].Ops...)
 	}
 	f := d.disturbance(1, t)
 	if d.Bits(2) == 0 { // what it has changed may not last
