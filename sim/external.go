@@ -224,14 +224,14 @@ func (d draw) resizing(n uint8) []scenario.Operation {
 	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
 }
 
-// disturbance has somebody lose something behind one of the first changes that it makes: each behind each in turn.
+// disturbance has somebody lose something behind one of the first changes that it makes, each behind each in turn: its life or a
+// reply with that change, or before the next one what else there is to lose.
 func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
-	switch f.Do {
-	case scenario.Drop: // of several connections all, or the first, or the second
+	if f.Do == scenario.Drop { // of several connections all, or the first, or the second
 		f.Delay = uint16(d.below(3))
-		f.At++
-	case scenario.ChannelError:
+	}
+	if f.Do == scenario.Drop || f.Do == scenario.ChannelError {
 		f.At++
 	}
 	return f

@@ -108,12 +108,8 @@ func (s *shelf) Release(_ context.Context, name string, n int) error {
 }
 
 func (s *shelf) Create(_ context.Context, name string, slots int) error {
-	keeps := s.keeps
-	if keeps == nil {
-		keeps = amqp091.Table{"x-max-length": int32(0)}
-	}
 	for n := 1; n <= slots; n++ {
-		if _, err := s.ch.QueueDeclare(s.slot(name, n), true, false, false, false, keeps); err != nil {
+		if _, err := s.ch.QueueDeclare(s.slot(name, n), true, false, false, false, s.kept()); err != nil {
 			return err
 		}
 	}

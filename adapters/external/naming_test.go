@@ -89,6 +89,14 @@ func (m *named) open() (err error) {
 	return err
 }
 
+// kept are the arguments that say what its queues keep of messages: nothing, unless it is told otherwise.
+func (m *named) kept() amqp091.Table {
+	if m.keeps == nil {
+		return amqp091.Table{"x-max-length": int32(0)}
+	}
+	return m.keeps
+}
+
 func (m *named) Acquire(ctx context.Context, name string) (int, error) {
 	if err := m.open(); err != nil {
 		return 0, err
@@ -105,11 +113,7 @@ func (m *named) Acquire(ctx context.Context, name string) (int, error) {
 	default:
 		return 0, nil
 	}
-	keeps := m.keeps
-	if keeps == nil {
-		keeps = amqp091.Table{"x-max-length": int32(0)}
-	}
-	if _, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, keeps); err != nil {
+	if _, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, m.kept()); err != nil {
 		if e, ok := err.(*amqp091.Error); ok && e.Code == amqp091.ResourceLocked {
 			return 0, m.open()
 		}
