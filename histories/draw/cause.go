@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
@@ -192,19 +193,21 @@ func (d *causer) call(upTo, c int) (op string, began int) {
 func (d *causer) asked(from, to, c int) string {
 	var queues []string
 	for i := max(0, from); i <= to; i++ {
-		if d.sent(i, c) && d.Steps[i].Exchange.Key != 0 {
+		if d.sent(i, c) && d.queue(i) != "" {
 			if n := len(queues); n == 0 || queues[n-1] != d.queue(i) {
 				queues = append(queues, d.queue(i))
 			}
 		}
 	}
 	switch n := len(queues); {
+	case n == 0 && d.lastSent(from, to, c) >= 0:
+		return "for no queue"
 	case n == 0:
 		return "the broker nothing"
 	case n > 4:
 		return fmt.Sprintf("for %s, %s and so on up to %s", queues[0], queues[1], queues[n-1])
 	case n > 1:
-		return "for " + strings.Join(queues[:n-1], ", ") + " and " + queues[n-1]
+		return "for " + joined(queues, "and")
 	}
 	return "for " + queues[0] + " only"
 }
@@ -221,20 +224,46 @@ func (d *causer) lastSent(from, to, c int) int {
 
 // slots are the numbers of a set of slots, in words.
 func slots(set uint16) string {
-	var numbers []string
-	for s := 1; s <= monitor.Slots; s++ {
-		if set>>s&1 == 1 {
-			numbers = append(numbers, fmt.Sprint(s))
-		}
-	}
-	switch n := len(numbers); n {
+	switch numbers := numbersOf(set); len(numbers) {
 	case 0:
 		return "no slot"
 	case 1:
 		return "slot " + numbers[0]
 	default:
-		return "slots " + strings.Join(numbers[:n-1], ", ") + " and " + numbers[n-1]
+		return "slots " + joined(numbers, "and")
 	}
+}
+
+// anySlot is one of a set of slots, in words.
+func anySlot(set uint16) string { return "slot " + joined(numbersOf(set), "or") }
+
+// wereFree says that some slots were free, or a lock that has none.
+func (d *causer) wereFree(set uint16) string {
+	switch {
+	case d.History.Kind != lock.Semaphore:
+		return "it was free"
+	case bits.OnesCount16(set) == 1:
+		return slots(set) + " was free"
+	}
+	return slots(set) + " were free"
+}
+
+func numbersOf(set uint16) (numbers []string) {
+	for s := 1; s <= monitor.Slots; s++ {
+		if set>>s&1 == 1 {
+			numbers = append(numbers, fmt.Sprint(s))
+		}
+	}
+	return numbers
+}
+
+// joined are words one after the other, with a word between the last two.
+func joined(words []string, last string) string {
+	n := len(words) - 1
+	if n < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }
 
 // before is what the broker had of the lock before a step.

@@ -114,7 +114,7 @@ func (d *causer) fact(e history.Event, began, at int) string {
 		free := monitor.AllSlots
 		always(func(t *monitor.Truth) bool { free &= t.Free(); return true })
 		if free != 0 && slot == history.AnySlot {
-			return property.ForKind(d.History.Kind, slots(free)+" was free all the while", "it was free all the while")
+			return d.wereFree(free) + " all the while"
 		}
 	case lock.Verify:
 		if !e.Held && slot <= monitor.Slots && always(exists) {
@@ -209,8 +209,8 @@ func (d *causer) stuck() string {
 		if free == 0 {
 			return ""
 		}
-		return fmt.Sprintf("c%d's %s asked %s and %s at %s%s, though %s was free all the while",
-			d.c, op, d.asked(began, d.shows, d.c), d.said(answer), stepWord(d.shows), meant, property.ForKind(d.History.Kind, slots(free), "it"))
+		return fmt.Sprintf("c%d's %s asked %s and %s at %s%s, though %s all the while",
+			d.c, op, d.asked(began, d.shows, d.c), d.said(answer), stepWord(d.shows), meant, d.wereFree(free))
 	}
 	if before := d.last(began, d.at-1, d.c, refused); before >= 0 {
 		return fmt.Sprintf("c%d was refused at %s (%s), its last permitted attempt, and went on at %s (%s) instead of giving up",

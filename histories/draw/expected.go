@@ -81,7 +81,7 @@ func (d *causer) otherAnswer() string {
 		for i := began; i <= at; i++ {
 			free &= d.before(i).Free()
 		}
-		return call + " gets " + property.ForKind(kind, slots(free), "the lock")
+		return call + " gets " + property.ForKind(kind, anySlot(free), "the lock")
 	case e.F.Op() == lock.Verify && e.Held:
 		return call + ` says "not held"`
 	case e.F.Op() == lock.Verify:

@@ -111,3 +111,37 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%d errors are told", len(Errors(trace)))
 	}
 }
+
+// A client asked for what its commands name, whether they reached a queue or not.
+func TestAsked(t *testing.T) {
+	step := func(command, queue string) scenario.TraceStep {
+		return scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: 1}, Command: command, Resource: queue}
+	}
+	for want, steps := range map[string][]scenario.TraceStep{
+		"the broker nothing":                         nil,
+		"for no queue":                               {step("channel.open", "")},
+		"for jobs-1-A only":                          {step("publish jobs-1-A", "jobs-1-A")},
+		"for jobs-1-A and jobs-1-B":                  {step("publish jobs-1-A", "jobs-1-A"), step("publish jobs-1-B", "jobs-1-B")},
+		"for jobs-1-A, jobs-1-B and so on up to e":   {step("x", "jobs-1-A"), step("x", "jobs-1-B"), step("x", "c"), step("x", "d"), step("x", "e")},
+		"for jobs-1-A, jobs-1-B, jobs-2-A and admin": {step("x", "jobs-1-A"), step("x", "jobs-1-B"), step("x", "jobs-2-A"), step("x", "admin")},
+	} {
+		d := &causer{decider: decider{Trace: &scenario.Trace{Steps: steps}}}
+		if got := d.asked(0, len(steps)-1, 1); got != want {
+			t.Errorf("asked %q, want %q", got, want)
+		}
+	}
+}
+
+// Slots are told as numbers, with the verb that goes with them.
+func TestSlotWords(t *testing.T) {
+	for set, want := range map[uint16][3]string{
+		1 << 2:             {"slot 2", "slot 2", "slot 2 was free"},
+		1<<1 | 1<<2:        {"slots 1 and 2", "slot 1 or 2", "slots 1 and 2 were free"},
+		1<<1 | 1<<2 | 1<<4: {"slots 1, 2 and 4", "slot 1, 2 or 4", "slots 1, 2 and 4 were free"},
+	} {
+		d := &causer{decider: decider{Trace: &scenario.Trace{History: history.History{Kind: lock.Semaphore}}}}
+		if got := [3]string{slots(set), anySlot(set), d.wereFree(set)}; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -255,12 +255,21 @@ func (c *Comparison) Losers() (out []string) {
 	return out
 }
 
-// missing are the servers that are left out, a line each.
+// missing are the servers that are left out, a line for those that one thing keeps out.
 func (c *Comparison) missing() (out []string) {
+	var reasons []string
+	titles := make(map[string][]string)
 	for _, s := range c.Servers {
-		if s.Version == "" {
-			out = append(out, fmt.Sprintf("left out: the real %s: %s", s.Title, s.Missing))
+		if s.Version != "" {
+			continue
 		}
+		if titles[s.Missing] == nil {
+			reasons = append(reasons, s.Missing)
+		}
+		titles[s.Missing] = append(titles[s.Missing], s.Title)
+	}
+	for _, why := range reasons {
+		out = append(out, fmt.Sprintf("left out: the real %s: %s", strings.Join(titles[why], ", "), why))
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -219,9 +220,21 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
 	var said strings.Builder
-	ended := verdict(io.MultiWriter(c.OutOrStdout(), &said))
+	ended := verdict(&said)
+	for line := range strings.Lines(said.String()) {
+		fmt.Fprintln(c.OutOrStdout(), fitted(strings.TrimSuffix(line, "\n")))
+	}
 	r.Command, r.Said, r.At = commandLine(), said.String(), time.Now()
 	return all(ended, undrawn, writePage(c, html, r.Page))
+}
+
+// fitted breaks a line that is wider than what is printed may be. A page breaks it itself.
+func fitted(line string) string {
+	width := outputStyle().Columns()
+	if utf8.RuneCountInString(line) <= width || strings.HasPrefix(line, " ") {
+		return line
+	}
+	return strings.Join(style.Wrap(line, width), "\n")
 }
 
 // replayExternal carries out a counterexample of somebody else's program, whose commands wait at the gate of
@@ -245,8 +258,7 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, brok
 		again = fmt.Sprintf(", in %d of %d tries", r.Tries.Shown, r.Tries.Of)
 	}
 	if r.Violation != nil {
-		text := fmt.Sprintf("%s is violated on %s%s: %s", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
-		fmt.Fprintln(w, strings.Join(style.Wrap(text, outputStyle().Columns()), "\n"))
+		fmt.Fprintf(w, "%s is violated on %s%s: %s\n", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
 		return errViolated
 	}
 	fmt.Fprintf(w, "%s is not violated on %s%s\n", ce.Property, safetext.Escape(broker), again)
