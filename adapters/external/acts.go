@@ -287,6 +287,7 @@ func (r *run) invoke(c uint8) {
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked && r.bears(p) && params.Timeout == 0) // who waits may ask again and again
 	r.meet(p)
+	r.administered(p)
 	if p.troubled || p.upset || p.stale && (op.Op == lock.Verify || op.Op == lock.Release) { // its process may have a new connection
 		r.monitor.Lost(c)
 	}
@@ -323,6 +324,30 @@ func (r *run) meet(p *clientState) {
 			o.met, p.met = true, true
 		}
 	}
+}
+
+// administered notes who is about to acquire, or has acquired, a lock that an operation changes.
+func (r *run) administered(p *clientState) {
+	if p.op == lock.Acquire {
+		p.since = make(map[lock.Op]bool)
+	}
+	for i := range r.clients {
+		o := &r.clients[i]
+		if r.lockOf(o.id) != r.lockOf(p.id) {
+			continue
+		}
+		if p.op.Administrative() && o.since != nil {
+			o.since[p.op] = true
+		}
+		if p.op == lock.Acquire && o.busy && o.op.Administrative() {
+			p.since[o.op] = true
+		}
+	}
+}
+
+// replaced reports whether the slot that a client holds may have been taken away, and made again, since it began to acquire it.
+func (p *clientState) replaced() bool {
+	return (p.since[lock.Remove] || p.since[lock.Destroy]) && (p.since[lock.Create] || p.since[lock.Add])
 }
 
 // session is the number, among a client's connections, of the one that its next operation goes by, or is to open. A release

@@ -124,21 +124,22 @@ type clientState struct {
 	broken      int     // channels that the broker has closed, and that it has opened none for
 	owed        int     // those of them that it has not opened one for since before the operation
 	wake        int64
-	needless    bool           // the operation releases what is not held
-	token       int64          // that came with what it was granted last
-	fence       beliefs.Fenced // what tokens had been told when it called the operation
-	unsure      bool           // its last acquire has no answer, so that it may hold something
-	stalledIn   bool           // a reply came late in the operation
-	alone       int            // how many events there were when it began to acquire, alone with a lock that is yet to be made; else 0
-	ranOut      bool           // its time was up while a command of it was at the gate
-	forgetful   bool           // an acquire of its was told no since one had no answer
-	gaveUp      bool           // its last acquire has given up waiting for a reply
-	upset       bool           // a release of what it did not hold ended badly: what it does next may fail for that
-	said        uint8          // what it called the slot that it was granted last
-	tail        *wire.Command  // the last one that has to pass before its operation is over
-	trailed     int            // how often that was another one
-	unheard     *wire.Command  // the last one that it has sent, of which it never gets the reply: its connection is gone
-	before      wire.Counts    // what had gone over its connections when the operation began, in measured runs
+	needless    bool             // the operation releases what is not held
+	token       int64            // that came with what it was granted last
+	fence       beliefs.Fenced   // what tokens had been told when it called the operation
+	unsure      bool             // its last acquire has no answer, so that it may hold something
+	stalledIn   bool             // a reply came late in the operation
+	alone       int              // how many events there were when it began to acquire, alone with a lock that is yet to be made; else 0
+	ranOut      bool             // its time was up while a command of it was at the gate
+	forgetful   bool             // an acquire of its was told no since one had no answer
+	gaveUp      bool             // its last acquire has given up waiting for a reply
+	upset       bool             // a release of what it did not hold ended badly: what it does next may fail for that
+	since       map[lock.Op]bool // the administrative operations on its lock that were under way or began since it began to acquire
+	said        uint8            // what it called the slot that it was granted last
+	tail        *wire.Command    // the last one that has to pass before its operation is over
+	trailed     int              // how often that was another one
+	unheard     *wire.Command    // the last one that it has sent, of which it never gets the reply: its connection is gone
+	before      wire.Counts      // what had gone over its connections when the operation began, in measured runs
 }
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].

@@ -89,14 +89,25 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
 	what := r.names.mean(m.Queue)
-	if what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
-		p.holds(m.Method, what.Slot)
-	}
 	claims := what.Known && m.Method == amqp.QueueDeclare // which the monitor counts itself
 	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.Channels() || !asked && !claims && (what.Known || r.inTheWay(p))) {
 		r.monitor.Hinders(c)
 	}
 	r.touch(c, m, reply, &x)
+	if what.Known && what.Role == backend.Holder && r.took(c, cmd, m, reply) {
+		p.holds(m.Method, what.Slot)
+	}
+}
+
+// took reports whether a command has declared or deleted the queue of a slot's holder. Where it has no answer, that shows by whose
+// the queue is now.
+func (r *run) took(c uint8, cmd *wire.Command, m amqp.Command, reply amqp.Reply) bool {
+	if cmd.Replies {
+		return reply.Kind == amqp.OK
+	}
+	what := r.names.mean(m.Queue)
+	has := r.truth[what.Lock].Owner[what.Slot] == c
+	return has == (m.Method == amqp.QueueDeclare)
 }
 
 // inTheWay reports whether a client may be refused what is not known to be its lock's: somebody else is at work on the lock,
@@ -378,6 +389,8 @@ func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 	case p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		switch {
 		case r.loose() && (p.shifted || r.record.timed), !p.stale && p.troubled: // it may have lost it, or given it up for that
+			return lock.NoReason
+		case p.replaced(): // what is there now may be another one to its library
 			return lock.NoReason
 		case p.stale:
 			return lock.Disconnected

@@ -15,6 +15,8 @@ type Probe struct {
 	Heard     int
 	exclusive map[string]bool // the queues declared, and whether exclusively
 	asked     map[string]bool // the queues of which somebody asked whether they are there
+	bound     map[string]bool // the queues that were bound to an exchange
+	named     map[string]bool // the queues of which that was asked by their own names, not by what they are bound with
 	last      string          // the queue that was declared last
 	methods   []string        // those beside what a minimal driver has, as they were first met
 	takes     string          // the method by which a message was taken from a queue that is not exclusive
@@ -41,7 +43,12 @@ type Use struct {
 }
 
 // NewProbe has seen nothing yet.
-func NewProbe() *Probe { return &Probe{exclusive: make(map[string]bool), asked: make(map[string]bool)} }
+func NewProbe() *Probe {
+	return &Probe{
+		exclusive: make(map[string]bool), asked: make(map[string]bool),
+		bound: make(map[string]bool), named: make(map[string]bool),
+	}
+}
 
 // Hear notes a command.
 func (p *Probe) Hear(c *wire.Command) {
@@ -61,14 +68,17 @@ func (p *Probe) Hear(c *wire.Command) {
 		if m.Mandatory {
 			p.publishes = true
 			p.asked[m.RoutingKey] = true
+			p.named[m.RoutingKey] = p.named[m.RoutingKey] || m.Exchange == ""
 		}
 	case *frame.QueueDeclare:
 		if m.Passive {
-			p.asked[m.Queue] = true
+			p.asked[m.Queue], p.named[m.Queue] = true, true
 		} else {
 			p.exclusive[m.Queue] = p.exclusive[m.Queue] || m.Exclusive
 			p.last = m.Queue
 		}
+	case *frame.QueueBind:
+		p.bound[m.Queue] = true
 	case *frame.BasicGet:
 		p.take(m.Queue, "basic.get")
 	case *frame.BasicConsume:

@@ -256,8 +256,23 @@ func (p *Probe) byQueue(d *Design, kind lock.Kind, given Naming, queues [][]stri
 		}
 		return
 	}
+	if q, routed := p.routed(d.A); routed && !given.A.Known() {
+		d.Why = "whether a slot is there is asked of an exchange, to which the queue " + q + " is bound"
+		return
+	}
 	d.Holding = ByQueue
 	d.Admin = given.Or(Naming{Admin: p.administers(b)}).Admin
+}
+
+// routed gives a queue of slots that is bound to an exchange, and of which nobody asked by its own name whether it is there: a slot
+// is there as long as it is bound, then.
+func (p *Probe) routed(a Pattern) (queue string, is bool) {
+	for _, c := range p.Made {
+		if queue = a.Queue(c.Lock, 1); p.bound[queue] && !p.named[queue] {
+			return queue, true
+		}
+	}
+	return "", false
 }
 
 // ByMessage is a design in which whoever has a message of a queue holds the lock.

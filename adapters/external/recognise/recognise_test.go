@@ -146,3 +146,23 @@ func TestBeside(t *testing.T) {
 		}
 	}
 }
+
+// Slots are not taken to be there as long as their queues are, where it is asked of an exchange to which these are bound.
+func TestRouted(t *testing.T) {
+	for name, c := range map[string]struct{ bound, named, known bool }{
+		"bound":                                {true, false, false},
+		"bound, and asked for by its own name": {true, true, true},
+		"not bound, and nobody asks":           {false, false, true},
+	} {
+		p := NewProbe()
+		p.bound["jobs.sign"], p.named["jobs.sign"] = c.bound, c.named
+		p.Made = []Creation{{Lock: "jobs", Slots: 1, Before: Snapshot{}, After: Snapshot{"jobs.sign": {}}}}
+		p.Uses = []*Use{{
+			Lock: "jobs", Slot: 1, Granted: true,
+			Before: Snapshot{"jobs.sign": {}}, During: Snapshot{"jobs.sign": {}, "jobs.key": {owned: true}}, After: Snapshot{"jobs.sign": {}},
+		}}
+		if d := p.Design(lock.PersistentMutex, Naming{}); d.Known() != c.known {
+			t.Errorf("%s: %s", name, d.String())
+		}
+	}
+}

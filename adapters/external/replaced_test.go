@@ -1,0 +1,204 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// bound is a persistent mutex that is there by an exchange. Whoever has the exclusive queue holds it, as long as the queue is bound
+// there: another exchange of that name is another mutex.
+type bound struct {
+	url   string
+	lying bool // verify says no, whatever there is
+	conn  *amqp091.Connection
+	ch    *amqp091.Channel
+	ret   chan amqp091.Return
+}
+
+func (m *bound) open() (err error) {
+	if m.conn == nil {
+		if m.conn, err = amqp091.Dial(m.url); err != nil {
+			return err
+		}
+	}
+	if m.ch == nil || m.ch.IsClosed() {
+		if m.ch, err = m.conn.Channel(); err != nil {
+			return err
+		}
+		m.ret = m.ch.NotifyReturn(make(chan amqp091.Return, 1))
+		err = m.ch.Confirm(false)
+	}
+	return err
+}
+
+// refused is no error where the broker closed the channel to say no.
+func refused(err error) error {
+	if closed := (*amqp091.Error)(nil); errors.As(err, &closed) && (closed.Code == amqp091.ResourceLocked || closed.Code == amqp091.NotFound) {
+		return nil
+	}
+	return err
+}
+
+func (m *bound) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if _, err := m.ch.QueueDeclare(name+".holder", false, false, true, false, nil); err != nil {
+		return 0, refused(err)
+	}
+	if err := m.ch.QueueBind(name+".holder", "", name+".mutex", false, nil); err == nil {
+		return 1, nil
+	}
+	err := m.open()
+	if err == nil {
+		err = m.Release(nil, name, 1)
+	}
+	return 0, err
+}
+
+func (m *bound) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	if m.conn.IsClosed() {
+		return false, nil
+	}
+	c, err := m.ch.PublishWithDeferredConfirm(name+".mutex", "", true, false, amqp091.Publishing{})
+	if err == nil {
+		_, err = c.WaitContext(ctx)
+	}
+	gone := err != nil || m.lying
+	select {
+	case <-m.ret:
+		gone = true
+	default:
+	}
+	if gone && m.open() == nil {
+		err = m.Release(ctx, name, 1)
+	}
+	return !gone, err
+}
+
+func (m *bound) Release(_ context.Context, name string, _ int) error {
+	_, err := m.ch.QueueDelete(name+".holder", false, false, false)
+	return err
+}
+
+func (m *bound) Create(_ context.Context, name string, _ int) error {
+	return errors.Join(m.open(), m.ch.ExchangeDeclare(name+".mutex", "fanout", true, false, false, false, nil))
+}
+
+func (m *bound) Destroy(_ context.Context, name string) error {
+	return errors.Join(m.open(), m.ch.ExchangeDelete(name+".mutex", false, false))
+}
+
+func (m *bound) Count(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if err := m.ch.ExchangeDeclarePassive(name+".mutex", "fanout", true, false, false, false, nil); err != nil {
+		return 0, refused(err)
+	}
+	return 1, nil
+}
+
+func (m *bound) Close() error { return m.conn.Close() }
+
+// TestReplaced: a holder may be told that it has lost a lock that was destroyed and made again, but not one that was not.
+func TestReplaced(t *testing.T) {
+	for _, lying := range []bool{false, true} {
+		runner := runnerOf(t, lock.PersistentMutex, "bound", func(url string) (inprocess.Lock, error) {
+			return &bound{url: url, lying: lying}, nil
+		})
+		again := []scenario.Operation{{Op: lock.Destroy}, {Op: lock.Create, Arg: 1}}
+		if lying {
+			again = []scenario.Operation{{Op: lock.Count}}
+		}
+		sc := scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Verify}}}, {Ops: again}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, 2), steps(2, 2), steps(1, 2))},
+		}
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found.Has(property.Linearizable) != lying {
+			t.Errorf("lying: %v: %v\n%s", lying, x.Violations, drawn(x))
+		}
+	}
+}
+
+// TestClaimedUnanswered: whoever has claimed a persistent mutex before it looks whether that is there has withdrawn when it
+// gives up, also where its claim has no answer.
+func TestClaimedUnanswered(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "unanswered", func(url string) (inprocess.Lock, error) { return &unanswered{bound{url: url}}, nil })
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Create, Arg: 1}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, 2), steps(3, 3), steps(2, 3), steps(1, 3))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Found != 0 {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
+
+// unanswered is a persistent mutex that is there by a queue, for which an acquire looks behind a claim whose answer it does not wait for.
+type unanswered struct{ bound }
+
+func (m *unanswered) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if _, err := m.ch.QueueDeclare(name+".holder", false, false, true, true, nil); err != nil {
+		return 0, err
+	}
+	_, err := m.ch.QueueDeclarePassive(name+".mutex", true, false, false, false, nil)
+	if err == nil {
+		return 1, nil
+	}
+	if closed := (*amqp091.Error)(nil); !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+		return 0, refused(err)
+	}
+	if err = m.open(); err == nil {
+		err = m.Release(nil, name, 1)
+	}
+	return 0, err
+}
+
+func (m *unanswered) Verify(context.Context, string, int) (bool, error) { return !m.conn.IsClosed(), nil }
+
+func (m *unanswered) Create(_ context.Context, name string, _ int) error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDeclare(name+".mutex", true, false, false, false, nil)
+	return err
+}
+
+func (m *unanswered) Destroy(_ context.Context, name string) error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDelete(name+".mutex", false, false, false)
+	return err
+}
+
+func (m *unanswered) Count(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if _, err := m.ch.QueueDeclarePassive(name+".mutex", true, false, false, false, nil); err != nil {
+		return 0, refused(err)
+	}
+	return 1, nil
+}
