@@ -1,0 +1,79 @@
+package external_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// poked is a mutex by the single active consumer of a queue: whoever is sent a message is that one, and everybody puts one there first.
+type poked struct {
+	url     string
+	conn    *amqp091.Connection
+	ch      *amqp091.Channel
+	message amqp091.Delivery
+}
+
+func (m *poked) Acquire(_ context.Context, name string) (slot int, err error) {
+	if m.conn == nil {
+		if m.conn, err = amqp091.Dial(m.url); err != nil {
+			return 0, err
+		}
+	}
+	if m.ch, err = m.conn.Channel(); err != nil {
+		return 0, err
+	}
+	if err = m.ch.Qos(1, 0, false); err != nil {
+		return 0, err
+	}
+	line := amqp091.Table{"x-single-active-consumer": true, "x-max-length": int32(1)}
+	if _, err = m.ch.QueueDeclare("line-"+name, false, false, false, false, line); err != nil {
+		return 0, err
+	}
+	if err = m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{}); err != nil {
+		return 0, err
+	}
+	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+	if err != nil {
+		return 0, err
+	}
+	var ok bool
+	if m.message, ok = <-sent; !ok { // the broker has cancelled it, or the channel is gone
+		return 0, nil
+	}
+	return 1, nil
+}
+
+func (m *poked) Verify(context.Context, string, int) (bool, error) { return !m.ch.IsClosed(), nil }
+
+func (m *poked) Release(_ context.Context, name string, _ int) error {
+	if err := m.ch.Cancel(name, false); err != nil {
+		return err
+	}
+	if err := m.message.Nack(false, true); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDeclarePassive("line-"+name, false, false, false, false, nil)
+	return err
+}
+
+func (m *poked) Close() error { return m.conn.Close() }
+
+// TestPoked: a mutex is not lost with a message that whoever wants it puts there anew, when a queue ends behind a
+// cancel as it does before RabbitMQ 3.12 (broker.Options.SuccessorServed).
+func TestPoked(t *testing.T) {
+	t.Parallel() // clients are waited for that wait for a message
+	runner := mutexRunner(t, "poked", func(url string) (inprocess.Lock, error) { return &poked{url: url}, nil })
+	actions := slices.Concat(steps(1, 5), steps(2, 5), steps(3, 3), steps(1, 1), steps(3, 1), steps(1, 2))
+	x := carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Release}}, []scenario.Operation{acquire}, []scenario.Operation{acquire})
+	if x.Found.Has(property.EffectiveRelease) {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
