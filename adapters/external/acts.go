@@ -255,6 +255,7 @@ func (r *run) invoke(c uint8) {
 	p.needless, p.stalledIn, p.ranOut = p.mayRelease(op), false, false
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.untold = owner{}
+	p.forsaken = op.Op == lock.Acquire && !linked && p.deadEnds > max(1, p.keeps.connections) && !r.reconnects(p)
 	p.counted, p.overtime, p.weight, p.owed = 0, 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, r.session(p, op.Op, linked))

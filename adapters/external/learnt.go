@@ -20,6 +20,7 @@ type Learnt struct {
 	resign  map[rest]*resign
 	fates   map[string]fate // of the kinds of names of locks; nil is not looked at
 	renewal renewal
+	revival revival
 	vain    map[bool]int // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
 }
 

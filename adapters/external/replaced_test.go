@@ -175,7 +175,9 @@ func (m *unanswered) Acquire(_ context.Context, name string) (int, error) {
 	return 0, err
 }
 
-func (m *unanswered) Verify(context.Context, string, int) (bool, error) { return !m.conn.IsClosed(), nil }
+func (m *unanswered) Verify(context.Context, string, int) (bool, error) {
+	return !m.conn.IsClosed(), nil
+}
 
 func (m *unanswered) Create(_ context.Context, name string, _ int) error {
 	if err := m.open(); err != nil {

@@ -28,6 +28,9 @@ type Timing struct {
 	Habit time.Duration
 	// Finish is how long is waited at least for an operation that a scenario has left in its midst; 0 is 50 milliseconds.
 	Finish time.Duration
+	// Revival is how long is waited, once, for a client that has lost its connection to open another one by itself. Drivers that
+	// do so try every 5 seconds at the latest, unless they are told otherwise; 0 is 12 seconds.
+	Revival time.Duration
 	// Slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on
 	// a busy machine, or because others were waited for. What such a client does is judged less strictly. 0 is 400
 	// milliseconds.
@@ -45,6 +48,7 @@ func (t Timing) withDefaults() Timing {
 		Closing:  cmp.Or(t.Closing, 50*time.Millisecond),
 		Habit:    cmp.Or(t.Habit, 50*time.Millisecond),
 		Finish:   cmp.Or(t.Finish, 50*time.Millisecond),
+		Revival:  cmp.Or(t.Revival, 12*time.Second),
 		Slow:     cmp.Or(t.Slow, 400*time.Millisecond),
 	}
 }

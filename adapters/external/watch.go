@@ -154,7 +154,7 @@ func (r *run) opened(c uint8, l *connection) {
 	p := &r.clients[c-1]
 	for _, o := range r.playing(p.clientHandle) {
 		o.incarnation++
-		o.severed = false
+		o.severed, o.deadEnds = false, 0
 	}
 	l.incarnation = p.incarnation
 	r.several = r.several || !r.shared && len(r.open(p)) > 1
@@ -464,6 +464,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.held, p.grant = 0, nil
 	}
 	p.givesUp(res)
+	r.stranded(p, res)
 	r.neverMade(p, res)
 	r.refusedFirst(p, res)
 	r.snatched(p, res)

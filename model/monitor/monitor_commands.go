@@ -128,6 +128,11 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 // Lost is a reply that client c never gets.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
+// Stranded is client c failing to acquire what nobody has, since it lost its connection and opens no other.
+func (m *Monitor) Stranded(c uint8) {
+	m.require(property.Progress, false, c, 0, 0, "it has lost its connection, and opens no other: each acquire fails")
+}
+
 // Crashless reports what became of client c's call, or of one outside of the execution (c is 0), that it was still
 // there for: crashed says that it was not, and why.
 func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
