@@ -12,18 +12,29 @@ import (
 
 // revival is whether a target's clients open a connection by themselves after one was lost; runners share it.
 type revival struct {
-	mu             sync.Mutex // held while it is looked up
+	mu             sync.Mutex
 	looked, itself bool
+}
+
+// known gives what is known; the second result says whether it is.
+func (g *revival) known() (itself, looked bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.itself, g.looked
+}
+
+func (g *revival) learn(itself bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.looked, g.itself = true, g.itself || itself
 }
 
 // reconnects reports whether a client that has lost its connection opens another by itself, or may. Whoever is waited for as
 // long as all others is looked at again.
 func (r *run) reconnects(p *clientState) bool {
 	g := &r.config.Learnt.revival
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.itself || g.looked && !r.patient {
-		return g.itself
+	if itself, looked := g.known(); itself || looked && !r.patient {
+		return itself
 	}
 	r.looking(true)
 	came, err := r.wait(r.ctx, r.config.Timing.Revival, func() bool { return p.current != nil || len(p.parked) > 0 })
@@ -31,7 +42,7 @@ func (r *run) reconnects(p *clientState) bool {
 	if err != nil {
 		return true
 	}
-	g.looked, g.itself = true, came
+	g.learn(came)
 	return came
 }
 
