@@ -284,6 +284,8 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 // hold has a client acquire a lock, and looks at what the broker has then.
 func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *recognise.Probe) (*recognise.Use, error) {
 	u := &recognise.Use{Lock: name, Before: s.snapshot()}
+	p.Using = true
+	defer func() { p.Using = false }()
 	r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: limitOfProbes})
 	if err != nil {
 		return nil, err
@@ -300,6 +302,8 @@ func (s *Runner) letGo(ctx context.Context, a *clientHandle, u *recognise.Use, p
 		return nil
 	}
 	params := Params{Name: u.Lock, Slot: u.Slot}
+	p.Using = true
+	defer func() { p.Using = false }()
 	if s.supports(lock.Verify) {
 		if _, err := a.do(ctx, lock.Verify, params); err != nil {
 			return err

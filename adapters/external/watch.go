@@ -85,6 +85,10 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		p.troubled = true
 	}
 	p.vanished = p.vanished || reply.Kind == amqp.ChannelClosed && reply.Code == amqp.NotFound && !m.Flags.Has(amqp.Passive)
+	if p.vanished && r.record.timed { // it may have expired while its client did nothing
+		p.troubled = true
+		r.monitor.Lost(c)
+	}
 	asked := m.Flags.Has(amqp.Passive) && r.design.Holding == recognise.ByQueue // it was told that the queue is somebody's, and claimed nothing
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose

@@ -19,12 +19,14 @@ type Probe struct {
 	named     map[string]bool // the queues of which that was asked by their own names, not by what they are bound with
 	last      string          // the queue that was declared last
 	methods   []string        // those beside what a minimal driver has, as they were first met
-	takes     string          // the method by which a message was taken from a queue that is not exclusive
+	takes     string          // the method by which a user of a lock took a message from a queue that is not exclusive
 	publishes bool            // as the guidelines ask whether a queue is there
 	// Expires is after how many milliseconds a queue or a message that was seen would go by itself, the shortest; 0 is none.
 	Expires uint32
 	Made    []Creation
 	Uses    []*Use
+	// Using says that what is heard now is of somebody who acquires, verifies or releases, and not of an administrator.
+	Using bool
 }
 
 // Creation is a lock that was made.
@@ -109,7 +111,7 @@ func (p *Probe) take(queue, how string) {
 	if queue == "" {
 		queue = p.last
 	}
-	if p.takes == "" && !p.exclusive[queue] && !strings.HasPrefix(queue, "amq.") {
+	if p.Using && p.takes == "" && !p.exclusive[queue] && !strings.HasPrefix(queue, "amq.") {
 		p.takes = how
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -163,6 +165,19 @@ func TestRouted(t *testing.T) {
 		}}
 		if d := p.Design(lock.PersistentMutex, Naming{}); d.Known() != c.known {
 			t.Errorf("%s: %s", name, d.String())
+		}
+	}
+}
+
+// What administrators consume, to keep others out, says nothing of what a lock is held by.
+func TestAdministratorsConsume(t *testing.T) {
+	for _, using := range []bool{false, true} {
+		p := NewProbe()
+		p.Using = using
+		p.Hear(&wire.Command{Message: wire.Message{Channel: 1, Method: &frame.BasicConsume{Queue: "jobs.admin", Exclusive: true}}})
+		p.Uses = []*Use{{Lock: "jobs", Slot: 1, Granted: true, During: Snapshot{"jobs.key": {owned: true}}}}
+		if d := p.Design(lock.Mutex, Naming{}); d.Known() == using {
+			t.Errorf("its users: %v: %s", using, d.String())
 		}
 	}
 }
