@@ -3,6 +3,7 @@ package gated_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
@@ -31,7 +32,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := gated.Config{
 				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
-				Seed: 1, Scenarios: 60, Workers: 1,
+				Seed: 1, Scenarios: 60, Workers: 1, Slow: time.Hour, // however busy the machine is
 			}
 			if testing.Short() {
 				c.Scenarios = 30
