@@ -56,7 +56,7 @@ func (r *run) unsettle(l uint8) {
 	t := &r.truth[l]
 	for i := range r.clients {
 		if p := &r.clients[i]; p.busy && (p.op == lock.Create || p.op == lock.Add) && r.lockOf(p.id) == l {
-			p.existed |= t.Taken
+			p.existed = p.existed&t.Exists | t.Taken // what went since it began is made anew
 			r.unsettled[l] |= t.Exists &^ p.existed
 		}
 	}

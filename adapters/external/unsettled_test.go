@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -79,6 +80,26 @@ func TestUnsettledSlots(t *testing.T) {
 			if x.Found != 0 {
 				t.Errorf("after %d steps of create, which dies: %v: %v\n%s", at, dies, x.Violations, drawn(x))
 			}
+		}
+	}
+}
+
+// TestMadeAnew: what a create makes again that was there when it began, and was destroyed since, is not free before it is over.
+func TestMadeAnew(t *testing.T) {
+	runner := semaphoreRunner(t, "marked", func(url string) (inprocess.Lock, error) {
+		return &marked{tidy{url: url}}, nil
+	})
+	for at := range 5 {
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Create, Arg: 1}}}, {Ops: []scenario.Operation{{Op: lock.Destroy}}}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(2, 1), steps(3, 12), steps(2, at), steps(1, 6), steps(2, 12))},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found != 0 {
+			t.Errorf("after %d steps more of create: %v\n%s", at, x.Violations, drawn(x))
 		}
 	}
 }
