@@ -28,7 +28,7 @@ func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.about.Slotless() {
 		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
-	name := s.prefix + firstProbe
+	name := recognise.Telling(s.prefix + firstProbe)
 	if err := s.make(ctx, name, p); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	if err := s.lessens(ctx, name); err != nil {
 		return err
 	}
-	s.crowds = len(p.Common([]string{name, s.prefix + firstProbe, s.warming(0), s.warming(1)})) > 0
+	s.crowds = len(p.Common([]string{name, recognise.Telling(s.prefix + firstProbe), s.warming(0), s.warming(1)})) > 0
 	if err := s.unmake(ctx, name); err != nil || !first {
 		return err
 	}

@@ -173,6 +173,27 @@ func shorter(of []writing) (all []writing) {
 	return all
 }
 
+// Telling is a lock's name, with some letters behind it, of which hashes in base64 tell in which of its alphabets they are written,
+// though no more than their first characters be there.
+func Telling(name string) string {
+	for i := 0; ; i++ {
+		letters := ""
+		for n := i; n > 0; n /= 26 {
+			letters += string(rune('a' + n%26))
+		}
+		if tells(name + letters) {
+			return name + letters
+		}
+	}
+}
+
+func tells(name string) bool {
+	return !slices.ContainsFunc([]string{"md5", "sha1", "sha256", "sha512"}, func(hash string) bool {
+		p, ok := partOf(hash+"base64", false, leastDigits)
+		return !ok || !strings.ContainsAny(p.written.write(name)[:leastDigits], "+/")
+	})
+}
+
 // special is what libraries replace in a lock's name that may not be in a queue's.
 var special = regexp.MustCompile(`[^A-Za-z0-9]`)
 

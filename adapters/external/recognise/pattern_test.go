@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -130,6 +131,25 @@ func TestGuided(t *testing.T) {
 		}
 		if n.Guided() != guided {
 			t.Errorf("%s: expected %v", text, guided)
+		}
+	}
+}
+
+// Which of base64's alphabets a hash is written in is learnt from the first lock, however little of the hash there is.
+func TestAlphabets(t *testing.T) {
+	first, second := Telling("r000000.Test"), "r999999.Another-one"
+	for _, hash := range []string{"md5", "sha1", "sha256", "sha512"} {
+		for _, alphabet := range []string{"base64", "base64url"} {
+			for _, digits := range []string{"", ":6"} {
+				p := mustParse("lock-{" + hash + alphabet + digits + "}")
+				learnt, ok := learn([]example{{queue: p.Queue(first, 1), lock: first}, {queue: p.Queue(second, 1), lock: second}})
+				for n := range 100 {
+					lock := fmt.Sprintf("r%06d.jobs-1", n)
+					if got, want := learnt.Queue(lock, 1), p.Queue(lock, 1); !ok || got != want {
+						t.Fatalf("%s is taken for %s: %s instead of %s", p.Text, learnt.Text, got, want)
+					}
+				}
+			}
 		}
 	}
 }
