@@ -48,7 +48,7 @@ func refused(err error) error {
 	return err
 }
 
-func (m *bound) Acquire(_ context.Context, name string) (int, error) {
+func (m *bound) Acquire(ctx context.Context, name string) (int, error) {
 	if err := m.open(); err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (m *bound) Acquire(_ context.Context, name string) (int, error) {
 	}
 	err := m.open()
 	if err == nil {
-		err = m.Release(nil, name, 1)
+		err = m.Release(ctx, name, 1)
 	}
 	return 0, err
 }
@@ -155,7 +155,7 @@ func TestClaimedUnanswered(t *testing.T) {
 // unanswered is a persistent mutex that is there by a queue, for which an acquire looks behind a claim whose answer it does not wait for.
 type unanswered struct{ bound }
 
-func (m *unanswered) Acquire(_ context.Context, name string) (int, error) {
+func (m *unanswered) Acquire(ctx context.Context, name string) (int, error) {
 	if err := m.open(); err != nil {
 		return 0, err
 	}
@@ -170,7 +170,7 @@ func (m *unanswered) Acquire(_ context.Context, name string) (int, error) {
 		return 0, refused(err)
 	}
 	if err = m.open(); err == nil {
-		err = m.Release(nil, name, 1)
+		err = m.Release(ctx, name, 1)
 	}
 	return 0, err
 }
