@@ -36,10 +36,10 @@ func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 	if err == nil {
 		err = s.letGo(ctx, setup, hold, p)
 	}
+	s.listen(nil)
 	if err == nil && p.Heard == 0 {
 		return fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
 	}
-	s.listen(nil)
 	if err == nil {
 		err = s.unmake(ctx, name)
 	}
@@ -77,6 +77,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 			return err
 		}
 	}
+	s.listen(nil)
 	s.expires = time.Duration(p.Expires) * time.Millisecond
 	s.design = p.Design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
@@ -86,7 +87,6 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 		s.design.Holding, s.design.Why = recognise.Unknown, noSlots
 	}
 	s.nameTables = nil
-	s.listen(nil)
 	if err := s.lessens(ctx, name); err != nil {
 		return err
 	}
@@ -284,8 +284,7 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 // hold has a client acquire a lock, and looks at what the broker has then.
 func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *recognise.Probe) (*recognise.Use, error) {
 	u := &recognise.Use{Lock: name, Before: s.snapshot()}
-	p.Using = true
-	defer func() { p.Using = false }()
+	defer s.using(p)()
 	r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: limitOfProbes})
 	if err != nil {
 		return nil, err
@@ -295,6 +294,17 @@ func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *reco
 	return u, nil
 }
 
+// using tells a probe that a lock is used until it is over. Some clients send something at any time.
+func (s *Runner) using(p *recognise.Probe) (over func()) {
+	set := func(so bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.Using = so
+	}
+	set(true)
+	return func() { set(false) }
+}
+
 // letGo has a client verify what it holds and release it, and looks at what the broker has then. What ends by that may
 // be on its way.
 func (s *Runner) letGo(ctx context.Context, a *clientHandle, u *recognise.Use, p *recognise.Probe) error {
@@ -302,8 +312,7 @@ func (s *Runner) letGo(ctx context.Context, a *clientHandle, u *recognise.Use, p
 		return nil
 	}
 	params := Params{Name: u.Lock, Slot: u.Slot}
-	p.Using = true
-	defer func() { p.Using = false }()
+	defer s.using(p)()
 	if s.supports(lock.Verify) {
 		if _, err := a.do(ctx, lock.Verify, params); err != nil {
 			return err
