@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -30,7 +31,7 @@ func (m *listed) Acquire(ctx context.Context, name string) (int, error) {
 	} else if err := m.ch.Qos(1, 0, false); err != nil {
 		return 0, err
 	}
-	if err := m.ch.QueueBind(list, "", "amq.direct", false, nil); err != nil && (m.makes || name[len(name)-4:] == "jobs") {
+	if err := m.ch.QueueBind(list, "", "amq.direct", false, nil); err != nil && (m.makes || strings.HasSuffix(name, "jobs")) {
 		return 0, err
 	}
 	return m.named.Acquire(ctx, name)

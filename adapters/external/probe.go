@@ -29,6 +29,7 @@ func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
 	name := recognise.Telling(s.prefix + firstProbe)
+	s.probed = name
 	if err := s.make(ctx, name, p); err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	if err := s.lessens(ctx, name); err != nil {
 		return err
 	}
-	s.crowds = len(p.Common([]string{name, recognise.Telling(s.prefix + firstProbe), s.warming(0), s.warming(1)})) > 0
+	s.crowds = len(p.Common([]string{name, s.probed, s.warming(0), s.warming(1)})) > 0
 	if err := s.unmake(ctx, name); err != nil || !first {
 		return err
 	}

@@ -17,32 +17,13 @@ import (
 // bound is a persistent mutex that is there by an exchange. Whoever has the exclusive queue holds it, as long as the queue is bound
 // there: another exchange of that name is another mutex.
 type bound struct {
-	url   string
+	named
 	lying bool // verify says no, whatever there is
-	conn  *amqp091.Connection
-	ch    *amqp091.Channel
-	ret   chan amqp091.Return
-}
-
-func (m *bound) open() (err error) {
-	if m.conn == nil {
-		if m.conn, err = amqp091.Dial(m.url); err != nil {
-			return err
-		}
-	}
-	if m.ch == nil || m.ch.IsClosed() {
-		if m.ch, err = m.conn.Channel(); err != nil {
-			return err
-		}
-		m.ret = m.ch.NotifyReturn(make(chan amqp091.Return, 1))
-		err = m.ch.Confirm(false)
-	}
-	return err
 }
 
 // refused is no error where the broker closed the channel to say no.
 func refused(err error) error {
-	if closed := (*amqp091.Error)(nil); errors.As(err, &closed) && (closed.Code == amqp091.ResourceLocked || closed.Code == amqp091.NotFound) {
+	if closed, ok := errors.AsType[*amqp091.Error](err); ok && (closed.Code == amqp091.ResourceLocked || closed.Code == amqp091.NotFound) {
 		return nil
 	}
 	return err
@@ -108,13 +89,11 @@ func (m *bound) Count(_ context.Context, name string) (int, error) {
 	return 1, nil
 }
 
-func (m *bound) Close() error { return m.conn.Close() }
-
 // TestReplaced: a holder may be told that it has lost a lock that was destroyed and made again, but not one that was not.
 func TestReplaced(t *testing.T) {
 	for _, lying := range []bool{false, true} {
 		runner := runnerOf(t, lock.PersistentMutex, "bound", func(url string) (inprocess.Lock, error) {
-			return &bound{url: url, lying: lying}, nil
+			return &bound{named{url: url}, lying}, nil
 		})
 		again := []scenario.Operation{{Op: lock.Destroy}, {Op: lock.Create, Arg: 1}}
 		if lying {
@@ -138,7 +117,7 @@ func TestReplaced(t *testing.T) {
 // TestClaimedUnanswered: whoever has claimed a persistent mutex before it looks whether that is there has withdrawn when it
 // gives up, also where its claim has no answer.
 func TestClaimedUnanswered(t *testing.T) {
-	runner := runnerOf(t, lock.PersistentMutex, "unanswered", func(url string) (inprocess.Lock, error) { return &unanswered{bound{url: url}}, nil })
+	runner := runnerOf(t, lock.PersistentMutex, "unanswered", func(url string) (inprocess.Lock, error) { return &unanswered{bound{named: named{url: url}}}, nil })
 	x, err := runner.Run(t.Context(), &scenario.Scenario{
 		Locks:    []scenario.Lock{{Name: "jobs"}},
 		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Create, Arg: 1}}}},
@@ -166,7 +145,7 @@ func (m *unanswered) Acquire(ctx context.Context, name string) (int, error) {
 	if err == nil {
 		return 1, nil
 	}
-	if closed := (*amqp091.Error)(nil); !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+	if closed, ok := errors.AsType[*amqp091.Error](err); !ok || closed.Code != amqp091.NotFound {
 		return 0, refused(err)
 	}
 	if err = m.open(); err == nil {

@@ -59,6 +59,7 @@ type Runner struct {
 	config       Config
 	broker       broker
 	prefix       string // of the names of all queues
+	probed       string // the name of the lock that was used first
 	stop         context.CancelFunc
 	ctx          context.Context // of all calls
 	tasks        sync.WaitGroup  // calls under way
