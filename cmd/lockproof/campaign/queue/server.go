@@ -53,22 +53,36 @@ func connect(s *campaign.Server) (*connection, error) {
 	return c, nil
 }
 
-// greet asks whether there is JetStream. A server that has just been started may take a moment for it.
+// greet asks whether there is JetStream.
 func (c *connection) greet() (err error) {
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connecting)
 	defer cancel()
+	return enabled(ctx, func() error {
+		_, err := c.js.AccountInfo(ctx)
+		return err
+	})
+}
+
+// enabled asks again while a server says that it has no JetStream: one that has just been started may take a moment for
+// it. Where time is up before the server answers once more, what it said before counts.
+func enabled(ctx context.Context, ask func() error) error {
+	var said error
 	for {
-		_, err = c.js.AccountInfo(ctx)
+		err := ask()
 		if !without(err) && !errors.Is(err, nats.ErrNoResponders) {
+			if said != nil && ctx.Err() != nil {
+				return said
+			}
 			return err
 		}
+		said = jetstream.ErrJetStreamNotEnabled
 		select {
 		case <-time.After(again):
 		case <-ctx.Done():
-			return jetstream.ErrJetStreamNotEnabled
+			return said
 		}
 	}
 }
