@@ -4,15 +4,15 @@ package subprocess
 
 import (
 	"errors"
-	"os"
 	"time"
 )
 
 // child is a running program where there are process groups and signals; here there is none.
 type child struct {
-	stdin, stdout, stderr *os.File
+	stdin, stdout, stderr stream
 	ended                 chan struct{}
 	how                   string
+	over                  func()
 }
 
 func startChild(string, string, []string) (*child, error) {

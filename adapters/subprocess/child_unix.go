@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// child is a running program: a shell's command line, in a process group of its own.
+// child is a running program, in a process group of its own: a command line's, or one that a template has forked.
 type child struct {
 	group                 int
-	stdin, stdout, stderr *os.File
+	stdin, stdout, stderr stream
 	ended                 chan struct{} // closed when the process has ended, and its group with it
 	how                   string        // its exit status or signal, once it has ended
+	over                  func()        // is called once it has been released
 }
 
 // startChild starts a command line.
@@ -28,16 +29,27 @@ func startChild(command, dir string, env []string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.group = cmd.Process.Pid
-	err = guarded.begin(c.group)
-	go c.wait(cmd)
+	err = c.begin(cmd.Process.Pid, func() string {
+		_ = cmd.Wait() // how it ended is in its state
+		return cmd.ProcessState.String()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// begin has the group of a process that runs end with us. wait gives how the process ended, once it has.
+func (c *child) begin(group int, wait func() string) error {
+	c.group = group
+	err := guarded.begin(group)
+	go c.wait(wait)
 	if err != nil {
 		c.kill()
 		<-c.ended
 		c.release()
-		return nil, err
 	}
-	return c, nil
+	return err
 }
 
 // start starts the process, in a group of its own.
@@ -65,10 +77,10 @@ func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 		}
 		return r, w
 	}
-	var in, out, errs *os.File
-	in, c.stdin = pipe()
-	c.stdout, out = pipe()
-	c.stderr, errs = pipe()
+	in, stdin := pipe()
+	stdout, out := pipe()
+	stderr, errs := pipe()
+	c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
 	for _, f := range []*os.File{in, out, errs} {
 		if f != nil {
 			theirs = append(theirs, f)
@@ -85,9 +97,8 @@ func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 const drainLimit = time.Second
 
 // wait waits until the process has ended and ends what is left of its group.
-func (c *child) wait(cmd *exec.Cmd) {
-	_ = cmd.Wait() // how it ended is in its state
-	c.how = cmd.ProcessState.String()
+func (c *child) wait(until func() string) {
+	c.how = until()
 	c.signal(syscall.SIGKILL)
 	guarded.end(c.group)
 	late := time.Now().Add(drainLimit)
@@ -116,9 +127,10 @@ func (c *child) endsWithin(d time.Duration) bool {
 
 // release gives back the pipes of a process that has ended, or never began.
 func (c *child) release() {
-	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
-		if f != nil {
-			f.Close()
-		}
+	for _, f := range []stream{c.stdin, c.stdout, c.stderr} {
+		_ = f.Close() // also of a pipe that could not be made
+	}
+	if c.over != nil {
+		c.over()
 	}
 }

@@ -25,6 +25,7 @@ type Client struct {
 
 	said   string // by the answer to the last operation, if that was an error
 	tokens bool   // what it is granted has fencing tokens
+	forks  bool   // its program says that it forks
 	token  int64  // that of the last operation
 
 	abandoned chan *Reply // to a call that was given up before it was answered
@@ -45,7 +46,7 @@ const MaxRequest = 32 << 10
 // Initialize starts the process and makes the first call.
 func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
 	if c.child == nil {
-		child, err := c.starter.start(in.URL)
+		child, err := c.starter.start(ctx, in.URL)
 		if err != nil {
 			return external.About{}, err
 		}
@@ -54,10 +55,7 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	c.mu.Lock()
 	c.name = in.Client
 	c.mu.Unlock()
-	limit := c.starter.Limit
-	if limit == 0 {
-		limit = DefaultLimit
-	}
+	limit := c.starter.limit()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	options := in.Options
@@ -78,6 +76,7 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 		return about, c.protocolError(err.Error())
 	}
 	c.tokens = about.Tokens
+	c.mayFork(r.Result)
 	return about, nil
 }
 
@@ -119,6 +118,9 @@ func (c *Client) Explanation() string { return c.said }
 
 // Token is the fencing token that came with what the last operation was granted. It implements [external.Fenced].
 func (c *Client) Token() int64 { return c.token }
+
+// Forks reports whether its program says that it forks.
+func (c *Client) Forks() bool { return c.forks }
 
 // Do makes one call of any method and waits for its answer. A call before it that was given up is waited
 // for first. The error is a [*ProtocolError], a [*ExitError], or the context's.

@@ -6,6 +6,8 @@
 // so that whatever it starts ends with it, and a shell of three lines watches over the group: it ends it
 // when this program dies, of whatever cause.
 //
+// A program may say that it forks: then one process of it, which is no client, forks those that are needed (fork.go).
+//
 // Whatever a program does instead of answering becomes one of two errors: a [ProtocolError] of the protocol, with
 // which there is no going on, or a [ExitError]. Both are one line, the last lines of its standard error included.
 package subprocess

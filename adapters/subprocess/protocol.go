@@ -86,6 +86,7 @@ type begun struct {
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
 	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
 	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
+	Forks      bool     `json:"forks,omitzero"`    // there is the method [Fork]
 }
 
 // result is the result of an operation: of those that say nothing, none of it.
@@ -108,7 +109,7 @@ type Example struct {
 func Examples() []Example {
 	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Forks: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, op.String())
@@ -121,7 +122,7 @@ func Examples() []Example {
 		}
 	}
 	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
-	return all
+	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}) // of those that say "forks":true
 }
 
 // results are those that an operation may have.

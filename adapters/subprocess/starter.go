@@ -1,6 +1,7 @@
 package subprocess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,6 +32,11 @@ type Starter struct {
 	Parallel bool
 
 	showing sync.Mutex
+
+	mu       sync.Mutex
+	forks    bool      // its programs say that they fork
+	template *template // nil where there is none
+	alive    int       // processes that are clients, or may become one
 }
 
 // DefaultLimit is how long a program may take to answer the first call.
@@ -43,9 +49,9 @@ func (s *Starter) Start(_ context.Context, number int) (external.Client, error) 
 }
 
 // Prepare begins a process before it is known which client it is to be. It implements [external.Preparer].
-func (s *Starter) Prepare(_ context.Context, url string) (external.Client, error) {
+func (s *Starter) Prepare(ctx context.Context, url string) (external.Client, error) {
 	c := s.Client("a client that stands ready")
-	child, err := s.start(url)
+	child, err := s.start(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +76,28 @@ func (s *Starter) Write(p []byte) (int, error) {
 	return s.Stderr.Write(p)
 }
 
-// start starts the process of a client.
-func (s *Starter) start(url string) (*child, error) {
+// limit is how long a program may take to begin.
+func (s *Starter) limit() time.Duration { return cmp.Or(s.Limit, DefaultLimit) }
+
+// start starts the process of a client, or has it forked.
+func (s *Starter) start(ctx context.Context, url string) (*child, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	child, err := s.forked(ctx, url)
+	if child == nil && err == nil {
+		child, err = s.command(url)
+	}
+	if err != nil {
+		s.unneeded()
+		return nil, err
+	}
+	s.alive++
+	child.over = s.over
+	return child, nil
+}
+
+// command runs the command.
+func (s *Starter) command(url string) (*child, error) {
 	env := append(os.Environ(), "AMQP_URL="+url)
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
 		env = append(env, "GOMAXPROCS=1")
@@ -82,4 +108,20 @@ func (s *Starter) start(url string) (*child, error) {
 		return nil, fmt.Errorf("starting %q: %w", s.Command, err)
 	}
 	return child, nil
+}
+
+// over is called when a process has ended that was a client, or stood ready.
+func (s *Starter) over() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alive--
+	s.unneeded()
+}
+
+// unneeded ends the template if nobody is there whom it has forked, or might have.
+func (s *Starter) unneeded() {
+	if s.alive == 0 && s.template != nil {
+		s.template.end()
+		s.template = nil
+	}
 }

@@ -108,16 +108,22 @@ func answer(id int, what string) { fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,%s
 
 // each calls a function for each call that comes, until the input ends.
 func each(do func(method string, id int)) {
+	eachWith(func(method string, id int, _ map[string]any) { do(method, id) })
+}
+
+// eachWith is each for whoever wants the parameters as well.
+func eachWith(do func(method string, id int, params map[string]any)) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var call struct {
 			ID     int
 			Method string
+			Params map[string]any
 		}
 		if err := json.Unmarshal(in.Bytes(), &call); err != nil {
 			panic(err)
 		}
-		do(call.Method, call.ID)
+		do(call.Method, call.ID, call.Params)
 	}
 }
 

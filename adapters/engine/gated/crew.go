@@ -18,12 +18,17 @@ type crew struct {
 	working  sync.WaitGroup
 	places   chan struct{} // of those who are at work
 	standsIn bool          // there is one worker more
+	added    int           // workers that began since others had their clients soon
 	alone    atomic.Bool   // others would be in the only worker's way
 	looks    int           // workers that look just now whether a client gives up
 }
 
-// soon is how long starting the clients of a worker may take for one more to be worth it.
-const soon = 400 * time.Millisecond
+// soon is how long starting the clients of a worker may take for one more to be worth it, and much how many scenarios there have
+// to be for it.
+const (
+	soon = 400 * time.Millisecond
+	much = 100
+)
 
 // begin has one more worker play, and others beside it. On a broker that they share, these begin when the first one knows that
 // they are not in its way; otherwise it stays alone.
@@ -42,15 +47,27 @@ func (f *sharedRun) begin(ctx context.Context, others int) {
 			f.beginAll(ctx, others)
 		}
 		if err == nil {
-			f.mu.Lock()
-			f.workers = append(f.workers, w)
-			f.mu.Unlock()
+			f.join(ctx, w)
 			err = w.work(ctx)
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.errs = append(f.errs, quietly(ctx, err))
 	})
+}
+
+// join takes a worker whose clients are there, and begins another if it was there soon.
+func (f *sharedRun) join(ctx context.Context, w *worker) {
+	f.mu.Lock()
+	f.workers = append(f.workers, w)
+	another := w.quick && f.added < f.More && f.to-f.next >= much && f.On.URL == ""
+	if another {
+		f.added++
+	}
+	f.mu.Unlock()
+	if another {
+		f.begin(ctx, 0)
+	}
 }
 
 // beginAll has so many workers more play.

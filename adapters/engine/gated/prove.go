@@ -54,6 +54,9 @@ type Config struct {
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
+	// More is how many workers more begin, on the simulated broker, if clients begin soon and there is much to play: while some
+	// wait for their clients, others use the processors.
+	More int
 	// On is the broker behind the gate; the zero value is the simulated one.
 	On Broker
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.

@@ -74,7 +74,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 		want = max(want, len(f.shrinkable().BySeverity()))
 	}
 	want = min(f.Workers, want)
-	f.places = make(chan struct{}, want)
+	f.places = make(chan struct{}, want+f.More)
 	if want > 0 {
 		f.begin(ctx, want-1)
 	}

@@ -142,7 +142,7 @@ func (w *walk) begin(p *checkedClient) {
 		w.broken(s, lock.NoOp, err)
 		return
 	}
-	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks), words(about.Operations)}, announced(&p.about)...), "; ")
+	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks), words(about.Operations)}, announced(p)...), "; ")
 	if !slices.Contains(about.Locks, w.Kind) {
 		s.Mark, s.Expected = Red, fmt.Sprintf("%s among its locks", w.Kind)
 		s.Advice = "name it in \"locks\", or say by --lock-type which one to check"
@@ -152,12 +152,13 @@ func (w *walk) begin(p *checkedClient) {
 }
 
 // announced says what a client announces beside that, if anything.
-func announced(a *external.About) []string {
+func announced(p *checkedClient) []string {
+	a := &p.about
 	var all []string
 	for _, one := range []struct {
 		said bool
 		what string
-	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}} {
+	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {p.client.Forks(), "forks"}} {
 		if one.said {
 			all = append(all, one.what)
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -108,13 +107,17 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	processors, done := subprocess.LeaveProcessors()
+	workers, done := subprocess.LeaveProcessors()
 	defer done()
+	more := workers
+	if f.workers > 0 {
+		workers, more = f.workers, 0
+	}
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
-		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: cmp.Or(f.workers, processors), Patience: f.patience, On: on, Found: f.found,
+		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)

@@ -9,6 +9,7 @@ import sys
 from pika.exceptions import AMQPError
 
 from amqp_locks import Busy, Semaphore, Session
+from forking import FORKS, forked
 from wrong import WRONG
 
 FAILED = -32000  # this certainly had no effect
@@ -24,7 +25,7 @@ class Adapter:
     def initialize(self, url, **_):
         self.session = self.Session(url)
         operations = ["acquire", "verify", "release", "create", "add", "remove", "destroy", "count", "wait"]
-        return {"name": self.name, "locks": ["semaphore"], "operations": operations}
+        return {"name": self.name, "locks": ["semaphore"], "operations": operations, **FORKS}
 
     def semaphore(self, name):
         return self.Semaphore(self.session, name)
@@ -69,6 +70,8 @@ Adapter.METHODS = {name for name in vars(Adapter) if not name.startswith("_") an
 
 def answer(adapter, call):
     """What becomes of a call: a result, or an error that says whether it may have happened."""
+    if call["method"] == "fork":
+        return {"result": {}}
     if call["method"] not in adapter.METHODS:
         return {"error": {"code": NO_SUCH_METHOD, "message": f"no method {call['method']}"}}
     try:
@@ -82,6 +85,8 @@ def answer(adapter, call):
 def serve(adapter):
     for line in sys.stdin:  # its end means stop, releasing nothing
         call = json.loads(line)
+        if call["method"] == "fork" and forked(**call["params"]):
+            continue
         print(json.dumps({"jsonrpc": "2.0", "id": call["id"], **answer(adapter, call)}), flush=True)
 
 

@@ -7,6 +7,7 @@ import sys
 
 import limited_locks
 from adapter import serve
+from forking import FORKS
 
 
 class Adapter:
@@ -19,7 +20,7 @@ class Adapter:
         self.lock = getattr(limited_locks, self.name)(url)
         return {
             "name": f"python example, {self.name}", "locks": ["semaphore"],
-            "operations": ["acquire", "verify", "release"], "limits": True,
+            "operations": ["acquire", "verify", "release"], "limits": True, **FORKS,
         }
 
     def acquire(self, name, limit):

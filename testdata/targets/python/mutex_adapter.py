@@ -10,6 +10,7 @@ import mutexes
 import unusual_mutexes
 import wrong_mutexes
 from adapter import serve
+from forking import FORKS
 
 
 class Adapter:
@@ -24,7 +25,7 @@ class Adapter:
     def initialize(self, url, **_):
         self.mutex = self.Mutex(url)
         about = {"name": f"python example, {self.name}", "locks": ["mutex"], "operations": ["acquire", "verify", "release"]}
-        return {**about, "timeouts": hasattr(self.mutex, "acquire_within"), "tokens": self.fenced}
+        return {**about, "timeouts": hasattr(self.mutex, "acquire_within"), "tokens": self.fenced, **FORKS}
 
     def acquire(self, name, timeout=0):
         held = self.mutex.acquire_within(name, timeout / 1000) if timeout else self.mutex.acquire(name)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "socket"
 
 FAILED = -32_000 # this certainly had no effect
 UNKNOWN = -32_603 # it may have happened
@@ -17,6 +18,8 @@ class Server
     $stdout.sync = true
     $stdin.each_line do |line| # its end means stop, releasing nothing
       call = JSON.parse(line, symbolize_names: true)
+      next if call[:method] == "fork" && forked?(**call[:params])
+
       puts JSON.generate({ jsonrpc: "2.0", id: call[:id], **answer(call[:method], call[:params]) })
     end
     exit!
@@ -24,10 +27,26 @@ class Server
 
   private
 
+  # Forks, and tells the new process from the old one. Input, output and error of the new one are connections to a socket.
+  def forked?(socket:)
+    if (new = fork)
+      Process.detach(new)
+      return false
+    end
+    Process.setpgid(0, 0)
+    [[$stdin, $stdout], [$stderr]].each do |streams|
+      connection = UNIXSocket.new(socket)
+      streams.each { |stream| stream.reopen(connection) }
+    end
+  end
+
   def answer(method, params)
+    return { result: {} } if method == "fork"
     return error(NO_SUCH_METHOD, "no method #{method}") unless @methods.include?(method)
 
-    { result: @adapter.public_send(method == "initialize" ? :start : method, **params) }
+    return { result: @adapter.public_send(method, **params) } unless method == "initialize"
+
+    { result: { **@adapter.start(**params), forks: true } }
   rescue *@failure => e
     error(FAILED, e.message)
   rescue *@trouble => e

@@ -1,0 +1,49 @@
+package gated_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+)
+
+// withoutFork runs a program in Python as where a process can't fork.
+const withoutFork = `exec /usr/bin/python3 -c '
+import os, runpy, sys
+del os.fork
+sys.path[0] = os.path.dirname(sys.argv[1])
+runpy.run_path(sys.argv.pop(1), run_name="__main__")' %s`
+
+// TestForkedAlike: a run comes to the same whether clients are forked or started, and whether more workers begin or one plays
+// all.
+func TestForkedAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	e := enginetest.Examples[1]
+	e.Need(t)
+	t.Parallel()
+	dir, err := filepath.Abs(e.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	card := func(s external.Starter, workers, more int) string {
+		res, err := gated.Prove(t.Context(), gated.Config{Starter: s, Seed: 1, Scenarios: 150, Workers: workers, More: more})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Traces) > 0 {
+			t.Errorf("a right lock is accused of %v", res.Traces)
+		}
+		return enginetest.Card(t, res)
+	}
+	started := card(&subprocess.Starter{Command: fmt.Sprintf(withoutFork, filepath.Join(dir, "adapter.py")), Stderr: t.Output()}, 1, 0)
+	forked := card(e.Starter(t, ""), 2, 2)
+	if started != forked {
+		t.Errorf("started:\n%s\nforked, by more workers:\n%s", started, forked)
+	}
+}

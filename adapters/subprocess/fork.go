@@ -1,0 +1,101 @@
+package subprocess
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Fork is the method by which a program forks, of those that say "forks":true.
+const Fork = "fork"
+
+// forking are its parameters.
+type forking struct {
+	Socket string `json:"socket"`
+}
+
+// stream is an end of a pipe or of a socket.
+type stream interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+}
+
+// template is a process that is no client: it forks one whenever it is asked. An interpreter with its libraries takes ten
+// times as long to start as to fork.
+type template struct {
+	program *Client
+	sockets *sockets
+}
+
+// mayFork takes in, by the result of initialize, whether the client's program says that it forks.
+func (c *Client) mayFork(result jsontext.Value) {
+	var in begun
+	c.forks = json.Unmarshal(result, &in) == nil && in.Forks
+	if c.forks && canFork {
+		c.starter.mu.Lock()
+		defer c.starter.mu.Unlock()
+		c.starter.forks = true
+	}
+}
+
+// forked is a process that the template has forked, once programs have said that they fork; otherwise nil.
+func (s *Starter) forked(ctx context.Context, url string) (*child, error) {
+	if !s.forks {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.limit())
+	defer cancel()
+	if s.template == nil {
+		t, err := s.newTemplate(url)
+		if err != nil {
+			return nil, err
+		}
+		s.template = t
+	}
+	return s.template.fork(ctx)
+}
+
+// newTemplate starts a template.
+func (s *Starter) newTemplate(url string) (*template, error) {
+	sockets, err := listen()
+	if err != nil {
+		return nil, fmt.Errorf("a socket for programs that fork: %w", err)
+	}
+	child, err := s.command(url)
+	if err != nil {
+		sockets.end()
+		return nil, err
+	}
+	t := &template{s.Client("the process that forks clients"), sockets}
+	t.program.begun(child)
+	return t, nil
+}
+
+// fork has the template fork.
+func (t *template) fork(ctx context.Context) (*child, error) {
+	r, err := t.program.Do(ctx, Fork, forking{t.sockets.path})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, t.program.protocolError("no answer: expected {}, and a process that connects to the socket")
+	case err != nil:
+		return nil, err
+	case r.Error != nil:
+		return nil, t.program.protocolError(r.Error.Error())
+	}
+	child, err := t.sockets.accept(ctx)
+	if err != nil {
+		return nil, t.program.protocolError(err.Error())
+	}
+	return child, nil
+}
+
+// end ends the template. Those that it has forked go on.
+func (t *template) end() {
+	_ = t.program.Kill() // it holds nothing
+	_ = t.program.Close()
+	t.sockets.end()
+}

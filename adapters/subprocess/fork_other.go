@@ -1,0 +1,19 @@
+//go:build !linux
+
+package subprocess
+
+import (
+	"context"
+	"errors"
+)
+
+// canFork says that which process is at the other end of a socket can be learnt here, and when it ends.
+const canFork = false
+
+type sockets struct{ path string }
+
+func listen() (*sockets, error) { return nil, errors.ErrUnsupported }
+
+func (s *sockets) accept(context.Context) (*child, error) { return nil, errors.ErrUnsupported }
+
+func (s *sockets) end() {}
