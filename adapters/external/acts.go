@@ -254,7 +254,7 @@ func (r *run) invoke(c uint8) {
 	p.busy, p.refused, p.denied, p.vanished, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, false, 0, 0, op.Op, op.Arg
 	p.needless, p.stalledIn, p.ranOut = p.mayRelease(op), false, false
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
-	p.untold = owner{}
+	p.untold, p.asked = owner{}, r.now
 	p.forsaken = op.Op == lock.Acquire && !linked && p.deadEnds > max(1, p.keeps.connections) && !r.reconnects(p)
 	p.counted, p.overtime, p.weight, p.owed = 0, 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0

@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -43,5 +44,27 @@ func TestSparePermit(t *testing.T) {
 				expectRight(t, x)
 			}
 		}
+	}
+}
+
+// TestPutBackFirst: who releases a slot that is a message with a number may put another in its place before it acknowledges its own.
+// The slot is then whoever's who is sent that one.
+func TestPutBackFirst(t *testing.T) {
+	runner := semaphoreRunner(t, "numbered", func(url string) (inprocess.Lock, error) {
+		return semaphores.New(context.Background(), url, semaphores.Tokens{PublishThenAck: true})
+	})
+	for before := range 16 {
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients: []scenario.Client{
+				{Ops: []scenario.Operation{acquire, {Op: lock.Release}}},
+				{Ops: []scenario.Operation{acquire, {Op: lock.Verify}}},
+			},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, before), steps(2, 16), steps(1, 16))},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectRight(t, x)
 	}
 }

@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -65,6 +66,53 @@ func (m *poked) Release(_ context.Context, name string, _ int) error {
 }
 
 func (m *poked) Close() error { return m.conn.Close() }
+
+// knocked is poked by all who want it at once, twice: what the holder is sent besides, it acknowledges, which has no answer.
+type knocked struct{ poked }
+
+func (m *knocked) Acquire(_ context.Context, name string) (slot int, err error) {
+	if m.conn == nil {
+		if m.conn, err = amqp091.Dial(m.url); err != nil {
+			return 0, err
+		}
+	}
+	if m.ch, err = m.conn.Channel(); err != nil {
+		return 0, err
+	}
+	line := amqp091.Table{"x-single-active-consumer": true}
+	if _, err = m.ch.QueueDeclare("line-"+name, false, true, false, false, line); err != nil {
+		return 0, err
+	}
+	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+	for range 3 {
+		if err == nil {
+			err = m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{})
+		}
+	}
+	for n := range 3 {
+		d, ok := <-sent
+		if !ok {
+			return 0, errors.New("the channel is gone")
+		}
+		if n > 0 && err == nil {
+			err = d.Ack(false)
+		}
+	}
+	return 1, err
+}
+
+func (m *knocked) Release(context.Context, string, int) error { return m.ch.Close() }
+
+// TestKnocked: what is lost by its holder's consumer_timeout, and goes to the next in line, before the last that its acquire has
+// sent has reached the broker, is not held by both.
+func TestKnocked(t *testing.T) {
+	t.Parallel() // clients are waited for that wait for a message
+	runner := mutexRunner(t, "knocked", func(url string) (inprocess.Lock, error) { return &knocked{poked{url: url}}, nil })
+	for n := 6; n < 9; n++ {
+		actions := slices.Concat(steps(1, n), steps(2, 6), []scenario.Action{{Kind: scenario.Idle, Arg: 1860}})
+		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire}, []scenario.Operation{acquire}))
+	}
+}
 
 // TestPoked: a mutex is not lost with a message that whoever wants it puts there anew, when a queue ends behind a
 // cancel as it does before RabbitMQ 3.12 (broker.Options.SuccessorServed).

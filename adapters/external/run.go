@@ -98,6 +98,7 @@ type clientState struct {
 	grant       *connection // the connection under which it was granted that
 	grantedBy   uint16      // the channel, where that makes a difference
 	untold      owner       // the channel that has ended during its acquire, while it has been answered nothing since
+	untoldOf    uint16      // the slots that it had by that
 	incarnation int32       // connections so far
 	worked      int32       // the session of the connection that it worked on in its last operation
 	process     int32       // that of the operation at hand, or of the last one
@@ -126,6 +127,7 @@ type clientState struct {
 	broken      int     // channels that the broker has closed, and that it has opened none for
 	owed        int     // those of them that it has not opened one for since before the operation
 	wake        int64
+	asked       int64            // when its operation was called, by the broker's clock
 	needless    bool             // the operation releases what is not held
 	token       int64            // that came with what it was granted last
 	fence       beliefs.Fenced   // what tokens had been told when it called the operation

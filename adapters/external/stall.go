@@ -122,6 +122,17 @@ func (r *run) outlasts(p *clientState, res lock.Result) {
 	r.monitor.Excuse(p.id)
 }
 
+// outlives takes an operation during which nothing was done for longer than what the lock is lasts unless it is renewed: it may
+// have found that this had expired, and say no of what is free.
+func (r *run) outlives(p *clientState, res lock.Result) {
+	if r.expires == 0 || res.Held || time.Duration(r.now-p.asked)*time.Millisecond < r.expires {
+		return
+	}
+	p.troubled = true
+	r.monitor.Lost(p.id)
+	r.monitor.Excuse(p.id)
+}
+
 // unread is how long a client does nothing after it was sent a message, at most, if it has waited for that: one that gives up
 // by a clock of its own after a few times as long may have done so before it read it, on a busy machine.
 const unread = 10 * time.Millisecond

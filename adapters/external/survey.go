@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"time"
@@ -83,7 +84,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 		t.Pending |= t.Exists & (1 << s)
 		return
 	}
-	var first, same, passive owner
+	var first, same, leaving, passive owner
 	ready := false
 	for m := range v.Messages(r.realName(q)) {
 		switch o := (owner{r.connections[m.Conn], m.Channel}); {
@@ -97,6 +98,8 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 			} else {
 				passive = o
 			}
+		case r.releasing(l, o): // it may have put another in its place
+			leaving = o
 		case o == r.owners[l][s]:
 			same = o
 		case first == owner{}:
@@ -108,7 +111,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 	case same != owner{}: // of several, the holder stays who it was
 		first = same
 	case first == owner{}:
-		first = passive
+		first = cmp.Or(leaving, passive)
 	}
 	bit := uint16(1) << s
 	t.Exists |= r.filled[l] & bit
@@ -204,9 +207,20 @@ func (r *run) channelEnds(l *connection, channel uint16) {
 		p.struck = true
 		if p.busy && p.op == lock.Acquire {
 			p.untold = owner{connection: l, channel: channel}
+			p.untoldOf = r.lastOwned(r.lockOf(p.id), p.untold)
 		}
 		r.deprived(p, p.held > 0 && p.grant == l && p.grantedBy == channel)
 	}
+}
+
+// lastOwned are the slots of a lock that were had by a channel last.
+func (r *run) lastOwned(l uint8, o owner) (set uint16) {
+	for s, last := range r.owners[l] {
+		if last == o {
+			set |= 1 << s
+		}
+	}
+	return set
 }
 
 // deprived is a client that has lost a channel, and with it what it holds if it was granted that by it.

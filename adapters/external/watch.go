@@ -308,6 +308,7 @@ func (r *run) complete(c uint8) error {
 	res := answer.result
 	r.overruns(p, res)
 	r.outlasts(p, res)
+	r.outlives(p, res)
 	p.unaware = p.unaware && res.Outcome == lock.Done
 	if !p.needless {
 		res = r.interpret(p, res)
@@ -486,7 +487,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 func (r *run) lostAlready(p *clientState) bool {
 	l := r.lockOf(p.id)
 	t := &r.truth[l]
-	had := r.design.Channels() && p.untold.connection != nil && p.untold == r.owners[l][p.held]
+	had := r.design.Channels() && p.untold.connection != nil && p.untoldOf&(1<<p.held) != 0
 	return had && (t.Taken&(1<<p.held) == 0 || t.Owner[p.held] != p.id)
 }
 
