@@ -110,14 +110,17 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	case how == 2:
 		d.crowded(s)
 	case how == 3:
-		d.disturbed(s, kind, t)
+		d.disturbed(s, d.disturbance(uint8(2+d.Bits(1)), t))
+	case how == 7:
+		f := scenario.Fault{Do: scenario.Drop, Client: uint8(2 + t.take(2)), At: uint16(2 + t.take(mostChanges)), Delay: 2}
+		d.disturbed(s, f)
 	case how == 4 || how == 6:
 		t.left = 2*t.left + uint64(how/6)
 		d.halfway(s, t)
 	}
 }
 
-// narrows is how many ways of that there are, of which some leave a scenario as it is.
+// narrows is how many ways of that there are, of which some leave a scenario as it is where the lock is a mutex.
 const narrows = 8
 
 // interrupted has one of two lose a connection, a channel, a reply or its life behind a command that may change what the broker has,
@@ -191,31 +194,29 @@ func (d draw) crowded(s *scenario.Scenario) {
 // disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
 // the other does something as well, and a client uses the lock: behind any of its commands, or between two of those by which it
 // changes several slots.
-func (d draw) disturbed(s *scenario.Scenario, kind lock.Kind, t *turns) {
+func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
 	for range 2 {
-		ops := d.administering(kind, s.Locks[0].Slots)
+		ops := d.administering(d.target.Kind, s.Locks[0].Slots)
 		if d.Bits(1) == 1 {
 			ops = d.resizing(uint8(1 + d.Bits(1)))
 		}
 		s.Clients = append(s.Clients, scenario.Client{Ops: ops})
 	}
-	who := uint8(2 + d.Bits(1))
-	f := d.disturbance(who, t)
 	if d.Bits(1) == 1 {
 		s.Locks[0].Slots++
-		s.Deeper, s.Clients[who-1].Ops = scenario.EveryChange, d.resizing(s.Locks[0].Slots)
+		s.Deeper, s.Clients[f.Client-1].Ops = scenario.EveryChange, d.resizing(s.Locks[0].Slots)
 	} else {
 		s.Deeper, f.At = scenario.EveryCommand, uint16(1+d.Bits(3))
 		if d.Bits(2) == 0 {
 			f.At += uint16(d.Bits(3))
 		}
 	}
+	f.Yields = true // the other goes on where that happens
 	s.Faults = []scenario.Fault{f}
-	if s.Schedule.Strategy == scenario.PCT { // the other goes on where that happens
-		s.Schedule.Priorities = []uint8{who, 5 - who, 1}
-		s.Schedule.Changes = []uint16{f.At + uint16(d.Bits(1))}
+	if s.Schedule.Strategy == scenario.PCT {
+		s.Schedule.Priorities, s.Schedule.Changes = []uint8{f.Client, 5 - f.Client, 1}, nil
 	}
 }
 
@@ -228,8 +229,8 @@ func (d draw) resizing(n uint8) []scenario.Operation {
 // reply with that change, or before the next one what else there is to lose.
 func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
-	if f.Do == scenario.Drop { // of several connections all, or the first, or the second
-		f.Delay = uint16(d.below(3))
+	if f.Do == scenario.Drop { // of several connections all, or the one that was used last, or another
+		f.Delay = uint16(min(2, d.below(4)))
 	}
 	if f.Do == scenario.Drop || f.Do == scenario.ChannelError {
 		f.At++

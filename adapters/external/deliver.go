@@ -73,6 +73,8 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		return nil
 	}
 	p.unheard = nil
+	r.used++
+	l.used = r.used
 	model := r.model(cmd, is.channel)
 	if r.mayChange(&model) {
 		p.changes++

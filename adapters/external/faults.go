@@ -193,12 +193,15 @@ func (r *run) lost() (n int) {
 	return n
 }
 
-// drop has the broker drop one of a client's connections, in the order in which they were opened, or all where
-// that is 0. The client does not know yet.
+// drop has the broker drop one of a client's connections, counted from the one that it used last, or all where
+// that is 0. The client does not know yet. In which order it opened them does not tell which is which: a process that has been at
+// work before has opened some when it needed them, and others at once.
 func (r *run) drop(c uint8, which int) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
-	for i, l := range r.open(p) {
+	all := r.open(p)
+	slices.SortStableFunc(all, func(a, b *connection) int { return b.used - a.used })
+	for i, l := range all {
 		if which == 0 || which == i+1 {
 			r.lose(l, byBroker)
 		}

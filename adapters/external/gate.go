@@ -37,6 +37,7 @@ type connection struct {
 	ended          bool     // and so does its end
 	kept           []*wire.Answer
 	unheard        int // commands that have passed and are not answered
+	used           int // the how manieth exchange of the run was its last; 0 is none
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
 	// itself, or who opens the gate.
 	passage sync.Mutex

@@ -68,6 +68,7 @@ type run struct {
 	owners       [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
 	filled       [lock.MaxLocks]uint16                   // the slots for which there has been a message
 	unsettled    [lock.MaxLocks]uint16                   // slots that were made by what is not over, or did not end well
+	used         int                                     // commands that were carried out, or discarded
 	permits      [lock.MaxLocks]permits                  // of slots that are messages without numbers
 	tokens       [lock.MaxLocks]tokens
 	mover        uint8 // whose command may have changed what the broker has; 0 is nobody's

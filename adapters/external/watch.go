@@ -572,8 +572,8 @@ func (r *run) leftover(v wire.State, q amqp.Queue) string {
 	}
 	name := r.realName(q)
 	messages, owner := v.Depth(name), v.Owner(name)
-	if v.Passing(name) {
-		messages = 0 // they do not pile up
+	if v.Passing(name) || r.design.Filled && m.Role == backend.Slot {
+		messages = 0 // they do not pile up, or are there for something else
 	}
 	return m.Leftover(messages, owner != nil || r.monitor.Believed(m.Lock, m.Slot))
 }

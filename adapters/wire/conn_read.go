@@ -101,7 +101,7 @@ func (c *Conn) read() error {
 	if err != nil {
 		return fmt.Errorf("reading the protocol's header: %w", err)
 	}
-	if header != frame.ProtocolHeader {
+	if header != frame.ProtocolHeader && header != frame.OldHeader {
 		c.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
 		c.HangUp()
 		c.rest()

@@ -41,6 +41,12 @@ var logins = []struct {
 	{"frames too large", tuneTo(ConnectionTuneOk{ChannelMax: 10, FrameMax: 1 << 20})},
 	{"frames of any size", tuneTo(ConnectionTuneOk{ChannelMax: 10})},
 	{"too many channels", tuneTo(ConnectionTuneOk{ChannelMax: 5000, FrameMax: 4096})},
+	{"what says 0-9", func(p *peer) []string {
+		p.write(OldHeader[:])
+		p.expect(ConnectionStartID)
+		p.send(0, &ConnectionStartOk{Mechanism: "PLAIN", Response: "\x00guest\x00guest", Locale: "en_US"})
+		return p.until(0, ConnectionTuneID)
+	}},
 	{"another protocol", func(p *peer) []string {
 		p.write([]byte("GET / HTTP/1.1\r\n\r\n"))
 		header, err := p.frames.ReadHeader()

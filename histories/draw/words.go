@@ -118,8 +118,14 @@ func actionWords(a scenario.Action, w lock.Words) string {
 	case scenario.Detect:
 		return fmt.Sprintf("%s notices that c%d's old connection is dead", the, a.Client)
 	case scenario.Drop:
-		if a.Arg > 0 {
-			return fmt.Sprintf("%s drops connection %d of c%d's; c%d does not know", the, a.Arg, a.Client, a.Client)
+		switch a.Arg {
+		case 0:
+		case 1:
+			return fmt.Sprintf("%s drops the connection that c%d used last; c%d does not know", the, a.Client, a.Client)
+		case 2:
+			return fmt.Sprintf("%s drops the connection that c%d used before the last; c%d does not know", the, a.Client, a.Client)
+		default:
+			return fmt.Sprintf("%s drops the connection that c%d used last but %d; c%d does not know", the, a.Client, a.Arg-1, a.Client)
 		}
 		return fmt.Sprintf("%s drops c%d's connection; c%d does not know", the, a.Client, a.Client)
 	case scenario.ChannelError:

@@ -364,6 +364,8 @@ func TestNothingIsAdministered(t *testing.T) {
 		{"nothing to add to", 0, lock.Add, false, true, false, 1, false},
 		{"held by somebody", 1 << 1, lock.Remove, false, true, false, 1, true},
 		{"held by somebody, bounds known", 1 << 1, lock.Remove, false, false, true, 1, true},
+		{"to be created, and held by somebody", 1 << 1, lock.Create, false, true, false, 1, true},
+		{"to be created, and held by somebody, bounds known", 1 << 1, lock.Create, false, false, true, 1, true},
 		{"held by somebody, who is not in the way of add", 1 << 1, lock.Add, false, true, true, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

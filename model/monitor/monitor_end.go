@@ -83,6 +83,8 @@ func (m *Monitor) refuses(w *watch) bool {
 		return w.existed == 0 || w.counted&(1<<w.arg-1) != 0 || w.existed&w.busy != 0
 	case lock.Destroy:
 		return w.existed == 0 || w.existed&w.busy != 0
+	case lock.Create:
+		return w.existed&w.busy != 0
 	}
 	return false
 }

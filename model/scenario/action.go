@@ -83,9 +83,8 @@ type Action struct {
 	// Drop, when their client is about to release what it holds; of an Arrive, when its client is about to verify what it
 	// holds: the broker drops its connections then, and it is told so at once.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for
-	// all; of Step,
-	// the link by which the client goes on.
+	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 1 for
+	// the one that it used last, 0 for all; of Step, the link by which the client goes on.
 	Arg uint32 `json:"arg,omitzero"`
 }
 

@@ -166,6 +166,9 @@ func (p *Plan) act(w World, c uint8) Action {
 		f := &p.s.Faults[i]
 		if f.Client == c && f.At <= w.SentBy(c)+1 && p.done&(1<<i) == 0 {
 			p.done |= 1 << i
+			if f.Yields {
+				p.priority[c-1] = -len(p.s.Schedule.Changes) - 1
+			}
 			return p.fault(f)
 		}
 	}

@@ -125,13 +125,15 @@ type Fault struct {
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
 	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths of
-	// ClockFast and ClockSlow; of Drop, which of the client's connections, counted from 1 in
-	// the order in which they were opened and again from the first; 0 is all.
+	// ClockFast and ClockSlow; of Drop, which of the client's connections, counted from 1, the
+	// one that it used last, and again from that; 0 is all.
 	Arg uint32 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
 	Delay uint16 `json:"delay,omitzero"`
 	// Late says that the action waits for its moment: see [Action].
 	Late bool `json:"late,omitzero"`
+	// Yields says that all others go on before its client does, where the strategy is PCT.
+	Yields bool `json:"yields,omitzero"`
 }
 
 // Strategy is how a schedule chooses among the clients that can go on.

@@ -119,10 +119,13 @@ func (p *Probe) take(queue, how string) {
 // Snapshot is what the broker has of queues at one moment.
 type Snapshot map[string]queueState
 
+// size is how many messages there are.
+func (q queueState) size() int { return len(q.ready) + len(q.taken) }
+
 // Size is how many queues there are, and messages in them.
 func (s Snapshot) Size() (n int) {
 	for _, q := range s {
-		n += 1 + len(q.ready) + len(q.taken)
+		n += 1 + q.size()
 	}
 	return n
 }

@@ -26,6 +26,7 @@ type evidence struct {
 	shared   []string // those of them that others may consume as well
 	made     []string // other queues that come with it
 	foreign  []string // exclusive queues, whose names have nothing to do with the lock's
+	fewer    bool     // some queue, whatever its name, has a message less, or one that is taken
 }
 
 // Lasts reports whether something is there that came with acquiring the lock.
@@ -44,6 +45,7 @@ func (u *Use) Lasts() bool {
 func (u *Use) evidence() (e evidence) {
 	for _, name := range slices.Sorted(maps.Keys(u.During)) {
 		q, b, a := u.During[name], u.Before[name], u.After[name]
+		e.fewer = e.fewer || len(q.taken) > len(b.taken) || q.size() < max(b.size(), a.size())
 		if !mentions(name, u.Lock) {
 			if q.owned && !b.owned && !a.owned {
 				e.foreign = append(e.foreign, name)
@@ -161,7 +163,7 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
 		d.Active = active != nil
-	case owned != nil && p.takes != "":
+	case owned != nil && p.takes != "" && slices.ContainsFunc(shown, func(e evidence) bool { return e.fewer }):
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
 		p.byQueue(d, kind, given, owned)
@@ -260,8 +262,13 @@ func (p *Probe) byQueue(d *Design, kind lock.Kind, given Naming, queues [][]stri
 		d.Why = "whether a slot is there is asked of an exchange, to which the queue " + q + " is bound"
 		return
 	}
-	d.Holding = ByQueue
+	d.Holding, d.Filled = ByQueue, p.filled(d.A)
 	d.Admin = given.Or(Naming{Admin: p.administers(b)}).Admin
+}
+
+// filled reports whether a slot's queue had a message when the lock was made.
+func (p *Probe) filled(a Pattern) bool {
+	return slices.ContainsFunc(p.Made, func(c Creation) bool { return c.After[a.Queue(c.Lock, 1)].size() > 0 })
 }
 
 // routed gives a queue of slots that is bound to an exchange, and of which nobody asked by its own name whether it is there: a slot

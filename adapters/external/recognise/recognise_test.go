@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestBeside(t *testing.T) {
 		made     Snapshot
 		use      Use
 		other    *Use   // at the same time
-		expected string // of the design: what slots exist by or messages' numbers are in; "" is that nothing is known
+		expected string // of the design: what slots exist or are held by, or messages' numbers are in; "" is that nothing is known
 	}{
 		"a message, by the holder of an exclusive queue of another name": {
 			kind: lock.Mutex, takes: "basic.get",
@@ -95,7 +96,19 @@ func TestBeside(t *testing.T) {
 		},
 		"an exclusive queue, of the holder of a message in a queue of another name": {
 			kind: lock.Semaphore, takes: "basic.get", made: Snapshot{"jobs.1.mailbox": {}, "jobs.2.mailbox": {}},
-			use: Use{During: Snapshot{"jobs.1.contact": {owned: true}}},
+			use: Use{
+				Before: Snapshot{"vf3x": {ready: note}},
+				During: Snapshot{"jobs.1.contact": {owned: true}, "vf3x": {taken: note}},
+				After:  Snapshot{"vf3x": {ready: note}},
+			},
+		},
+		"a message that another takes the place of, for the holder of an exclusive queue": {
+			kind: lock.Mutex, takes: "basic.get", expected: "{name}.holder",
+			use: Use{
+				Before: Snapshot{"jobs.counter": {ready: note}},
+				During: Snapshot{"jobs.counter": {ready: note}, "jobs.holder": {owned: true}},
+				After:  Snapshot{"jobs.counter": {ready: note}},
+			},
 		},
 		"another queue for each slot, which nobody asks for": {
 			kind: lock.Semaphore, asked: "slot-1-of-jobs", expected: "slot-{n}-of-{name}",
@@ -138,7 +151,7 @@ func TestBeside(t *testing.T) {
 		d := p.Design(c.kind, Naming{})
 		said := ""
 		if d.Known() {
-			said = d.A.Text
+			said = cmp.Or(d.A.Text, d.B.Text)
 			if d.Number != noNumber {
 				said = d.Number.header
 			}
@@ -175,7 +188,10 @@ func TestAdministratorsConsume(t *testing.T) {
 		p := NewProbe()
 		p.Using = using
 		p.Hear(&wire.Command{Message: wire.Message{Channel: 1, Method: &frame.BasicConsume{Queue: "jobs.admin", Exclusive: true}}})
-		p.Uses = []*Use{{Lock: "jobs", Slot: 1, Granted: true, During: Snapshot{"jobs.key": {owned: true}}}}
+		p.Uses = []*Use{{
+			Lock: "jobs", Slot: 1, Granted: true, // a message is gone meanwhile
+			Before: Snapshot{"tokens": {ready: []map[numbering]int{{}}}}, During: Snapshot{"jobs.key": {owned: true}, "tokens": {}}, After: Snapshot{"tokens": {}},
+		}}
 		if d := p.Design(lock.Mutex, Naming{}); d.Known() == using {
 			t.Errorf("its users: %v: %s", using, d.String())
 		}

@@ -5,6 +5,10 @@ import "encoding/binary"
 // ProtocolHeader is what a client sends before the first frame.
 var ProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 0, 0, 9, 1}
 
+// OldHeader is what a client sends that says 0-9. RabbitMQ takes it for 0-9-1, as such a client does: aioamqp 0.15 and Perl's
+// Net::AMQP are some.
+var OldHeader = [8]byte{'A', 'M', 'Q', 'P', 1, 1, 0, 9}
+
 // Overhead is how many bytes a frame has around its payload. frame-max counts them.
 const Overhead = headSize + 1
 
