@@ -74,7 +74,7 @@ func proveWith(t *testing.T, c gated.Config) *engine.Result {
 func TestSuspected(t *testing.T) {
 	t.Parallel()
 	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
-	res := proveWith(t, gated.Config{Starter: starter, Seed: 3, Scenarios: 60, Workers: 1})
+	res := proveWith(t, gated.Config{Starter: starter, Seed: 5, Scenarios: 60, Workers: 1})
 	found := res.Counterexamples("")
 	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
 		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
