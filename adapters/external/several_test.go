@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -87,15 +88,16 @@ func TestSeveralConnections(t *testing.T) {
 		happens []scenario.Action
 		first   scenario.ActionKind // what is done, as it was carried out
 		arg     uint32
+		verify  string // what comes of it, "" where it is not called or that depends
 	}{
-		{"crash", []scenario.Action{{Kind: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0},
+		{"crash", []scenario.Action{{Kind: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0, ""},
 		{"crash that is noticed late", []scenario.Action{
 			{Kind: scenario.CrashBefore, Client: 1, Late: true}, {Kind: scenario.Detect, Client: 1},
-		}, scenario.CrashBefore, 0},
-		{"drop of all", []scenario.Action{{Kind: scenario.Drop, Client: 1}}, scenario.Drop, 0},
-		{"drop of the one that asks", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 1}}, scenario.Drop, 1},
-		{"drop of the one that holds", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 2}}, scenario.Drop, 2},
-		{"drop of a third is the first's", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1},
+		}, scenario.CrashBefore, 0, ""},
+		{"drop of all", []scenario.Action{{Kind: scenario.Drop, Client: 1}}, scenario.Drop, 0, ""},
+		{"drop of the one that holds, and was used last", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 1}}, scenario.Drop, 1, "not held"},
+		{"drop of the one that asks", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 2}}, scenario.Drop, 2, "⇒ unknown"},
+		{"drop of a third is the first's", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1, "not held"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runner := newPaired(t)
@@ -110,6 +112,9 @@ func TestSeveralConnections(t *testing.T) {
 			x := carriedOut(t, runner, actions, use, use)
 			if x.Found != 0 {
 				t.Errorf("%v\n%s", x.Violations, drawn(x))
+			}
+			if said := drawn(x); !strings.Contains(strings.Join(strings.Fields(said), " "), c.verify) {
+				t.Errorf("expected %q\n%s", c.verify, said)
 			}
 			if a := x.Steps[2].Action; a.Kind != c.first || a.Arg != c.arg {
 				t.Errorf("carried out as %v with %d", a, a.Arg)
