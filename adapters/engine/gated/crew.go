@@ -56,17 +56,42 @@ func (f *sharedRun) begin(ctx context.Context, others int) {
 	})
 }
 
-// join takes a worker whose clients are there, and begins another if it was there soon.
+// join takes a worker whose clients are there, and begins another if they were there soon.
 func (f *sharedRun) join(ctx context.Context, w *worker) {
 	f.mu.Lock()
 	f.workers = append(f.workers, w)
-	another := w.quick && f.added < f.More && f.to-f.next >= much && f.On.URL == ""
-	if another {
+	f.mu.Unlock()
+	if w.quick {
+		f.another(ctx)
+	}
+}
+
+// another has one worker more play, if so many may.
+func (f *sharedRun) another(ctx context.Context) {
+	f.mu.Lock()
+	begins := f.added < f.More && f.to-f.next >= much && f.On.URL == ""
+	if begins {
 		f.added++
 	}
 	f.mu.Unlock()
-	if another {
+	if begins {
 		f.begin(ctx, 0)
+	}
+}
+
+// What a worker plays in so long is so little that its clients wait for something, which others may do beside them.
+const (
+	slowly = 4 * time.Second
+	little = 16
+)
+
+// crawls has another worker play, once, if this one plays little.
+func (w *worker) crawls(ctx context.Context) {
+	if w.played++; !w.helped && !w.quick && time.Since(w.began) >= slowly {
+		w.helped = true
+		if w.played < little {
+			w.another(ctx)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package gated
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
@@ -69,6 +70,32 @@ func TestStandIn(t *testing.T) {
 		}
 		if want := min(1, workers-1); len(run.workers) != want || run.sum.Scenarios != 40*want {
 			t.Errorf("%d workers: %d stand in and play %d scenarios", workers, len(run.workers), run.sum.Scenarios)
+		}
+	}
+}
+
+// TestCrawls: where a worker has played little after a while, another one plays as well, unless there is little left to play.
+func TestCrawls(t *testing.T) {
+	target := amqplock.References[1]
+	for _, c := range []struct{ played, left, more, want int }{{3, 120, 1, 1}, {little, 120, 1, 0}, {3, 20, 1, 0}, {3, 120, 0, 0}} {
+		s := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
+		run, err := Config{Starter: s, Kind: target.Kind, Seed: 1, Scenarios: c.left, Workers: 1, More: c.more}.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.allowed = engine.Allowance{Whole: t.Context(), Sampling: t.Context()}
+		run.places, run.to, run.learnt = make(chan struct{}, 2), c.left, external.NewLearnt()
+		w := &worker{sharedRun: run, began: time.Now().Add(-slowly), played: c.played}
+		w.crawls(t.Context())
+		w.crawls(t.Context())
+		run.working.Wait()
+		if len(run.workers) != c.want || run.sum.Scenarios != c.want*c.left {
+			t.Errorf("%+v: %d more play %d scenarios", c, len(run.workers), run.sum.Scenarios)
+		}
+		for _, w := range run.workers {
+			if err := w.runner.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -54,8 +54,8 @@ type Config struct {
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
-	// More is how many workers more begin, on the simulated broker, if clients begin soon and there is much to play: while some
-	// wait for their clients, others use the processors.
+	// More is how many workers more begin, on the simulated broker, if there is much to play, and clients begin soon or wait for
+	// long: while some wait for their clients, others use the processors.
 	More int
 	// On is the broker behind the gate; the zero value is the simulated one.
 	On Broker

@@ -21,11 +21,15 @@ type worker struct {
 	placed bool        // it has one of the places of those who are at work
 	away   bool        // it has given that back for a while
 	quick  bool        // its clients were there soon
+	began  time.Time   // when its clients were there
+	played int         // executions
+	helped bool        // it has been looked whether another should play as well
 }
 
 // startWorker starts a worker's clients.
 func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
-	w, began := &worker{sharedRun: f, fresh: true}, time.Now()
+	w := &worker{sharedRun: f, fresh: true}
+	began := time.Now()
 	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Names: sim.LockNames(), Own: f.Own, FailedAcquire: f.FailedAcquire,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience, Slow: f.Slow},
@@ -34,7 +38,8 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.runner, w.quick = runner, time.Since(began) < soon
+	w.runner, w.began = runner, time.Now()
+	w.quick = w.began.Sub(began) < soon
 	w.meet()
 	return w, nil
 }
@@ -70,6 +75,7 @@ func (w *worker) work(ctx context.Context) error {
 			w.stop.Store(true)
 			return fmt.Errorf("scenario %d: %w", i+1, err)
 		}
+		w.crawls(ctx)
 	}
 	return nil
 }
