@@ -29,6 +29,7 @@ type clientHandle struct {
 	current     *connection     // the connection that it opened last, nil once it knows that it has none
 	parked      []*wire.Command // in the order in which they came
 	calling     bool
+	linked      bool      // it has had a connection
 	began       time.Time // when it was called last
 	answer      *answer   // of the call that is over and was not looked at
 	doing       lock.Op   // what it was called for last

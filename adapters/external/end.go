@@ -31,6 +31,9 @@ func (r *run) end(all bool) error {
 		return err
 	}
 	if all && released {
+		if err := r.recovered(); err != nil {
+			return err
+		}
 		if err := r.freed(); err != nil {
 			return err
 		}

@@ -131,6 +131,7 @@ func (r *run) sessionsLost(p *clientState, l *connection, process int32, why end
 	r.mu.Lock()
 	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
 	r.mu.Unlock()
+	p.bereft = p.bereft || granted && p.held > 0 && why == byBroker
 	if p.shifted = true; why == byBroker {
 		p.troubled, p.severed, p.stale = true, true, p.stale || p.held > 0 && granted
 		p.cutOff = p.cutOff || p.busy

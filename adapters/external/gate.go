@@ -64,6 +64,7 @@ func (g *gate) Opened(c *wire.Conn) {
 	if l.cut {
 		c.Cut()
 	}
+	s.reopens(g.client)
 	s.connections[c] = l
 	g.client.connections = append(g.client.connections, l)
 }
@@ -129,7 +130,7 @@ func (s *Runner) takeParked(l *connection) (all []*wire.Command) {
 func (l *connection) passing(c *wire.Command) {
 	switch c.Method.ID() {
 	case frame.ConnectionOpenID:
-		l.opened = true
+		l.opened, l.client.linked = true, true
 		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
 	case frame.ChannelOpenID, frame.ChannelCloseID: // libraries use numbers again, and a channel that is closed is past its errors
 		if l.closing == c.Channel {

@@ -114,6 +114,7 @@ type clientState struct {
 	struck      bool    // something has befallen its process since it was granted what it holds
 	cutOff      bool    // a connection was taken from it since the operation began
 	severed     bool    // one was, and it has opened none since
+	bereft      bool    // what it held went with it
 	deadEnds    int     // how many acquires of it have failed since, while it has still opened none
 	forsaken    bool    // and so may the one at hand: by itself it opens none
 	unaware     bool    // a channel was closed under a command of a release that has no answer: the next operation meets that

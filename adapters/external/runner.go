@@ -92,6 +92,7 @@ type Runner struct {
 	crashes          bool          // clients do, in scenarios
 	lulls            map[rest]bool // where clients wait for a lock
 	hung             map[rest]bool // where they wait for ever once their connection is lost
+	recovers         bool          // it is waited for drivers that recover
 	patient          bool          // those are waited for as long as all others
 	spareConnections bool          // clients were seen to have several connections while they were idle
 	awaiting         bool          // it is waited for those who do

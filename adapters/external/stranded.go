@@ -14,6 +14,7 @@ import (
 type revival struct {
 	mu             sync.Mutex
 	looked, itself bool
+	awaited        int // how often it was to be waited for that
 }
 
 // known gives what is known; the second result says whether it is.

@@ -158,7 +158,7 @@ func (r *run) opened(c uint8, l *connection) {
 	p := &r.clients[c-1]
 	for _, o := range r.playing(p.clientHandle) {
 		o.incarnation++
-		o.severed, o.deadEnds = false, 0
+		o.severed, o.deadEnds, o.bereft = false, 0, false
 	}
 	l.incarnation = p.incarnation
 	r.several = r.several || !r.shared && len(r.open(p)) > 1

@@ -42,6 +42,7 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
+	runner.Recovers(ce.Property == property.NoLeak)
 	r := &engine.Replayed{Own: list, FailedAcquire: ce.FailedAcquire, Server: on.String()}
 	disagreement := ""
 	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {

@@ -162,6 +162,8 @@ func earliest(all map[property.Property]excess, p property.Property, e excess) m
 func (w *worker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
 	w.runner.Patient(true)
 	defer w.runner.Patient(false)
+	w.runner.Recovers(open.Has(property.NoLeak))
+	defer w.runner.Recovers(false)
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
