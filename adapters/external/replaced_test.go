@@ -183,3 +183,30 @@ func (m *unanswered) Count(_ context.Context, name string) (int, error) {
 	}
 	return 1, nil
 }
+
+// sealing is the same; who has released it looks whether the mutex is still there, and fails if it is not.
+type sealing struct{ unanswered }
+
+func (m *sealing) Release(ctx context.Context, name string, slot int) error {
+	err := m.bound.Release(ctx, name, slot)
+	if err == nil {
+		_, err = m.ch.QueueDeclarePassive(name+".mutex", true, false, false, false, nil)
+	}
+	return err
+}
+
+// TestDestroyedInRelease: a release may fail in whose midst the lock was destroyed.
+func TestDestroyedInRelease(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "sealing", func(url string) (inprocess.Lock, error) {
+		return &sealing{unanswered{bound{named: named{url: url}}}}, nil
+	})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Release}}}, {Ops: []scenario.Operation{{Op: lock.Destroy}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, 3), steps(2, 1), steps(1, 1))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}

@@ -85,7 +85,8 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		p.troubled = true
 	}
 	p.vanished = p.vanished || reply.Kind == amqp.ChannelClosed && reply.Code == amqp.NotFound && !m.Flags.Has(amqp.Passive)
-	if p.vanished && r.record.timed { // it may have expired while its client did nothing
+	absent := reply.Kind == amqp.ChannelClosed && reply.Code == amqp.NotFound && p.op == lock.Release && r.removed(p)
+	if absent || p.vanished && r.record.timed { // somebody has taken it away, or it may have expired while its client did nothing
 		p.troubled = true
 		r.monitor.Lost(c)
 	}
@@ -101,6 +102,11 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	if what.Known && what.Role == backend.Holder && r.took(c, cmd, m, reply) {
 		p.holds(m.Method, what.Slot)
 	}
+}
+
+// removed reports whether the slot that a client releases is there no more, as far as that is known.
+func (r *run) removed(p *clientState) bool {
+	return r.design.Known() && r.truth[r.lockOf(p.id)].Exists&(1<<p.arg) == 0
 }
 
 // took reports whether a command has declared or deleted the queue of a slot's holder. Where it has no answer, that shows by whose
