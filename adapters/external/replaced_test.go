@@ -210,3 +210,45 @@ func TestDestroyedInRelease(t *testing.T) {
 	}
 	expectRight(t, x)
 }
+
+// stuffed is the same, with a message in its queue: it is there when that is.
+type stuffed struct{ unanswered }
+
+func (m *stuffed) Create(ctx context.Context, name string, slots int) error {
+	if err := m.unanswered.Create(ctx, name, slots); err != nil {
+		return err
+	}
+	c, err := m.ch.PublishWithDeferredConfirm("", name+".mutex", false, false, amqp091.Publishing{DeliveryMode: amqp091.Persistent})
+	if err == nil {
+		_, err = c.WaitContext(ctx)
+	}
+	return err
+}
+
+func (m *stuffed) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := m.unanswered.Acquire(ctx, name)
+	if slot == 0 || err != nil {
+		return slot, err
+	}
+	q, err := m.ch.QueueDeclarePassive(name+".mutex", true, false, false, false, nil)
+	if err == nil && q.Messages == 0 {
+		return 0, m.Release(ctx, name, 1)
+	}
+	return 1, err
+}
+
+// TestHalfMade: a lock is not there whose queue is made, but not yet the message that it has.
+func TestHalfMade(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "stuffed", func(url string) (inprocess.Lock, error) {
+		return &stuffed{unanswered{bound{named: named{url: url}}}}, nil
+	})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, acquire}}, {Ops: []scenario.Operation{{Op: lock.Create, Arg: 1}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(2, 1), []scenario.Action{{Kind: scenario.CrashBefore, Client: 2}}, steps(1, 8))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}

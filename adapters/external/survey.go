@@ -33,7 +33,7 @@ func (r *run) surveyed(v wire.State, l uint8) (t monitor.Truth) {
 	for s := uint8(1); s <= monitor.Slots && !r.design.Permits(); s++ {
 		switch r.design.Holding {
 		case recognise.ByQueue:
-			if r.exists(v, layout.a[s]) {
+			if r.exists(v, layout.a[s]) && (!r.design.Filled || r.filledNow(v, layout.a[s])) {
 				t.Exists |= 1 << s
 			}
 			if r.exists(v, layout.b[s]) {
@@ -49,6 +49,14 @@ func (r *run) surveyed(v wire.State, l uint8) (t monitor.Truth) {
 		t.Admin = r.ownerOf(l, r.connections[v.Owner(r.realName(layout.admin))])
 	}
 	return t
+}
+
+// filledNow reports whether a queue has a message, whoever has that just now.
+func (r *run) filledNow(v wire.State, q amqp.Queue) bool {
+	for range v.Messages(r.realName(q)) {
+		return true
+	}
+	return false
 }
 
 // unsettle has a lock's slots be those of nobody yet that are made by what is not over: it may make them first, and say last that

@@ -108,7 +108,8 @@ type Design struct {
 	// Active says that only the single active consumer of a queue is sent its messages, and is that as long as it holds the lock: what
 	// others still have of them, and further messages, mean nothing.
 	Active bool
-	// Filled says that the queues by which slots exist have messages, for something else, such as the next fencing token.
+	// Filled says that the queues by which slots exist have messages, for something else, such as the next fencing token: a slot is
+	// not there before its queue has one.
 	Filled bool
 	// Alike says of a semaphore that clients are told the same of every slot: none has a number.
 	Alike bool
