@@ -82,3 +82,30 @@ func TestPatienceTogether(t *testing.T) {
 		t.Errorf("a client that gives up after a second is waited for for %v", limit)
 	}
 }
+
+// TestAwaits: it is waited for drivers that recover a few times in a run, once some were seen to, and whenever that is to be shown
+// again, unless there are none.
+func TestAwaits(t *testing.T) {
+	var g revival
+	for range 2 * mostRecoveries {
+		if g.awaits(false) {
+			t.Fatal("none was seen to recover")
+		}
+	}
+	if !g.awaits(true) {
+		t.Error("it is not known that none does")
+	}
+	g.learn(true)
+	for n := range 2 * mostRecoveries {
+		if g.awaits(false) != (n < mostRecoveries) {
+			t.Errorf("waited for %d times", n)
+		}
+	}
+	if !g.awaits(true) {
+		t.Error("some do")
+	}
+	g = revival{looked: true}
+	if g.awaits(true) {
+		t.Error("none does")
+	}
+}

@@ -33,8 +33,11 @@ func (g *revival) awaits(asked bool) bool {
 	if asked {
 		return !g.looked || g.itself
 	}
+	if !g.itself || g.awaited == mostRecoveries {
+		return false
+	}
 	g.awaited++
-	return g.itself && g.awaited <= mostRecoveries
+	return true
 }
 
 // recovered judges whether drivers take again what was lost with their connections.
