@@ -34,7 +34,7 @@ func TestForkedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	card := func(s external.Starter, workers, more int) string {
-		c := gated.Config{Starter: s, Seed: 1, Scenarios: 150, Workers: workers, More: more, Slow: time.Hour} // these clients have no clock
+		c := gated.Config{Starter: s, Seed: 1, Scenarios: 120, Workers: workers, More: more, Slow: time.Hour} // these clients have no clock
 		for _, p := range []property.Property{property.MutualExclusion, property.Linearizable, property.NoLeak, property.Progress} {
 			c.Properties = c.Properties.With(p) // what costs is measured by a clock
 		}
