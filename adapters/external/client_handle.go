@@ -159,7 +159,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
+	a.client, a.dirty, a.harmed, a.cut, a.most, a.linked = client, true, false, false, 0, false
 	a.starts++
 	s.mu.Unlock()
 	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})

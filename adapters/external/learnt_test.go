@@ -104,8 +104,32 @@ func TestAwaits(t *testing.T) {
 	if !g.awaits(true) {
 		t.Error("some do")
 	}
+	g = revival{}
+	g.learn(true)
+	if g.waited(false); g.awaits(false) {
+		t.Error("one that was seen to connect again did not recover")
+	}
 	g = revival{looked: true}
 	if g.awaits(true) {
 		t.Error("none does")
+	}
+}
+
+// TestReopens: only a client that has had a connection, and has none, recovers by opening one while nobody calls it.
+func TestReopens(t *testing.T) {
+	var client Client = struct{ Client }{}
+	for _, a := range []clientHandle{
+		{client: client},
+		{client: client, linked: true, calling: true},
+		{client: client, linked: true, connections: []*connection{{}}},
+		{linked: true},
+		{client: client, linked: true},
+	} {
+		s := &Runner{config: Config{Learnt: NewLearnt()}}
+		s.reopens(&a)
+		want := a.linked && !a.calling && len(a.connections) == 0 && a.client != nil
+		if itself, _ := s.config.Learnt.revival.known(); itself != want {
+			t.Errorf("%+v: recovers: %v", a, itself)
+		}
 	}
 }

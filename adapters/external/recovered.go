@@ -40,6 +40,16 @@ func (g *revival) awaits(asked bool) bool {
 	return true
 }
 
+// waited takes in what came of it. Where a driver did not recover after all, it is waited for none any more.
+func (g *revival) waited(came bool) {
+	g.learn(came)
+	if !came {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.awaited = mostRecoveries
+	}
+}
+
 // recovered judges whether drivers take again what was lost with their connections.
 func (r *run) recovered() error {
 	if !r.design.Known() || r.design.Permits() || r.shared || r.real() {
@@ -56,7 +66,7 @@ func (r *run) recovered() error {
 		if err != nil {
 			return err
 		}
-		r.config.Learnt.revival.learn(came)
+		r.config.Learnt.revival.waited(came)
 		if came && r.takes(p) {
 			r.monitor.Leftover(fmt.Sprintf("%s has lost the lock with its connection, and given it up, and has it again: its driver took it when it recovered", ClientName(int(p.id))))
 		}
