@@ -118,18 +118,21 @@ func TestAwaits(t *testing.T) {
 // TestReopens: only a client that has had a connection, and has none, recovers by opening one while nobody calls it.
 func TestReopens(t *testing.T) {
 	var client Client = struct{ Client }{}
-	for _, a := range []clientHandle{
-		{client: client},
-		{client: client, linked: true, calling: true},
-		{client: client, linked: true, connections: []*connection{{}}},
-		{linked: true},
-		{client: client, linked: true},
+	for _, c := range []struct {
+		name  string
+		of    clientHandle
+		learn bool
+	}{
+		{"its first", clientHandle{client: client}, false},
+		{"as it is called", clientHandle{client: client, linked: true, calling: true}, false},
+		{"one more", clientHandle{client: client, linked: true, connections: []*connection{{}}}, false},
+		{"of one that was killed", clientHandle{linked: true}, false},
+		{"by itself", clientHandle{client: client, linked: true}, true},
 	} {
 		s := &Runner{config: Config{Learnt: NewLearnt()}}
-		s.reopens(&a)
-		want := a.linked && !a.calling && len(a.connections) == 0 && a.client != nil
-		if itself, _ := s.config.Learnt.revival.known(); itself != want {
-			t.Errorf("%+v: recovers: %v", a, itself)
+		s.reopens(&c.of)
+		if itself, _ := s.config.Learnt.revival.known(); itself != c.learn {
+			t.Errorf("%s: recovers: %v", c.name, itself)
 		}
 	}
 }
