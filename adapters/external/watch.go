@@ -189,7 +189,7 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchan
 			r.monitor.Touch(c, x)
 		}
 	}
-	if changes(m, reply) || r.design.Channels() && moves(m) {
+	if changes(m, reply) || (r.design.Channels() || r.design.Filled) && moves(m) {
 		r.changed(c)
 	}
 }
