@@ -33,7 +33,13 @@ func semaphoreRunner(t *testing.T, name string, open func(url string) (inprocess
 
 func runnerOf(t *testing.T, kind lock.Kind, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
 	t.Helper()
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: kind, Starter: inprocess.Starter{
+	return timedRunner(t, kind, external.Timing{}, name, open)
+}
+
+// timedRunner is the same for those who wait for clients in other ways.
+func timedRunner(t *testing.T, kind lock.Kind, timing external.Timing, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
+	t.Helper()
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: kind, Timing: timing, Starter: inprocess.Starter{
 		Name: name, New: func(_ context.Context, url string) (inprocess.Lock, error) { return open(url) },
 	}})
 	if err != nil {

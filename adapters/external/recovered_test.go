@@ -116,16 +116,10 @@ func (m *recovering) Close() error {
 // TestRecovered: a driver that declares again, by its own clock, what its client has given up is told of.
 func TestRecovered(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Revival: time.Minute}, Starter: inprocess.Starter{
-			Name: "recovering", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				m := &recovering{url: url, wrong: wrong}
-				return m, m.connect()
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := timedRunner(t, lock.Mutex, external.Timing{Revival: time.Minute}, "recovering", func(url string) (inprocess.Lock, error) {
+			m := &recovering{url: url, wrong: wrong}
+			return m, m.connect()
+		})
 		runner.Recovers(true)
 		actions := append(steps(1, 2), scenario.Action{Kind: scenario.Drop, Client: 1}, step(1), step(1))
 		x := carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}})

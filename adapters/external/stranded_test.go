@@ -47,16 +47,10 @@ func TestStranded(t *testing.T) {
 		"by itself":    {func(m *dialled) { go m.redial() }, time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Revival: c.revival}, Starter: inprocess.Starter{
-				Name: "dialled", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-					m := &dialled{named: named{url: url, name: func(n string) string { return "dialled-" + n }}, lost: c.lost}
-					return m, m.open()
-				},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { runner.Close() })
+			runner := timedRunner(t, lock.Mutex, external.Timing{Revival: c.revival}, "dialled", func(url string) (inprocess.Lock, error) {
+				m := &dialled{named: named{url: url, name: func(n string) string { return "dialled-" + n }}, lost: c.lost}
+				return m, m.open()
+			})
 			actions := append([]scenario.Action{{Kind: scenario.Drop, Client: 1}}, steps(1, 9)...)
 			x := carriedOut(t, runner, actions, slices.Repeat([]scenario.Operation{acquire}, 4))
 			if x.Found.Has(property.Progress) != c.stranded {
