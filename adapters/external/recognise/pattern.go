@@ -26,7 +26,7 @@ import (
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
 // {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
 // such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} and {sha1base32} are it in
-// those. {n:3} has leading zeros, and {n-1} counts from 0. {{ and }} are braces.
+// those. {length} is how many bytes the name has. {n:3} has leading zeros, and {n-1} counts from 0. {{ and }} are braces.
 type Pattern struct {
 	Text  string
 	parts []part
@@ -45,6 +45,7 @@ type partKind uint8
 const (
 	literal partKind = iota
 	lockName
+	nameLength
 	slotNumber
 	slotFromZero
 )
@@ -230,7 +231,7 @@ func ParsePattern(text string) (Pattern, error) {
 		}
 		next, ok := partOf(name, m[4] >= 0, digits)
 		if !ok {
-			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, {sha1}, {sha1:8} or another hash",
+			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, {length}, {sha1}, {sha1:8} or another hash",
 				text, text[m[0]:m[1]])
 		}
 		named = named || next.kind == lockName
@@ -254,6 +255,8 @@ func partOf(name string, fromZero bool, digits int) (part, bool) {
 		return part{kind: slotNumber, digits: digits}, true
 	case fromZero:
 		return part{}, false
+	case name == "length":
+		return part{kind: nameLength, digits: digits}, true
 	}
 	for i := range writings {
 		if w := &writings[i]; w.name == name && (digits == 0 || w.hash) {
@@ -291,12 +294,12 @@ func (p Pattern) Numbered() bool {
 
 // Queue is the name of the queue for a lock and a slot.
 func (p Pattern) Queue(lock string, slot int) string {
-	return p.expand(slot, func(part part) string { return part.write(lock) })
+	return p.expand(lock, slot, func(part part) string { return part.write(lock) })
 }
 
 // Shown is the same as traces show it: with the lock's name where its hash is.
 func (p Pattern) Shown(lock string, slot int) string {
-	return p.expand(slot, func(part part) string {
+	return p.expand(lock, slot, func(part part) string {
 		if part.written == asItIs {
 			return lock
 		}
@@ -304,7 +307,7 @@ func (p Pattern) Shown(lock string, slot int) string {
 	})
 }
 
-func (p Pattern) expand(slot int, name func(part) string) string {
+func (p Pattern) expand(lock string, slot int, name func(part) string) string {
 	var b strings.Builder
 	for _, part := range p.parts {
 		switch part.kind {
@@ -312,12 +315,12 @@ func (p Pattern) expand(slot int, name func(part) string) string {
 			b.WriteString(part.text)
 		case lockName:
 			b.WriteString(name(part))
-		default:
-			n := slot
-			if part.kind == slotFromZero {
-				n--
-			}
-			fmt.Fprintf(&b, "%0*d", part.digits, n)
+		case nameLength:
+			fmt.Fprintf(&b, "%0*d", part.digits, len(lock))
+		case slotNumber:
+			fmt.Fprintf(&b, "%0*d", part.digits, slot)
+		case slotFromZero:
+			fmt.Fprintf(&b, "%0*d", part.digits, slot-1)
 		}
 	}
 	return b.String()
@@ -339,7 +342,7 @@ type example struct {
 }
 
 // learn finds the pattern of which all examples are. The first that fits is taken: the lock's name itself rather than
-// a hash of it, and a slot's number from behind.
+// a hash of it, a slot's number from behind, and a number as it is rather than as the length of the name.
 func learn(examples []example) (Pattern, bool) {
 	if len(examples) == 0 {
 		return Pattern{}, false
@@ -358,27 +361,60 @@ func learn(examples []example) (Pattern, bool) {
 
 // candidates are the patterns of which one example is.
 func candidates(e example) (all []Pattern) {
-	add := func(text string) {
-		if p, err := ParsePattern(text); err == nil {
-			all = append(all, p)
-		}
-	}
+	var plain, measured []string
 	for _, w := range writings {
 		before, after, as, ok := w.find(e.queue, e.lock)
 		if !ok {
 			continue
 		}
-		if e.slot > 0 {
-			for _, tail := range numbers(after, e.slot) {
-				add(braces.Replace(before) + as + tail)
-			}
-			for _, head := range numbers(before, e.slot) {
-				add(head + as + braces.Replace(after))
+		heads, tails := sidesOf(before, e), sidesOf(after, e)
+		add := func(to *[]string, heads, tails []string) {
+			for _, tail := range tails {
+				for _, head := range heads {
+					*to = append(*to, head+as+tail)
+				}
 			}
 		}
-		add(braces.Replace(before) + as + braces.Replace(after))
+		add(&plain, heads.plain, tails.numbered)
+		add(&plain, heads.numbered, tails.plain)
+		add(&plain, heads.plain, tails.plain)
+		add(&measured, heads.measured, tails.numbered)
+		add(&measured, heads.numbered, tails.measured)
+		add(&measured, heads.measured, tails.plain)
+		add(&measured, heads.plain, tails.measured)
+	}
+	for _, text := range slices.Concat(plain, measured) {
+		if p, err := ParsePattern(text); err == nil {
+			all = append(all, p)
+		}
 	}
 	return all
+}
+
+// sides are the ways to read what stands on one side of a lock's name, as patterns: as it is, with the slot's number, and with the
+// length of the name.
+type sides struct{ plain, numbered, measured []string }
+
+func sidesOf(text string, e example) (s sides) {
+	s.plain = []string{braces.Replace(text)}
+	if e.slot > 0 {
+		s.numbered = numbers(text, func(n int) string {
+			switch n {
+			case e.slot:
+				return "n"
+			case e.slot - 1:
+				return "n-1"
+			}
+			return ""
+		})
+	}
+	s.measured = numbers(text, func(n int) string {
+		if n == len(e.lock) {
+			return "length"
+		}
+		return ""
+	})
+	return s
 }
 
 // find looks for a lock's name in a queue's.
@@ -400,25 +436,21 @@ func (w *writing) find(queue, lock string) (before, after, as string, ok bool) {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// numbers are the ways in which a text may have a slot's number, from behind, as patterns.
-func numbers(text string, slot int) (all []string) {
+// numbers are the ways in which one of a text's numbers may stand for something, from behind, as patterns; of which is told what
+// that is called, if anything.
+func numbers(text string, of func(n int) string) (all []string) {
 	at := digits.FindAllStringIndex(text, -1)
 	for i := len(at) - 1; i >= 0; i-- {
 		from, to := at[i][0], at[i][1]
 		n, err := strconv.Atoi(text[from:to])
-		if err != nil {
+		if err != nil || of(n) == "" {
 			continue
 		}
-		before, after, width := braces.Replace(text[:from]), braces.Replace(text[to:]), ""
+		width := ""
 		if text[from] == '0' && to-from > 1 {
 			width = fmt.Sprintf(":%d", to-from)
 		}
-		switch n {
-		case slot:
-			all = append(all, before+"{n"+width+"}"+after)
-		case slot - 1:
-			all = append(all, before+"{n-1"+width+"}"+after)
-		}
+		all = append(all, braces.Replace(text[:from])+"{"+of(n)+width+"}"+braces.Replace(text[to:]))
 	}
 	return all
 }

@@ -33,6 +33,8 @@ func TestPatterns(t *testing.T) {
 		"{blake2b128}.{n}":       "65177a560cada1f767891398e66c46de.2",
 		"{blake2s:12}.{n}":       "7586853d1f12.2",
 		"{{{name}}}:slot:{n}":    "{jobs}:slot:2",
+		"{length}:{name},{n}":    "4:jobs,2",
+		"{n}/{name}+{length:3}":  "2/jobs+004",
 		"a{{{n}}}{{{{.{name}.}}": "a{2}{{.jobs.}",
 	} {
 		p, err := ParsePattern(text)
@@ -43,7 +45,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s makes %s, expected %s", text, got, made)
 		}
 		var examples []example
-		for _, lock := range []string{"r1.rehearsal", "Other_lock-2"} {
+		for _, lock := range []string{"r1.rehearsal", "Other_lock-22"} {
 			for slot := 1; slot <= 2; slot++ {
 				examples = append(examples, example{p.Queue(lock, slot), lock, slot})
 			}
@@ -138,6 +140,9 @@ func TestGuided(t *testing.T) {
 // Which of base64's alphabets a hash is written in is learnt from the first lock, however little of the hash there is.
 func TestAlphabets(t *testing.T) {
 	first, second := Telling("r000000.Test"), "r999999.Another-one"
+	if len(first) == len(second) {
+		t.Fatal("that a number is the length of the name is not told from names of one length")
+	}
 	for _, hash := range []string{"md5", "sha1", "sha256", "sha512"} {
 		for _, alphabet := range []string{"base64", "base64url"} {
 			for _, digits := range []string{"", ":6"} {
