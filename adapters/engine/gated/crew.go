@@ -18,7 +18,8 @@ type crew struct {
 	working  sync.WaitGroup
 	places   chan struct{} // of those who are at work
 	standsIn bool          // there is one worker more
-	added    int           // workers that began since others had their clients soon
+	loadNow  func() load   // what the processors have done so far; nil is to ask the system
+	added    int           // workers that began since others had their clients soon, or play little
 	alone    atomic.Bool   // others would be in the only worker's way
 	looks    int           // workers that look just now whether a client gives up
 }
@@ -62,14 +63,14 @@ func (f *sharedRun) join(ctx context.Context, w *worker) {
 	f.workers = append(f.workers, w)
 	f.mu.Unlock()
 	if w.quick {
-		f.another(ctx)
+		f.another(ctx, f.Workers)
 	}
 }
 
-// another has one worker more play, if so many may.
-func (f *sharedRun) another(ctx context.Context) {
+// another has one worker more play, if so many more may.
+func (f *sharedRun) another(ctx context.Context, most int) {
 	f.mu.Lock()
-	begins := f.added < f.More && f.to-f.next >= much && f.On.URL == ""
+	begins := f.added < min(most, f.More) && f.to-f.next >= much && f.On.URL == ""
 	if begins {
 		f.added++
 	}
@@ -81,18 +82,41 @@ func (f *sharedRun) another(ctx context.Context) {
 
 // What a worker plays in so long is so little that its clients wait for something, which others may do beside them.
 const (
-	slowly = 4 * time.Second
-	little = 16
+	slowly = 2 * time.Second
+	little = 8
 )
 
-// crawls has another worker play, once, if this one plays little.
-func (w *worker) crawls(ctx context.Context) {
-	if w.played++; !w.helped && !w.quick && time.Since(w.began) >= slowly {
-		w.helped = true
-		if w.played < little {
-			w.another(ctx)
-		}
+// pace is what a worker has played since then.
+type pace struct {
+	since  time.Time
+	load   load
+	played int // executions
+}
+
+// paceNow is that of a worker that has played nothing yet.
+func (f *sharedRun) paceNow() pace {
+	look := loadNow
+	if f.loadNow != nil {
+		look = f.loadNow
 	}
+	return pace{since: time.Now(), load: look()}
+}
+
+// crawls has another worker play if this one has played little of late. There may be as many of them again as workers were asked
+// for, and more while processors have nothing to do, if clients begin soon: then they wait for their own clocks.
+func (w *worker) crawls(ctx context.Context) {
+	if w.pace.played++; time.Since(w.pace.since) < slowly {
+		return
+	}
+	now := w.paceNow()
+	if w.pace.played < little {
+		most := w.Workers
+		if used, ok := now.load.processors(w.pace.load); ok && w.quick && used < 0.75*float64(w.Workers) {
+			most = w.More
+		}
+		w.another(ctx, most)
+	}
+	w.pace = now
 }
 
 // beginAll has so many workers more play.

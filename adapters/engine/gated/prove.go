@@ -54,8 +54,9 @@ type Config struct {
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
-	// More is how many workers more begin, on the simulated broker, if there is much to play, and clients begin soon or wait for
-	// long: while some wait for their clients, others use the processors.
+	// More is how many workers more may begin, on the simulated broker, if there is much to play, and clients begin soon or wait for
+	// long: while some wait for their clients, others use the processors. Above Workers, they begin one after the other while the
+	// processors have little to do.
 	More int
 	// On is the broker behind the gate; the zero value is the simulated one.
 	On Broker

@@ -21,9 +21,7 @@ type worker struct {
 	placed bool        // it has one of the places of those who are at work
 	away   bool        // it has given that back for a while
 	quick  bool        // its clients were there soon
-	began  time.Time   // when its clients were there
-	played int         // executions
-	helped bool        // it has been looked whether another should play as well
+	pace   pace        // since it was last looked whether another should play as well
 }
 
 // startWorker starts a worker's clients.
@@ -38,8 +36,8 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.runner, w.began = runner, time.Now()
-	w.quick = w.began.Sub(began) < soon
+	w.runner, w.quick = runner, time.Since(began) < soon
+	w.pace = w.paceNow()
 	w.meet()
 	return w, nil
 }

@@ -76,7 +76,7 @@ for each scenario, unless a flag says it.`,
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.first, "first", false, "end the run at the first violation")
-	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many run at once (default one a processor, with --exec up to two); the result is the same")
+	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many run at once (default one a processor, with --exec two, or up to six where clients wait for their clocks); the result is the same")
 	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker; the `WAY` there is straight, or proxy, which counts")
 	f.execFlags.register(cmd)
 	f.onFlags.register(cmd)
