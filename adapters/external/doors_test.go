@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,79 @@ func TestDoor(t *testing.T) {
 				t.Errorf("found %b, expected %b: %v", x.Found, c.found, x.Violations)
 			}
 		})
+	}
+}
+
+// attended is a semaphore that one client at a time may acquire or count: whoever has an exclusive queue for so long. With a bug,
+// that stays.
+type attended struct {
+	tidy
+	leaves bool
+}
+
+// alone does something while nobody else does; ok is false if somebody is about it.
+func (s *attended) alone(name string, do func() error) (ok bool, err error) {
+	ch, err := s.channel()
+	if err != nil {
+		return false, err
+	}
+	if _, err := ch.QueueDeclare(name+".door", false, false, true, false, nil); err != nil {
+		return false, refused(err)
+	}
+	err = do()
+	if !s.leaves {
+		_, gone := ch.QueueDelete(name+".door", false, false, false)
+		err = errors.Join(err, gone, ch.Close())
+	}
+	return true, err
+}
+
+func (s *attended) Acquire(ctx context.Context, name string) (slot int, err error) {
+	_, err = s.alone(name, func() (err error) {
+		slot, err = s.tidy.Acquire(ctx, name)
+		return err
+	})
+	return slot, err
+}
+
+func (s *attended) Count(_ context.Context, name string) (slots int, err error) {
+	ok, err := s.alone(name, func() error {
+		ch, err := s.channel()
+		if err != nil {
+			return err
+		}
+		q, err := ch.QueueDeclarePassive("slots-"+name, true, false, false, false, nil)
+		slots = q.Messages // nobody holds any
+		return errors.Join(err, ch.Close())
+	})
+	if err == nil && !ok {
+		err = errors.Join(errors.New("somebody is about it"), inprocess.ErrNoEffect)
+	}
+	return slots, err
+}
+
+// A count may be refused while somebody else acquires, where only one client at a time may do either. What refuses it for ever after
+// is a leak.
+func TestCountAtDoor(t *testing.T) {
+	for leaves, found := range map[bool]property.Set{false: 0, true: 1 << property.NoLeak} {
+		runner := semaphoreRunner(t, "attended", func(url string) (inprocess.Lock, error) {
+			return &attended{tidy{url: url}, leaves}, nil
+		})
+		actions := slices.Concat(steps(2, 1), steps(1, 2), steps(2, 1), steps(1, 8)) // connections are opened lazily
+		if leaves {
+			actions = slices.Concat(steps(1, 8), steps(2, 8))
+		}
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Count}}}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found&^external.Measured != found {
+			t.Errorf("leaves: %v: %v\n%s", leaves, x.Violations, drawn(x))
+		}
 	}
 }
 
