@@ -88,6 +88,11 @@ func (u *Use) evidence() (e evidence) {
 	return e
 }
 
+// alone are the queues that come to be consumed by somebody beside whom nobody else may consume them, or is active.
+func (e *evidence) alone() []string {
+	return slices.DeleteFunc(slices.Clone(e.consumed), func(queue string) bool { return slices.Contains(e.shared, queue) })
+}
+
 // moves reports whether a message that is taken goes to another queue when the lock is released, as by dead-lettering.
 func (e *evidence) moves() bool { return len(e.moved) > 0 && len(e.gone) > 0 }
 
@@ -146,6 +151,7 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	messages := all(func(e evidence) []string { return e.messages })
 	consumed := all(func(e evidence) []string { return e.consumed })
 	shared := all(func(e evidence) []string { return e.shared })
+	alone := all(func(e evidence) []string { return e.alone() })
 	gone := all(func(e evidence) []string { return e.gone })
 	made := all(func(e evidence) []string { return e.made })
 	stay := all(func(e evidence) []string { return e.stay })
@@ -160,6 +166,8 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 		d.Why = "an exclusive queue comes with acquiring it and goes with releasing it, whose name is not made from the lock's in any way that is known"
 	case owned != nil && messages != nil:
 		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
+	case messages != nil && alone != nil:
+		d.Why = "both a message of one queue and a consumer of another, beside which nobody else may be active, come with acquiring it and go with releasing it"
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
 		d.Active = active != nil

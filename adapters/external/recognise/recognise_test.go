@@ -102,6 +102,22 @@ func TestBeside(t *testing.T) {
 				After:  Snapshot{"vf3x": {ready: note}},
 			},
 		},
+		"a message, by the exclusive consumer of another queue": {
+			kind: lock.Mutex, takes: "basic.consume",
+			use: Use{
+				Before: Snapshot{"jobs.turns": {ready: note}},
+				During: Snapshot{"jobs.turns": {taken: note, consumers: 1, shared: true}, "jobs.lock": {consumers: 1, sole: true}},
+				After:  Snapshot{"jobs.turns": {ready: note}},
+			},
+		},
+		"a message, by who consumes another queue as others may": {
+			kind: lock.Mutex, takes: "basic.get", expected: "{name}.token",
+			use: Use{
+				Before: Snapshot{"jobs.token": {ready: note}, "jobs.news": {}},
+				During: Snapshot{"jobs.token": {taken: note}, "jobs.news": {consumers: 1, shared: true}},
+				After:  Snapshot{"jobs.token": {ready: note}, "jobs.news": {}},
+			},
+		},
 		"a message that another takes the place of, for the holder of an exclusive queue": {
 			kind: lock.Mutex, takes: "basic.get", expected: "{name}.holder",
 			use: Use{
