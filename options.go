@@ -32,7 +32,7 @@ type Options struct {
 	Seed       uint64        // decides everything that is drawn; 0 is 1
 	Executions int           // Prove: 0 is 100,000, or 2,000 if external or in Test. Explore: random ones instead of all, or at most if external
 	Time       time.Duration // Prove: end earlier; 0 is no limit
-	Workers    int           // 0 is one for each processor; clients that share something in one process take 1
+	Workers    int           // 0 is one for each processor, and of an Exec's more where its clients wait; clients that share something in one process take 1
 	// Clients go through their calls so many Rounds; administrators change the number of Slots. Prove draws what is 0. Explore
 	// takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress 5, 1 and 2, for 200 rounds.
 	Clients, Admins, Slots, Rounds, After int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
@@ -220,11 +221,15 @@ func (r *run) proveExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	more := 0
+	if r.exec != "" && r.o.Workers == 0 {
+		more = gated.MoreWorkers * runtime.GOMAXPROCS(0)
+	}
 	return r.asAny(func() (*engine.Result, error) {
 		return gated.Prove(r.ctx, gated.Config{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			Workers: r.o.Workers, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
+			Workers: r.o.Workers, More: more, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
 	})
 }

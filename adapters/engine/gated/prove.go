@@ -101,6 +101,9 @@ func (b Broker) String() string {
 // throughGate is said of a broker behind the gate.
 const throughGate = ", through the gate"
 
+// MoreWorkers is how many more may begin for each worker where every client is a process of its own, and nobody says how many.
+const MoreWorkers = 5
+
 // DefaultScenarios is the number of scenarios of a run by default.
 const DefaultScenarios = 2000
 

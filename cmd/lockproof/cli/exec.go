@@ -71,9 +71,6 @@ func told(options [][2]string) map[string]string {
 	return out
 }
 
-// mostWorkers is how many workers play at most for each processor, where nobody says how many.
-const mostWorkers = 6
-
 // external judges somebody else's program.
 func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
@@ -112,7 +109,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	}
 	workers, done := subprocess.LeaveProcessors()
 	defer done()
-	more := (mostWorkers - 1) * workers
+	more := gated.MoreWorkers * workers
 	if f.workers > 0 {
 		workers, more = f.workers, 0
 	}
