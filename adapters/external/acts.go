@@ -123,21 +123,28 @@ func (a *clientHandle) first() *wire.Command {
 // upcoming passes over operations that make no sense now and reports whether one is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
-	for p.next < len(ops) && (!scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) || r.pointless(p, ops[p.next].Op)) {
+	for p.next < len(ops) && (!scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) || r.pointless(p, ops[p.next])) {
 		p.next++
 	}
 	return p.next < len(ops)
 }
 
 // pointless reports whether an operation would be a create of what is there, or may be, which leaves it as it is: then it is not
-// known how many slots there should be. The same is so of an add beside a create.
-func (r *run) pointless(p *clientState, op lock.Op) bool {
-	if !r.leaves || p.busy || op != lock.Create && op != lock.Add {
+// known how many slots there should be. The same is so of an add beside a create. Two that create the same number at once both mean
+// that.
+func (r *run) pointless(p *clientState, op scenario.Operation) bool {
+	if !r.leaves || p.busy || op.Op != lock.Create && op.Op != lock.Add {
 		return false
 	}
 	l := r.lockOf(p.id)
-	return op == lock.Create && r.truth[l].Exists != 0 || slices.ContainsFunc(r.clients, func(o clientState) bool {
-		return o.id != p.id && o.busy && r.lockOf(o.id) == l && (op == lock.Create && o.op.Administrative() || o.op == lock.Create)
+	return op.Op == lock.Create && r.truth[l].Exists != 0 || slices.ContainsFunc(r.clients, func(o clientState) bool {
+		if o.id == p.id || !o.busy || r.lockOf(o.id) != l {
+			return false
+		}
+		if op.Op == lock.Create && o.op == lock.Create {
+			return o.arg != op.Arg
+		}
+		return op.Op == lock.Create && o.op.Administrative() || o.op == lock.Create
 	})
 }
 

@@ -196,6 +196,13 @@ func (s *Runner) atGate(c *wire.Command) bool {
 	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return slices.Contains(a.parked, c) })
 }
 
+// closedLate notes that the broker has closed a channel of which no command was wrong, if it has. mu is held.
+func (s *Runner) closedLate(l *connection, a *wire.Answer) {
+	if !s.open && !slices.ContainsFunc(a.Settles, func(c *wire.Command) bool { return !s.atGate(c) }) {
+		s.overdue = append(s.overdue, owner{l, a.Channel})
+	}
+}
+
 // heard notes an answer. mu is held.
 func (g *gate) heard(l *connection, a *wire.Answer) {
 	s := g.runner
@@ -208,9 +215,7 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 	l.client.hears(a)
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
-		if !s.open && !slices.ContainsFunc(a.Settles, func(c *wire.Command) bool { return !s.atGate(c) }) {
-			s.overdue = append(s.overdue, owner{l, a.Channel})
-		}
+		s.closedLate(l, a)
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
 	case *frame.ConnectionClose:
 		l.cut = true

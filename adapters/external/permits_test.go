@@ -68,3 +68,21 @@ func TestPutBackFirst(t *testing.T) {
 		expectRight(t, x)
 	}
 }
+
+// TestStalledExpires: what is lost by consumer_timeout is lost for no fault of its holder's also while a reply is on its way to it.
+func TestStalledExpires(t *testing.T) {
+	runner := semaphoreRunner(t, "alike", func(url string) (inprocess.Lock, error) {
+		return semaphores.New(context.Background(), url, semaphores.Tokens{Alike: true})
+	})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs", Slots: 2}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Verify}}}, {Ops: []scenario.Operation{acquire}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(
+			steps(1, 5), []scenario.Action{{Kind: scenario.Stall, Client: 1}}, steps(2, 6),
+			[]scenario.Action{{Kind: scenario.Idle, Arg: 1860}, {Kind: scenario.Arrive, Client: 1}}, steps(1, 6))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}

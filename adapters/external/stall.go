@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 )
@@ -48,6 +49,9 @@ func (l *connection) keep(a *wire.Answer) {
 	if slices.Contains(a.Settles, s.step.command) {
 		s.step.reply, s.step.answered = a.Reply, true
 		l.client.stalled = true
+	}
+	if _, closes := a.Method.(*frame.ChannelClose); closes { // what the client had by it is gone, though it does not know
+		s.closedLate(l, a)
 	}
 	s.notify()
 }

@@ -262,7 +262,7 @@ func (r *run) reads(l *connection, channel uint16) {
 	of := cause{method: frame.ChannelCloseOkID}
 	r.mu.Lock()
 	known, limit := r.habit(of), time.Duration(0)
-	if !l.client.paused && l.conn.Unaware(channel, r.notify) {
+	if !l.client.paused && !l.stalled && l.conn.Unaware(channel, r.notify) {
 		limit = known.limit(0, r.config.Habit, &r.config.Timing)
 	}
 	r.mu.Unlock()
