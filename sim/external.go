@@ -161,10 +161,14 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// abandoned has somebody die while it holds the lock, or not long before or after, and others want it.
+// abandoned has somebody die while it holds the lock, or not long before or after, and others want it. Half of the time, it does what is
+// asked of semaphores alone.
 func (d draw) abandoned(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	if d.Bits(1) == 1 {
+		if d.target.Kind == lock.Semaphore {
+			d.reshaped(s)
+		}
 		return
 	}
 	who := d.below(len(s.Clients))
@@ -177,6 +181,23 @@ func (d draw) abandoned(s *scenario.Scenario) {
 		}
 	}
 	s.Faults = []scenario.Fault{{Do: scenario.CrashBefore, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}}
+}
+
+// reshaped has a slot be removed while a lower one has just become free, so that a hole may be left there; or two create the lock at
+// once, one of them in the midst of the other's.
+func (d draw) reshaped(s *scenario.Scenario) {
+	const a, v, r, c = lock.Acquire, lock.Verify, lock.Release, lock.Count
+	s.Faults = nil
+	if s.Schedule.Strategy != scenario.PCT {
+		s.Locks[0].Slots = uint8(2 + d.Bits(1))
+		remove := scenario.Operation{Op: lock.Remove, Arg: 1}
+		s.Clients = []scenario.Client{{Ops: calls(a, r)}, {Ops: calls(a, v)}, {Ops: append(calls(c, c), remove)}, {Ops: calls(a, v)}}
+		return
+	}
+	s.Locks[0].Slots = 0
+	create := scenario.Operation{Op: lock.Create, Arg: uint8(1 + d.Bits(1))}
+	s.Clients = []scenario.Client{{Ops: []scenario.Operation{create}}, {Ops: append([]scenario.Operation{create}, calls(a, c)...)}, {Ops: calls(a, a)}}
+	s.Schedule.Priorities, s.Schedule.Changes = []uint8{1, 2, 3}, []uint16{uint16(1 + d.Bits(3))}
 }
 
 // crowded has all want the only slot of a semaphore, and most wait for it.

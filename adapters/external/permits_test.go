@@ -2,11 +2,15 @@ package external_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
@@ -85,4 +89,45 @@ func TestStalledExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectRight(t, x)
+}
+
+// rash is a semaphore by messages without numbers, which makes them where it has found no queue: two may find none.
+type rash struct{ tidy }
+
+func (s *rash) Create(ctx context.Context, name string, slots int) error {
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	if _, err := ch.QueueDeclarePassive("slots-"+name, true, false, false, false, nil); err == nil {
+		return ch.Close()
+	}
+	if ch, err = s.channel(); err != nil {
+		return err
+	}
+	_, err = ch.QueueDeclare("slots-"+name, true, false, false, false, nil)
+	for range slots {
+		err = errors.Join(err, ch.PublishWithContext(ctx, "", "slots-"+name, false, false, amqp091.Publishing{DeliveryMode: 2, Body: []byte("1")}))
+	}
+	return errors.Join(err, ch.Close())
+}
+
+// Two that create a lock at once make it, and not twice as many slots.
+func TestCreateTogether(t *testing.T) {
+	runner := semaphoreRunner(t, "rash", func(url string) (inprocess.Lock, error) { return &rash{tidy{url: url}}, nil })
+	create := []scenario.Operation{{Op: lock.Create, Arg: 2}}
+	for first := range 8 {
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs"}},
+			Clients:  []scenario.Client{{Ops: create}, {Ops: create}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, first), steps(2, 8), steps(1, 8))},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		between := first == 2 || first == 3 // it has found no queue, and made none
+		if x.Found.Has(property.ContiguousSlots) != between {
+			t.Errorf("after %d steps of the other: %v\n%s", first, x.Violations, drawn(x))
+		}
+	}
 }

@@ -359,7 +359,10 @@ func (m *Monitor) meet(c uint8, w *watch) {
 			o.crowded, w.crowded = true, true
 		}
 		if o.op.Administrative() && w.op.Administrative() {
-			o.alone, w.alone, o.waited, w.waited = false, false, true, true
+			o.waited, w.waited = true, true
+			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // several creates come to the largest of them
+				o.alone, w.alone = false, false
+			}
 		}
 	}
 }
