@@ -67,6 +67,77 @@ func (m *poked) Release(_ context.Context, name string, _ int) error {
 
 func (m *poked) Close() error { return m.conn.Close() }
 
+// called is the same as a persistent mutex, which is there as long as its queue, with a message or without.
+type called struct{ poked }
+
+func (m *called) open() (err error) {
+	if m.conn == nil || m.conn.IsClosed() {
+		m.conn, err = amqp091.Dial(m.url)
+	}
+	if err == nil {
+		m.ch, err = m.conn.Channel()
+	}
+	return err
+}
+
+func (m *called) Create(_ context.Context, name string, _ int) error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDeclare("line-"+name, true, false, false, false, amqp091.Table{"x-single-active-consumer": true, "x-max-length": int32(1)})
+	return errors.Join(err, m.ch.Close())
+}
+
+func (m *called) Destroy(_ context.Context, name string) error {
+	if err := m.open(); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDelete("line-"+name, false, false, false)
+	return errors.Join(err, m.ch.Close())
+}
+
+func (m *called) Count(context.Context, string) (int, error) { return 0, errors.New("nobody counts") }
+
+func (m *called) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if _, err := m.ch.QueueDeclarePassive("line-"+name, true, false, false, false, nil); err != nil {
+		return 0, refused(err)
+	}
+	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+	if err == nil {
+		err = m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{})
+	}
+	if err != nil {
+		return 0, err
+	}
+	var ok bool
+	if m.message, ok = <-sent; !ok {
+		return 0, nil
+	}
+	return 1, nil
+}
+
+// TestCalled: a lock is there as long as a queue that has no message before somebody wants it, nor behind a restart.
+func TestCalled(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "called", func(url string) (inprocess.Lock, error) { return &called{poked{url: url}}, nil })
+	for _, actions := range [][]scenario.Action{
+		slices.Concat(steps(1, 8), steps(2, 8)),
+		slices.Concat(steps(1, 4), []scenario.Action{{Kind: scenario.Restart}}, steps(2, 8)),
+	} {
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Release}}}, {Ops: []scenario.Operation{acquire}}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectRight(t, x)
+	}
+}
+
 // knocked is poked by all who want it at once, twice: what the holder is sent besides, it acknowledges, which has no answer.
 type knocked struct{ poked }
 

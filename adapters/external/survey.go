@@ -85,12 +85,15 @@ func (r *run) owned(t *monitor.Truth, l, s uint8, o owner) {
 
 // message looks for the message that stands for a slot. The client that has it holds the slot; if it is ready, nobody does.
 // If it is gone, the slot is taken by nobody and does not become free. If the queue never had one, the slot is still to be
-// made.
+// made, unless its queue is bare.
 func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) {
 	if !r.exists(v, q) {
 		r.filled[l] &^= 1 << s
 		t.Pending |= t.Exists & (1 << s)
 		return
+	}
+	if r.design.Bare {
+		r.filled[l] |= 1 << s
 	}
 	var first, same, leaving, passive owner
 	ready := false
@@ -129,7 +132,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 	case ready:
 	case r.filled[l]&bit == 0:
 		t.Pending |= t.Exists & bit
-	case r.design.Active && r.config.Kind == lock.Mutex: // who wants it puts another there
+	case r.design.Active && (r.config.Kind == lock.Mutex || r.design.Bare): // who wants it puts another there
 	default:
 		t.Taken |= bit
 	}

@@ -108,6 +108,9 @@ type Design struct {
 	// Active says that only the single active consumer of a queue is sent its messages, and is that as long as it holds the lock: what
 	// others still have of them, and further messages, mean nothing.
 	Active bool
+	// Bare says the same of the queues by which slots exist: they have no message when they are made, but one of whoever wants to
+	// hold the slot.
+	Bare bool
 	// Filled says that the queues by which slots exist have messages, for something else, such as the next fencing token: a slot is
 	// not there before its queue has one.
 	Filled bool

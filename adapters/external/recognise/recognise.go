@@ -171,6 +171,7 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
 		d.Active = active != nil
+		d.Bare = d.Active && d.Known() && p.bare(d.A)
 	case owned != nil && p.takes != "" && slices.ContainsFunc(shown, func(e evidence) bool { return e.fewer }):
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
@@ -334,6 +335,14 @@ func (p *Probe) several(a Pattern) bool {
 // each reports whether create puts a message for each slot into a queue.
 func (p *Probe) each(a Pattern) bool {
 	return !slices.ContainsFunc(p.Made, func(c Creation) bool { return len(c.After[a.Queue(c.Lock, 0)].ready) != c.Slots })
+}
+
+// bare reports whether queues have no message when they are made, nor before somebody wants a lock.
+func (p *Probe) bare(a Pattern) bool {
+	return len(p.Made) > 0 && !slices.ContainsFunc(p.Made, func(c Creation) bool {
+		q, made := c.After[a.Queue(c.Lock, 1)]
+		return !made || q.size() > 0
+	}) && !slices.ContainsFunc(p.Uses, func(u *Use) bool { return u.Before.Messages(a.Queue(u.Lock, u.Slot)) > 0 })
 }
 
 // ByConsumer is a design in which whoever consumes a queue holds the lock.
