@@ -144,6 +144,21 @@ func TestCountAtDoor(t *testing.T) {
 	}
 }
 
+// TestLostAtDoor: what consumer_timeout takes before the acquire is over was had, though the acquire says nothing of its loss: that
+// came on another channel than those of the answers that it waits for.
+func TestLostAtDoor(t *testing.T) {
+	runner := semaphoreRunner(t, "attended", func(url string) (inprocess.Lock, error) { return &attended{tidy: tidy{url: url}}, nil })
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, 4), []scenario.Action{{Kind: scenario.Idle, Arg: 1860}}, steps(1, 2), steps(2, 8))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}
+
 // silent never answers that it has the lock.
 type silent struct{ named }
 

@@ -174,19 +174,22 @@ func sameAlways(t *testing.T, runner *external.Runner) {
 	}
 }
 
+// patient is how long clients may send nothing that always do send something, however busy the machine is.
+const patient = time.Minute
+
 // What a client has written before it answers is at the gate when the schedule chooses what is next, however soon it
 // answers.
 func TestWrittenBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	t.Run("close", func(t *testing.T) {
-		sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, written <-chan struct{}) {
+		sameAlways(t, newLeaving(t, patient, func(m *leaving, close func() error, written <-chan struct{}) {
 			m.tasks.Go(func() { close() })
 			<-written
 			soon()
 		}))
 	})
 	t.Run("nack", func(t *testing.T) {
-		sameAlways(t, newLockRunner(t, 0, func(ctx context.Context, url string) (inprocess.Lock, error) {
+		sameAlways(t, newLockRunner(t, patient, func(ctx context.Context, url string) (inprocess.Lock, error) {
 			m, err := mutexes.New(ctx, url, mutexes.Token{})
 			return nacking{m}, err
 		}))
@@ -196,7 +199,7 @@ func TestWrittenBeforeTheAnswer(t *testing.T) {
 // What a client sends by itself once it has answered is waited for, since it was seen to do so before.
 func TestSentAfterTheAnswer(t *testing.T) {
 	t.Parallel()
-	sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, _ <-chan struct{}) {
+	sameAlways(t, newLeaving(t, patient, func(m *leaving, close func() error, _ <-chan struct{}) {
 		m.tasks.Go(func() { soon(); close() })
 	}))
 }

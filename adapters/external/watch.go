@@ -63,7 +63,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 		r.opened(c, l)
 	}
 	p.mend(&r.monitor, m, reply)
-	if cmd.Replies && p.untold.connection == l {
+	if cmd.Replies && p.untold == (owner{l, cmd.Channel}) {
 		p.untold = owner{}
 	}
 	x := m.Exchange(reply, cmd.Replies)
