@@ -98,7 +98,7 @@ type clientState struct {
 	held        uint8       // the slot that it believes to hold
 	grant       *connection // the connection under which it was granted that
 	grantedBy   uint16      // the channel, where that makes a difference
-	untold      owner       // the channel that has ended during its acquire, while it has been answered nothing since
+	untold      owner       // the channel that has ended during its acquire, while nothing has been answered there since
 	untoldOf    uint16      // the slots that it had by that
 	incarnation int32       // connections so far
 	worked      int32       // the session of the connection that it worked on in its last operation

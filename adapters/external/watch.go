@@ -489,7 +489,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	}
 }
 
-// lostAlready reports whether what a client says it was granted went, before that, with a channel whose end no answer has told it.
+// lostAlready reports whether what a client says it was granted went, before that, with a channel on which no answer has told it of its end.
 func (r *run) lostAlready(p *clientState) bool {
 	l := r.lockOf(p.id)
 	t := &r.truth[l]
