@@ -102,8 +102,12 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
 		d.interrupted(s, t)
-	case how == 5:
+	case how == 5 && d.Bits(1) == 0:
 		d.abandoned(s)
+	case how == 5:
+		if kind == lock.Semaphore {
+			d.reshaped(s)
+		}
 	case kind == lock.PersistentMutex && how == 2:
 		d.remade(s, t)
 	case kind != lock.Semaphore:
@@ -161,16 +165,9 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// abandoned has somebody die while it holds the lock, or not long before or after, and others want it. Half of the time, it does what is
-// asked of semaphores alone.
+// abandoned has somebody die while it holds the lock, or not long before or after, and others want it.
 func (d draw) abandoned(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
-	if d.Bits(1) == 1 {
-		if d.target.Kind == lock.Semaphore {
-			d.reshaped(s)
-		}
-		return
-	}
 	who := d.below(len(s.Clients))
 	for i := range s.Clients {
 		switch c := &s.Clients[i]; {
