@@ -41,10 +41,10 @@ func TestCrossing(t *testing.T) {
 	real := hostOf(t, rabbitmqtest.URL(t))
 	for _, c := range crossings {
 		t.Run(c.name, func(t *testing.T) {
-			want := crossAgain(t, real, &c, c.twice)
+			want := crossAgain(t, real, &c, true)
 			for name, backend := range backends(t) {
-				_, mirrors := backend.(*wire.Mirror)
-				differ(t, name, crossAgain(t, serve(t, wire.Config{Backend: backend}).Addr().String(), &c, mirrors), want)
+				_, simulated := backend.(*wire.Simulated)
+				differ(t, name, crossAgain(t, serve(t, wire.Config{Backend: backend}).Addr().String(), &c, !simulated), want)
 				if m, ok := backend.(*wire.Mirror); ok && !c.twice && m.Disagreement() != "" {
 					t.Error(m.Disagreement())
 				}
@@ -53,12 +53,13 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// crossAgain is cross, done again while nothing comes where that may be. By a mirror it may on a busy machine: now and then it leaves
-// out the close-ok, and it is not known why. RabbitMQ answered a client of its own in all of 9,000 tries.
-func crossAgain(t *testing.T, address string, c *crossing, mayBeSilent bool) []string {
+// crossAgain is cross, done again while nothing comes where RabbitMQ is behind it. That ends a channel at the client's close-ok, and
+// with it whatever was not written yet: an answer to a close that has come just before is lost now and then (8 of 2,000, where a client
+// wrote both at once). A mirror passes them on so, as it has waited for the broker's close with what came behind.
+func crossAgain(t *testing.T, address string, c *crossing, real bool) []string {
 	lines := cross(t, address, c.behind, c.comes, !c.twice)
 	for range racing {
-		if !mayBeSilent || !slices.Contains(lines, "silence") {
+		if !real || !slices.Contains(lines, "silence") {
 			break
 		}
 		t.Logf("%s: nothing came, tried again", c.name)
