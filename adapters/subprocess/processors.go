@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// left says how many runs have left processors to others, and how many there are.
+// left says how many runs have left processors to others, how many there are, and whether we were made a batch job for it.
 var left struct {
 	mu        sync.Mutex
 	runs, all int
+	batch     bool
 }
 
-// LeaveProcessors has us run on half of the processors until done is called, unless GOMAXPROCS says on how many: the clients'
-// programs have the others. all is how many there are. What we do for a client is short, and mostly one thing after another:
-// on two processors, waking each other up takes as long as the work itself.
+// LeaveProcessors has us run as a batch job (SCHED_BATCH, where there is such a thing), and on half of the processors unless
+// GOMAXPROCS says on how many, until done is called: the clients' programs have the others. all is how many there are. What we do for a
+// client is short, and mostly one thing after another: on two processors, waking each other up takes as long as the work itself.
 func LeaveProcessors() (all int, done func()) {
 	left.mu.Lock()
 	defer left.mu.Unlock()
-	if _, set := os.LookupEnv("GOMAXPROCS"); set {
-		return runtime.GOMAXPROCS(0), func() {}
-	}
 	if left.runs == 0 {
-		left.all = runtime.GOMAXPROCS(0)
-		runtime.GOMAXPROCS((left.all + 1) / 2)
+		left.all, left.batch = runtime.GOMAXPROCS(0), setBatch(true)
+		if _, set := os.LookupEnv("GOMAXPROCS"); !set {
+			runtime.GOMAXPROCS((left.all + 1) / 2)
+		}
 	}
 	left.runs++
 	return left.all, takeBack
@@ -32,7 +32,11 @@ func LeaveProcessors() (all int, done func()) {
 func takeBack() {
 	left.mu.Lock()
 	defer left.mu.Unlock()
-	if left.runs--; left.runs == 0 {
-		runtime.GOMAXPROCS(left.all)
+	if left.runs--; left.runs > 0 {
+		return
+	}
+	runtime.GOMAXPROCS(left.all)
+	if left.batch {
+		setBatch(false)
 	}
 }
