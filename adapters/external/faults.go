@@ -28,6 +28,11 @@ func (r *run) pause(c uint8, ms int64) {
 // harm notes that something befalls a process, or that it meets what has befallen it: what it holds may be given up for that.
 func (r *run) harm(a *clientHandle) {
 	a.dirty, a.harmed = true, true
+	r.strike(a)
+}
+
+// strike notes that a process has met something for which it may give up its connection, and all that it holds by it.
+func (r *run) strike(a *clientHandle) {
 	for _, p := range r.playing(a) {
 		p.struck = true
 	}

@@ -6,19 +6,34 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
+// unlike makes clients that declare their lock's queue each in a way of their own.
+func unlike(t *testing.T, stays bool) *external.Runner {
+	return mutexRunner(t, "unlike", func(url string) (inprocess.Lock, error) {
+		mine := amqp091.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": rand.Text()}
+		p := &passing{url: url, fleeting: !stays, arguments: mine}
+		return p, p.open()
+	})
+}
+
+// TestDeclaredFirst: so it is where whoever declared the queue has yet to take it.
+func TestDeclaredFirst(t *testing.T) {
+	x := carriedOut(t, unlike(t, false), append(append(steps(1, 1), steps(2, 1)...), steps(1, 1)...), []scenario.Operation{acquire}, []scenario.Operation{acquire})
+	if x.Found != 0 {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
+
 // TestDeclaredOtherwise: who is told by 406 that the lock is somebody's, as it declares a queue otherwise, has not failed; where it is
 // nobody's, since the queue stays, that is no answer.
 func TestDeclaredOtherwise(t *testing.T) {
 	for _, stays := range []bool{false, true} {
-		runner := mutexRunner(t, "unlike", func(url string) (inprocess.Lock, error) {
-			mine := amqp091.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": rand.Text()}
-			return &passing{url: url, fleeting: !stays, arguments: mine}, nil
-		})
+		runner := unlike(t, stays)
 		first := []scenario.Operation{acquire}
 		if stays {
 			first = append(first, release)

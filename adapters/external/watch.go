@@ -75,7 +75,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 			r.lose(l, byItself)
 		}
 	case reply.Kind == amqp.ChannelClosed && reply.Code == amqp.PreconditionFailed && p.op == lock.Acquire:
-		if r.othersHold(p) { // the lock may be told to be somebody's by how its queue was declared
+		if r.othersHold(p) || r.inTheWay(p) { // the lock may be told to be somebody's by how its queue was declared
 			p.refused = true
 			r.monitor.Hinders(c)
 		} else {
@@ -89,6 +89,9 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	if absent || p.vanished && r.record.timed { // somebody has taken it away, or it may have expired while its client did nothing
 		p.troubled = true
 		r.monitor.Lost(c)
+	}
+	if reply.Kind == amqp.ChannelClosed && reply.Code == amqp.NotFound && p.op == lock.Acquire && (p.since[lock.Remove] || p.since[lock.Destroy]) {
+		r.strike(l.client) // somebody has taken away what it is about to acquire
 	}
 	asked := m.Flags.Has(amqp.Passive) && r.design.Holding == recognise.ByQueue // it was told that the queue is somebody's, and claimed nothing
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked

@@ -24,9 +24,10 @@ import (
 )
 
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
-// {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
-// such as {sha1}, of which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} and {sha1base32} are it in
-// those. {length} is how many bytes the name has. {n:3} has leading zeros, and {n-1} counts from 0. {{ and }} are braces.
+// {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {lowerunderscored}, {lowerdashed}, {hex}, {base64},
+// {base32}, {BASE32}, the last three with padded behind them if they are padded, or a hash of it in hexadecimal, such as {sha1}, of
+// which {sha1:8} is the first 8 digits; {SHA1} has capital letters, and {sha1base64} and {sha1base32} are it in those. {length} is how
+// many bytes the name has. {n:3} has leading zeros, and {n-1} counts from 0. {{ and }} are braces.
 type Pattern struct {
 	Text  string
 	parts []part
@@ -72,8 +73,15 @@ var plain = []writing{
 	{"upper", strings.ToUpper, false},
 	{"underscored", func(s string) string { return special.ReplaceAllString(s, "_") }, false},
 	{"dashed", func(s string) string { return special.ReplaceAllString(s, "-") }, false},
+	{"lowerunderscored", func(s string) string { return strings.ToLower(special.ReplaceAllString(s, "_")) }, false},
+	{"lowerdashed", func(s string) string { return strings.ToLower(special.ReplaceAllString(s, "-")) }, false},
 	{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }, false},
 	{"base64", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }, false},
+	{"base64padded", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) }, false},
+	{"base32", func(s string) string { return strings.ToLower(bare32([]byte(s))) }, false},
+	{"BASE32", func(s string) string { return bare32([]byte(s)) }, false},
+	{"base32padded", func(s string) string { return strings.ToLower(base32.StdEncoding.EncodeToString([]byte(s))) }, false},
+	{"BASE32padded", func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }, false},
 	{"sha256", func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }, true},
 	{"sha1", func(s string) string { h := sha1.Sum([]byte(s)); return hex.EncodeToString(h[:]) }, true},
 	{"md5", func(s string) string { h := md5.Sum([]byte(s)); return hex.EncodeToString(h[:]) }, true},
@@ -82,6 +90,9 @@ var plain = []writing{
 	{"fnv64", func(s string) string { h := fnv.New64a(); h.Write([]byte(s)); return fmt.Sprintf("%016x", h.Sum64()) }, true},
 	{"fnv32", func(s string) string { h := fnv.New32a(); h.Write([]byte(s)); return fmt.Sprintf("%08x", h.Sum32()) }, true},
 }
+
+// bare32 is base32 without padding.
+var bare32 = base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString
 
 // namespaces are those that version 3 and version 5 of a UUID are made of, by RFC 4122.
 var namespaces = map[string]string{
@@ -152,7 +163,6 @@ func capitals(of []writing) (all []writing) {
 
 // shorter are the hashes of the writings in base64, in both of its alphabets, and in base32, in small letters and in capitals.
 func shorter(of []writing) (all []writing) {
-	base32s := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString
 	for _, w := range of {
 		if !w.hash {
 			continue
@@ -168,8 +178,8 @@ func shorter(of []writing) (all []writing) {
 		}
 		in("base64", base64.RawStdEncoding.EncodeToString)
 		in("base64url", base64.RawURLEncoding.EncodeToString)
-		in("base32", func(sum []byte) string { return strings.ToLower(base32s(sum)) })
-		in("BASE32", base32s)
+		in("base32", func(sum []byte) string { return strings.ToLower(bare32(sum)) })
+		in("BASE32", bare32)
 	}
 	return all
 }
@@ -231,7 +241,7 @@ func ParsePattern(text string) (Pattern, error) {
 		}
 		next, ok := partOf(name, m[4] >= 0, digits)
 		if !ok {
-			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, {length}, {sha1}, {sha1:8} or another hash",
+			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, {base32}, {length}, {sha1}, {sha1:8} or another hash",
 				text, text[m[0]:m[1]])
 		}
 		named = named || next.kind == lockName

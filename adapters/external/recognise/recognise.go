@@ -190,6 +190,8 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 		p.byConsumer(d, kind, given, sole)
 	case made != nil && kind != lock.Mutex:
 		p.byQueue(d, kind, given, made)
+	case p.takes != "" && slices.ContainsFunc(shown, func(e evidence) bool { return e.fewer }):
+		d.Why = "it takes messages, by " + p.takes + ", from a queue that is not exclusive, whose name is not made from the lock's in any way that is known"
 	case p.takes != "":
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes + ", and has none of them while the lock is held"
 	case slices.ContainsFunc(shown, func(e evidence) bool { return len(e.stay) > 0 }):
