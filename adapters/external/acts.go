@@ -262,7 +262,7 @@ func (r *run) invoke(c uint8) {
 	p.needless, p.stalledIn, p.ranOut = p.mayRelease(op), false, false
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.untold, p.asked = owner{}, r.now
-	p.forsaken = op.Op == lock.Acquire && !linked && p.deadEnds > max(1, p.keeps.connections) && !r.reconnects(p)
+	p.forsaken = op.Op == lock.Acquire && !linked && !r.remains(p) && p.deadEnds > max(1, p.keeps.connections) && !r.reconnects(p)
 	p.counted, p.overtime, p.weight, p.owed = 0, 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, r.session(p, op.Op, linked))
@@ -326,9 +326,12 @@ func (r *run) bears(p *clientState) bool {
 func (r *run) meet(p *clientState) {
 	guarded := func(op lock.Op) bool { return op == lock.Count || op.Administrative() }
 	l := r.lockOf(p.id)
-	p.met = r.truth[l].Admin != 0
+	p.met, p.rivaled = r.truth[l].Admin != 0, false
 	for i := range r.clients {
 		o := &r.clients[i]
+		if o != p && o.busy && r.lockOf(o.id) == l && o.op == lock.Acquire && p.op == lock.Acquire {
+			o.rivaled, p.rivaled = true, true
+		}
 		if o != p && o.busy && r.lockOf(o.id) == l && (guarded(o.op) && guarded(p.op) || !r.design.Guided()) {
 			o.met, p.met = true, true
 		}

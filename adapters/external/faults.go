@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -168,6 +169,7 @@ func (r *run) crash(c uint8, late bool) {
 		processes[p.id] = r.processOf(p.id, max(1, p.incarnation))
 		if p.busy {
 			processes[p.id], p.diedIn = p.process, p.op
+			r.settles(p, lock.Unknown)
 		}
 		p.dead, p.busy = true, false
 	}

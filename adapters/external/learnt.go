@@ -16,7 +16,7 @@ type Learnt struct {
 	habits  map[cause]habit
 	rests   map[rest]bool
 	lulls   map[rest]bool
-	hung    map[rest]bool // behind which commands they wait for ever once their connection is lost
+	hung    map[rest]bool // where they wait for ever, and where they end by themselves long after
 	resign  map[rest]*resign
 	fates   map[string]fate // of the kinds of names of locks; nil is not looked at
 	renewal renewal

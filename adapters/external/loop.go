@@ -351,16 +351,64 @@ func (r *run) giveUp() {
 			continue
 		}
 		r.uncontrolled.Hung++
-		if p.unheard != nil {
-			r.hung[p.hangs()] = true
+		forEver, known := r.ends(p)
+		if p.befallen() {
+			r.hung[p.hangs()] = forEver || !known
 		}
-		r.unfinished(uint8(i + 1))
+		if forEver || !known {
+			r.unfinished(uint8(i + 1))
+		}
 		r.crash(uint8(i+1), false) // what its operation would have left nobody knows
 	}
 }
 
-// hangs is where a client waits for a reply that cannot come: whatever it was called for, its driver does the same there.
-func (p *clientState) hangs() rest { return rest{method: p.unheard.Method.ID(), told: p.mayWait} }
+// hangs is where a client waits for a reply that cannot come: whatever it was called for, its driver does the same there. Where its
+// connection is there still, that is known by the operation.
+func (p *clientState) hangs() rest {
+	if p.unheard == nil {
+		return rest{op: p.op, told: p.mayWait}
+	}
+	return rest{method: p.unheard.Method.ID(), told: p.mayWait}
+}
+
+// befallen reports whether something has happened to a client for which it may wait in vain.
+func (p *clientState) befallen() bool { return p.unheard != nil || p.struck }
+
+// ends says whether a client that waits in vain is known to do so for ever, or to end by itself long after.
+func (r *run) ends(p *clientState) (forEver, known bool) {
+	if p.befallen() {
+		forEver, known = r.hung[p.hangs()]
+	}
+	return forEver, known
+}
+
+// lateAtLast reports whether all who are still at it may end by themselves, later: something has befallen them, and it is not known
+// of them yet what becomes of it.
+func (r *run) lateAtLast() bool {
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && p.calling {
+			if _, known := r.ends(p); known || p.unheard != nil || !p.struck {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// outwait waits for as long as drivers do, so that one that ends by itself is not said to wait for ever.
+func (r *run) outwait(goesOn func() bool) (came bool, err error) {
+	r.looking(true)
+	defer r.looking(false)
+	if came, err = r.wait(r.ctx, r.config.Driver, goesOn); !came || err != nil {
+		return came, err
+	}
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && p.calling && p.befallen() {
+			r.hung[p.hangs()] = false
+		}
+	}
+	return came, err
+}
 
 // waitsInVain says which reply a client waits for that cannot come, if it does.
 func (p *clientState) waitsInVain() string {
@@ -371,7 +419,7 @@ func (p *clientState) waitsInVain() string {
 }
 
 // patience is how long those are waited for who are at work, of as long as anybody is: an eighth where clients were seen to wait
-// for a reply that cannot come until they were ended, unless what was found is being confirmed.
+// for a reply that cannot come until they were ended, unless what was found is being confirmed, or to end by themselves long after.
 func (r *run) patience(longest time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -379,9 +427,11 @@ func (r *run) patience(longest time.Duration) time.Duration {
 	for i := range r.clients {
 		switch p := &r.clients[i]; {
 		case !p.busy || !p.calling || len(p.parked) > 0:
-		case r.patient || p.unheard == nil || !r.hung[p.hangs()]:
-			return longest
 		default:
+			forEver, known := r.ends(p)
+			if !known || forEver && (r.patient || p.unheard == nil) {
+				return longest
+			}
 			limit = longest / 8
 		}
 	}

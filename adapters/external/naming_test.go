@@ -224,3 +224,26 @@ func TestProbesOfHolder(t *testing.T) {
 		})
 	}
 }
+
+// serial is a true mutex whose queue has the number of releases in its name.
+type serial struct {
+	named
+	releases map[string]int // of all clients
+}
+
+func (m *serial) Release(ctx context.Context, name string, slot int) error {
+	err := m.named.Release(ctx, name, slot)
+	m.releases[name]++
+	return err
+}
+
+// TestSerialNames: names with a number that is another one each time are not learnt with the one that a lock's first use shows.
+func TestSerialNames(t *testing.T) {
+	releases := make(map[string]int)
+	runner := mutexRunner(t, "serial", func(url string) (inprocess.Lock, error) {
+		return &serial{named{url: url, name: func(n string) string { return fmt.Sprintf("grant/%d/%s", releases[n], n) }}, releases}, nil
+	})
+	if said := runner.Design(); !strings.Contains(said, "otherwise when it is acquired again") {
+		t.Error(said)
+	}
+}

@@ -72,6 +72,10 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 			return err
 		}
 	}
+	again, err := s.holdAgain(ctx, users[0], holds[0])
+	if err != nil {
+		return err
+	}
 	first := s.asides == nil
 	if first {
 		if err := s.needless(ctx, name, users[0], holds[0]); err != nil {
@@ -81,6 +85,9 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	s.listen(nil)
 	s.expires = time.Duration(p.Expires) * time.Millisecond
 	s.design = p.Design(s.config.Kind, s.config.Naming)
+	if s.design.Known() && again.Granted && !s.design.Shown(again) {
+		s.design.Holding, s.design.Why = recognise.Unknown, "its queues are called otherwise when it is acquired again"
+	}
 	if d := s.broker.disagreement(); d != "" {
 		s.design.Holding, s.design.Why = recognise.Unknown, "the real broker did something else than the simulated one: "+d
 	}
@@ -99,6 +106,16 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 		return nil
 	}
 	return s.probeTwo(ctx)
+}
+
+// holdAgain has a client use again what it has used, and says how: queues may be called by what is counted meanwhile.
+func (s *Runner) holdAgain(ctx context.Context, a *clientHandle, before *recognise.Use) (*recognise.Use, error) {
+	apart := recognise.NewProbe() // what is seen of the lock now is no lock that nobody has used
+	u, err := s.hold(ctx, a, before.Lock, apart)
+	if err == nil {
+		err = s.letGo(ctx, a, u, apart)
+	}
+	return u, err
 }
 
 // lessens finds out whether a slot less is a message less, where slots are counted by messages, or a queue less, where each has its

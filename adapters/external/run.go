@@ -68,6 +68,7 @@ type run struct {
 	owners       [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
 	filled       [lock.MaxLocks]uint16                   // the slots for which there has been a message
 	unsettled    [lock.MaxLocks]uint16                   // slots that were made by what is not over, or did not end well
+	unended      [lock.MaxLocks]uint16                   // the administrative operations, as bits, that did not end well since one has
 	used         int                                     // commands that were carried out, or discarded
 	permits      [lock.MaxLocks]permits                  // of slots that are messages without numbers
 	tokens       [lock.MaxLocks]tokens
@@ -124,6 +125,7 @@ type clientState struct {
 	denied      bool    // a channel was closed for how it claimed what nobody had
 	vanished    bool    // what it used in the operation was not there any more
 	met         bool    // another counted or administered the lock during the operation, which may have been in its way
+	rivaled     bool    // another acquired the lock during the acquire
 	claimed     uint8   // the slot whose holder's queue the operation declared last
 	withdrawn   uint8   // the slot that it gave back again
 	broken      int     // channels that the broker has closed, and that it has opened none for

@@ -91,7 +91,7 @@ type Runner struct {
 	spares           []*spare
 	crashes          bool          // clients do, in scenarios
 	lulls            map[rest]bool // where clients wait for a lock
-	hung             map[rest]bool // where they wait for ever once their connection is lost
+	hung             map[rest]bool // where they wait for ever, and where they end by themselves long after
 	recovers         bool          // it is waited for drivers that recover
 	patient          bool          // those are waited for as long as all others
 	spareConnections bool          // clients were seen to have several connections while they were idle

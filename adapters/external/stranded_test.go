@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -64,5 +65,51 @@ func TestStranded(t *testing.T) {
 func (m *dialled) redial() {
 	if conn, err := amqp091.Dial(m.url); err == nil {
 		m.next.Store(conn)
+	}
+}
+
+// counting is a tidy semaphore that counts by a connection of its own each time, and of which nobody gets what is not there.
+type counting struct{ tidy }
+
+func (s *counting) Count(_ context.Context, name string) (int, error) {
+	conn, err := amqp091.Dial(s.url)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		return 0, err
+	}
+	q, err := ch.QueueDeclarePassive("slots-"+name, true, false, false, false, nil)
+	return q.Messages, err
+}
+
+func (s *counting) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := s.tidy.Acquire(ctx, name)
+	if gone, ok := errors.AsType[*amqp091.Error](err); ok && gone.Code == amqp091.NotFound {
+		return 0, nil
+	}
+	return slot, err
+}
+
+// TestNotStranded: another connection of a process that it closes itself is not the one that it goes on by.
+func TestNotStranded(t *testing.T) {
+	runner := timedRunner(t, lock.Semaphore, external.Timing{Revival: time.Millisecond}, "counting", func(url string) (inprocess.Lock, error) {
+		return &counting{tidy{url: url}}, nil
+	})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs", Slots: 1}, {Name: "other", Slots: 1}},
+		Clients: []scenario.Client{
+			{Ops: slices.Repeat([]scenario.Operation{acquire}, 6)}, {Ops: []scenario.Operation{{Op: lock.Destroy}}},
+			{Lock: 1, With: 1, Ops: []scenario.Operation{{Op: lock.Count}}},
+		},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(3, 4), steps(2, 3), steps(1, 20))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Found.Has(property.Progress) {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
 	}
 }

@@ -132,7 +132,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 	case ready:
 	case r.filled[l]&bit == 0:
 		t.Pending |= t.Exists & bit
-	case r.design.Active && (r.config.Kind == lock.Mutex || r.design.Bare): // who wants it puts another there
+	case r.design.Bare || r.design.Active && r.config.Kind == lock.Mutex: // who wants it puts another there
 	default:
 		t.Taken |= bit
 	}

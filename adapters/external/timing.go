@@ -14,6 +14,9 @@ type Timing struct {
 	// Limit is how long an operation may take while nobody else has anything left to do; then it is taken
 	// for one that never returns. 0 is 5 seconds.
 	Limit time.Duration
+	// Driver is the same where something has befallen the client: its driver may wait for a reply that cannot come for so long, the
+	// first time. 0 is 18 seconds; bunny's limit is 15.
+	Driver time.Duration
 	// Start is how long an operation outside of a scenario may take; 0 is 30 seconds.
 	Start time.Duration
 	// Grace is how long is waited for a client that may or may not do something by itself, when it has answered or behind
@@ -42,6 +45,7 @@ func (t Timing) withDefaults() Timing {
 	return Timing{
 		Patience: cmp.Or(t.Patience, 2*time.Second),
 		Limit:    cmp.Or(t.Limit, 5*time.Second),
+		Driver:   cmp.Or(t.Driver, 18*time.Second),
 		Start:    cmp.Or(t.Start, StartLimit),
 		Grace:    cmp.Or(t.Grace, 5*time.Millisecond),
 		Batch:    cmp.Or(t.Batch, 2*time.Millisecond),

@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"crypto/rand"
+	"maps"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -12,10 +13,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// unlike makes clients that declare their lock's queue each in a way of their own.
-func unlike(t *testing.T, stays bool) *external.Runner {
+// unlike makes clients that declare their lock's queue each in a way of their own, and with further arguments.
+func unlike(t *testing.T, stays bool, further amqp091.Table) *external.Runner {
 	return mutexRunner(t, "unlike", func(url string) (inprocess.Lock, error) {
 		mine := amqp091.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": rand.Text()}
+		maps.Copy(mine, further)
 		p := &passing{url: url, fleeting: !stays, arguments: mine}
 		return p, p.open()
 	})
@@ -23,9 +25,25 @@ func unlike(t *testing.T, stays bool) *external.Runner {
 
 // TestDeclaredFirst: so it is where whoever declared the queue has yet to take it.
 func TestDeclaredFirst(t *testing.T) {
-	x := carriedOut(t, unlike(t, false), append(append(steps(1, 1), steps(2, 1)...), steps(1, 1)...), []scenario.Operation{acquire}, []scenario.Operation{acquire})
+	x := carriedOut(t, unlike(t, false, nil), append(append(steps(1, 1), steps(2, 1)...), steps(1, 1)...), []scenario.Operation{acquire}, []scenario.Operation{acquire})
 	if x.Found != 0 {
 		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
+
+// TestDeclaredByTheDead: so it is as well where whoever declared it has died before that, as long as the queue goes by itself. One that
+// stays is in everybody's way for ever.
+func TestDeclaredByTheDead(t *testing.T) {
+	for _, lapses := range []bool{false, true} {
+		var further amqp091.Table
+		if lapses {
+			further = amqp091.Table{"x-expires": 20_000}
+		}
+		actions := append(append(steps(1, 1), scenario.Action{Kind: scenario.CrashBefore, Client: 1}), steps(2, 1)...)
+		x := carriedOut(t, unlike(t, false, further), actions, []scenario.Operation{acquire}, []scenario.Operation{acquire})
+		if x.Found.Has(property.Progress) == lapses {
+			t.Errorf("lapses %v: %v\n%s", lapses, x.Violations, drawn(x))
+		}
 	}
 }
 
@@ -33,7 +51,7 @@ func TestDeclaredFirst(t *testing.T) {
 // nobody's, since the queue stays, that is no answer.
 func TestDeclaredOtherwise(t *testing.T) {
 	for _, stays := range []bool{false, true} {
-		runner := unlike(t, stays)
+		runner := unlike(t, stays, nil)
 		first := []scenario.Operation{acquire}
 		if stays {
 			first = append(first, release)

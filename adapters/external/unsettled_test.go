@@ -57,6 +57,48 @@ func (s *marked) Acquire(ctx context.Context, name string) (int, error) {
 	return s.tidy.Acquire(ctx, name)
 }
 
+func (s *marked) Count(_ context.Context, name string) (int, error) {
+	ch, err := s.channel()
+	if err != nil {
+		return 0, err
+	}
+	q, err := ch.QueueDeclarePassive("slots-"+name, true, false, false, false, nil)
+	if err == nil {
+		_, err = ch.QueueDeclarePassive("ready-"+name, true, false, false, false, nil)
+	}
+	if gone, ok := errors.AsType[*amqp091.Error](err); ok && gone.Code == amqp091.NotFound {
+		return 0, nil
+	}
+	return q.Messages, errors.Join(err, ch.Close())
+}
+
+// TestLeftHalf: what a create or a destroy has left that did not come to its end may count, and may not.
+func TestLeftHalf(t *testing.T) {
+	runner := semaphoreRunner(t, "marked", func(url string) (inprocess.Lock, error) {
+		return &marked{tidy{url: url}}, nil
+	})
+	for _, op := range []scenario.Operation{{Op: lock.Create, Arg: 1}, {Op: lock.Destroy}} {
+		for at := range 8 {
+			l := scenario.Lock{Name: "jobs"}
+			if op.Op == lock.Destroy {
+				l.Slots = 1
+			}
+			crash := append(steps(2, at), scenario.Action{Kind: scenario.CrashBefore, Client: 2})
+			x, err := runner.Run(t.Context(), &scenario.Scenario{
+				Locks:    []scenario.Lock{l},
+				Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Count}, {Op: lock.Count}}}, {Ops: []scenario.Operation{op}}},
+				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(crash, steps(1, 10)...)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Found != 0 {
+				t.Errorf("after %d steps of %s: %v\n%s", at, op.Op, x.Violations, drawn(x))
+			}
+		}
+	}
+}
+
 // TestUnsettledSlots: what a create has made before it is over is not free for others, nor what one leaves that died.
 func TestUnsettledSlots(t *testing.T) {
 	runner := semaphoreRunner(t, "marked", func(url string) (inprocess.Lock, error) {
@@ -100,6 +142,33 @@ func TestMadeAnew(t *testing.T) {
 		}
 		if x.Found != 0 {
 			t.Errorf("after %d steps more of create: %v\n%s", at, x.Violations, drawn(x))
+		}
+	}
+}
+
+// TestUnmade: who acquires while a lock is being destroyed may be told that it is gone before what slots are held by is. A destroy
+// that died may have left it so.
+func TestUnmade(t *testing.T) {
+	runner := semaphoreRunner(t, "marked", func(url string) (inprocess.Lock, error) {
+		return &marked{tidy{url: url}}, nil
+	})
+	for _, dies := range []bool{false, true} {
+		for at := range 6 {
+			actions := append(steps(2, at), steps(1, 3)...)
+			if dies {
+				actions = append(append(steps(2, at), scenario.Action{Kind: scenario.CrashBefore, Client: 2}), steps(1, 3)...)
+			}
+			x, err := runner.Run(t.Context(), &scenario.Scenario{
+				Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+				Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Destroy}}}},
+				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(actions, steps(2, 6)...)},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Found != 0 {
+				t.Errorf("after %d steps of destroy, which dies: %v: %v\n%s", at, dies, x.Violations, drawn(x))
+			}
 		}
 	}
 }

@@ -94,15 +94,14 @@ func (r *run) await() error {
 			waiting = append(waiting, &r.clients[i])
 		}
 	}
+	goesOn := func() bool {
+		return slices.ContainsFunc(waiting, func(p *clientState) bool { return len(p.parked) > 0 || p.answer != nil })
+	}
 	r.awaits(true)
-	came, err := r.wait(r.ctx, r.patience(r.config.Limit), func() bool {
-		for _, p := range waiting {
-			if len(p.parked) > 0 || p.answer != nil {
-				return true
-			}
-		}
-		return false
-	})
+	came, err := r.wait(r.ctx, r.patience(r.config.Limit), goesOn)
+	if err == nil && !came && r.standstill() && r.lateAtLast() {
+		came, err = r.outwait(goesOn)
+	}
 	r.awaits(false)
 	if err == nil && !came && r.standstill() {
 		r.giveUp()

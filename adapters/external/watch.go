@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
@@ -75,7 +76,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 			r.lose(l, byItself)
 		}
 	case reply.Kind == amqp.ChannelClosed && reply.Code == amqp.PreconditionFailed && p.op == lock.Acquire:
-		if r.othersHold(p) || r.inTheWay(p) { // the lock may be told to be somebody's by how its queue was declared
+		if r.othersHold(p) || r.inTheWay(p) || r.abandoned(cmd) { // the lock may be told to be somebody's by how its queue was declared
 			p.refused = true
 			r.monitor.Hinders(c)
 		} else {
@@ -133,6 +134,18 @@ func (r *run) inTheWay(p *clientState) bool {
 	return dead || r.truth[l].Free() == 0 || slices.ContainsFunc(r.clients, func(o clientState) bool {
 		return o.id != p.id && o.busy && r.lockOf(o.id) == l
 	})
+}
+
+// abandoned reports whether a command declares a queue that somebody who was interrupted may have left, and that goes by itself.
+func (r *run) abandoned(cmd *wire.Command) (so bool) {
+	declare, is := cmd.Method.(*frame.QueueDeclare)
+	if !is || r.record.plain() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broker.Observe(func(v wire.State) { so = v.Lapses(declare.Queue) })
+	return so
 }
 
 // mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it
@@ -353,6 +366,10 @@ func (r *run) tellFallen() (ready bool) {
 // has given up a connection release, before the broker knows of that, what it holds by it.
 func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 	switch p.op {
+	case lock.Count:
+		if !r.design.Guided() && r.leftBy(p, lock.Create, lock.Add, lock.Remove, lock.Destroy) { // by another design what is left may count or not
+			r.monitor.CountsAny(p.id)
+		}
 	case lock.Verify, lock.Wait:
 		res.Slot = p.arg
 		if p.op == lock.Wait && res.Outcome == lock.Unknown && res.Reason == lock.NoReason { // whatever its error says, it has changed nothing
@@ -364,6 +381,10 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
 		}
 	case lock.Acquire:
+		if !res.Held && r.mayMiss(p) {
+			p.refused = true
+			r.monitor.Hinders(p.id)
+		}
 		if res.Outcome == lock.Done && !res.Held { // an error says only that nothing came of it
 			res.Outcome, res.Reason = lock.Failed, r.refusal(p)
 			if p.cutOff {
@@ -486,10 +507,35 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	r.bill(c, res)
 	res.Slot = min(res.Slot, monitor.Slots)
 	r.monitor.End(c, res, p.held, now != nil && r.has(now))
+	r.settles(p, res.Outcome)
 	if l := r.lockOf(c); p.op.Administrative() && res.Outcome == lock.Done && r.unsettled[l] != 0 {
 		r.unsettled[l] = 0
 		r.changed(0)
 	}
+}
+
+// mayMiss reports whether an acquire may get nothing of what seems to be free: by other designs than the guidelines', a lock may be
+// gone before what it is held by is, and somebody may be about to have a slot for which there is no message yet.
+func (r *run) mayMiss(p *clientState) bool {
+	gone := p.since[lock.Destroy] || r.leftBy(p, lock.Destroy)
+	return !r.design.Guided() && (gone || r.design.Bare && (p.rivaled || r.inTheWay(p)))
+}
+
+// settles takes in how an administrative operation has ended: what one leaves that did not end well, the next one goes on from.
+func (r *run) settles(p *clientState, how lock.Outcome) {
+	l := r.lockOf(p.id)
+	switch {
+	case !p.op.Administrative():
+	case how == lock.Unknown:
+		r.unended[l] |= 1 << p.op
+	case how == lock.Done:
+		r.unended[l] = 0
+	}
+}
+
+// leftBy reports whether the lock of a client may be as one of some operations has left it that did not end well.
+func (r *run) leftBy(p *clientState, ops ...lock.Op) bool {
+	return slices.ContainsFunc(ops, func(op lock.Op) bool { return r.unended[r.lockOf(p.id)]&(1<<op) != 0 })
 }
 
 // lostAlready reports whether what a client says it was granted went, before that, with a channel on which no answer has told it of its end.

@@ -30,6 +30,12 @@ func (v State) Passing(name string) bool {
 	return args.Has&(amqp.HasMaxLength|amqp.HasMessageTTL) != 0
 }
 
+// Lapses reports whether a queue goes by itself when nobody has used it for some time.
+func (v State) Lapses(name string) bool {
+	_, args := v.s.broker.Declared(v.s.queues.lookup(name))
+	return args.Has&amqp.HasExpires != 0
+}
+
 // Owner is the connection that has a queue exclusively; nil where there is none.
 func (v State) Owner(name string) *Conn {
 	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))

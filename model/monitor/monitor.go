@@ -396,6 +396,9 @@ func (m *Monitor) countAside(w *watch) {
 	}
 }
 
+// CountsAny says that client c may rightly be told any number of slots: it is not known which of them count.
+func (m *Monitor) CountsAny(c uint8) { m.clients[c-1].counted = ^uint16(0) }
+
 // countable are the numbers of slots of a lock that there may have been, or may be yet, while administrators are at work on it.
 func (m *Monitor) countable(l uint8) (all uint16) {
 	for i := range m.clients[:m.n] {

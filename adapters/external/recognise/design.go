@@ -108,8 +108,8 @@ type Design struct {
 	// Active says that only the single active consumer of a queue is sent its messages, and is that as long as it holds the lock: what
 	// others still have of them, and further messages, mean nothing.
 	Active bool
-	// Bare says the same of the queues by which slots exist: they have no message when they are made, but one of whoever wants to
-	// hold the slot.
+	// Bare says that the queues by which slots exist have no message when they are made, but one of whoever wants to hold the slot:
+	// without any, nobody holds it.
 	Bare bool
 	// Filled says that the queues by which slots exist have messages, for something else, such as the next fencing token: a slot is
 	// not there before its queue has one.

@@ -168,10 +168,12 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil && alone != nil:
 		d.Why = "both a message of one queue and a consumer of another, beside which nobody else may be active, come with acquiring it and go with releasing it"
+	case messages != nil && consumed != nil && kind != lock.Mutex: // a slot may be there as long as that is
+		d.Why = "both a message of one queue and a consumer of another come with acquiring it and go with releasing it"
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
 		d.Active = active != nil
-		d.Bare = d.Active && d.Known() && p.bare(d.A)
+		d.Bare = d.Known() && p.bare(d.A)
 	case owned != nil && p.takes != "" && slices.ContainsFunc(shown, func(e evidence) bool { return e.fewer }):
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:

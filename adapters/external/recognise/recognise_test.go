@@ -76,7 +76,7 @@ func TestTakenAll(t *testing.T) {
 func TestBeside(t *testing.T) {
 	serial, slot := numbering{field: inMessageID}, numbering{inHeader, "slot"}
 	message := func(s, n int) map[numbering]int { return map[numbering]int{serial: s, slot: n} }
-	note := []map[numbering]int{{}}
+	note, two := []map[numbering]int{{}}, []map[numbering]int{{}, {}}
 	for name, c := range map[string]struct {
 		kind     lock.Kind
 		takes    string
@@ -116,6 +116,14 @@ func TestBeside(t *testing.T) {
 				Before: Snapshot{"jobs.token": {ready: note}, "jobs.news": {}},
 				During: Snapshot{"jobs.token": {taken: note}, "jobs.news": {consumers: 1, shared: true}},
 				After:  Snapshot{"jobs.token": {ready: note}, "jobs.news": {}},
+			},
+		},
+		"a message, by who consumes another queue, which may say that there are slots": {
+			kind: lock.Semaphore, takes: "basic.get", made: Snapshot{"jobs.tokens": {ready: two}, "jobs.open": {}},
+			use: Use{
+				Before: Snapshot{"jobs.tokens": {ready: two}, "jobs.open": {}},
+				During: Snapshot{"jobs.tokens": {ready: note, taken: note}, "jobs.open": {consumers: 1, shared: true}},
+				After:  Snapshot{"jobs.tokens": {ready: two}, "jobs.open": {}},
 			},
 		},
 		"a message that another takes the place of, for the holder of an exclusive queue": {
