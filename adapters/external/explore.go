@@ -45,6 +45,9 @@ type ExploreOptions struct {
 // has from the beginning of an operation to its end, and by which was over before which began. So whatever
 // properties an execution violates, one that is visited violates as well.
 //
+// As soon as a message is taken, or one is refused where others are not, all begins anew: from then on whatever sends messages, takes
+// them, gives them back or deletes queues depends on all steps, as anybody may be told of it, whatever he does.
+//
 // It is complete if every client always did the same after the same answers, did nothing by itself, and depended on nothing
 // that the reduction ignores; [Exploration.Incomplete] says if it was seen that this does not hold.
 //
@@ -54,7 +57,7 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpt
 	e := explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions}
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
-		if sum.Runs+sum.Blocked == o.Runs {
+		if sum.Runs+sum.Blocked >= o.Runs {
 			sum.Incomplete = cmp.Or(sum.Incomplete, fmt.Sprintf("only %d runs were allowed", o.Runs))
 			return sum, nil
 		}
@@ -62,7 +65,15 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpt
 		if err != nil {
 			return sum, err
 		}
-		e.learn(x)
+		if e.learn(x); e.unsupported.ordered && !e.ordered && !e.naive {
+			e.ordered, e.path = true, nil
+			sum.Blocked++
+			x, err = s.follows(ctx, &sc, &e, sum.Incomplete == "")
+			if err != nil {
+				return sum, err
+			}
+			e.learn(x)
+		}
 		e.shared = s.Sharing()
 		sum.Incomplete = cmp.Or(sum.Incomplete, e.missing(x))
 		if e.cut {

@@ -18,6 +18,7 @@ type explorer struct {
 	cut         bool // nothing new was left to do
 	astray      bool // a client did not do what it did before
 	shared      bool // clients share a connection
+	ordered     bool // the order of messages counts
 	unsupported unsupported
 }
 
@@ -104,7 +105,7 @@ func (e *explorer) arrive(r *run) *node {
 		return n
 	}
 	last := e.path[len(e.path)-1]
-	e.note(last, last.labelled(r.record.Steps, &r.record, len(r.clients)))
+	e.note(last, last.labelled(r.record.Steps, &r.record, len(r.clients), e.ordered))
 	for o, l := range last.asleep {
 		if !depend(&l, &last.label) {
 			n.asleep[o] = l
@@ -114,11 +115,11 @@ func (e *explorer) arrive(r *run) *node {
 }
 
 // labelled is the label of what was chosen in a state.
-func (n *node) labelled(steps []scenario.TraceStep, rec *record, clients int) label {
+func (n *node) labelled(steps []scenario.TraceStep, rec *record, clients int, ordered bool) label {
 	if n.chosen.rest {
 		return label{client: n.chosen.Client, rests: true}
 	}
-	return labelOf(steps, n.at, rec.Events, clients)
+	return labelOf(steps, n.at, rec.Events, clients, ordered)
 }
 
 // left is an option of one of some actors that was not tried and needs not be left out. Faults come last.
@@ -150,7 +151,7 @@ func (e *explorer) learn(x *Execution) {
 			e.astray = true
 			return
 		}
-		e.note(e.path[i], n.labelled(x.Steps, &rec, len(x.Scenario.Clients)))
+		e.note(e.path[i], n.labelled(x.Steps, &rec, len(x.Scenario.Clients), e.ordered))
 	}
 	if e.naive {
 		return

@@ -187,6 +187,7 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 		a.cause, a.unasked = cause{}, 0
 		if _, ok := answer.Method.(*frame.BasicDeliver); ok && a.calling {
 			a.delivered = time.Now()
+			a.overlooked = a.overlooked || a.mayWait && a.runner.real() && time.Since(a.began) >= waitTime-unread // its time may be up
 		}
 		return
 	}

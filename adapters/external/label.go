@@ -20,14 +20,14 @@ type label struct {
 	rests          bool // it is no step: its client takes none
 }
 
-// labelOf labels the i-th step of an execution of so many clients.
-func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int) label {
+// labelOf labels the i-th step of an execution of so many clients. ordered says that the order of messages counts.
+func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int, ordered bool) label {
 	t := &steps[i]
 	sent := amqp.SentIn(t.Payload)
 	c := &sent.Command
 	l := label{
 		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
-		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c),
+		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c, ordered),
 	}
 	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that was taken from it
 		l.opaque = true
@@ -52,13 +52,18 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 }
 
 // opaque reports whether a command may do more than what one sees of it: a transaction's commit does what came
-// before it, and messages go elsewhere than to the queue that they name.
-func opaque(c *amqp.Command) bool {
+// before it, and messages go elsewhere than to the queue that they name. Where the order of messages counts, each that is sent does, as
+// somebody else may be told of it whatever he does, and so does what gives them back, or takes a queue from who consumes it.
+func opaque(c *amqp.Command, ordered bool) bool {
 	switch c.Method {
-	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect, amqp.TxSelect:
+	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ChannelOpen, amqp.ConfirmSelect, amqp.TxSelect:
 		return false
-	case amqp.BasicPublish, amqp.QueueDeclare, amqp.QueueDelete:
+	case amqp.ConnectionClose, amqp.ChannelClose:
+		return ordered
+	case amqp.QueueDeclare:
 		return c.Queue == 0
+	case amqp.BasicPublish, amqp.QueueDelete:
+		return ordered || c.Queue == 0
 	}
 	return true
 }

@@ -11,8 +11,7 @@ import (
 // unsupported is what clients did that [depend] does not know well enough.
 type unsupported struct {
 	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
-	consumes bool        // messages, of which it then matters who sent them and when
-	bounded  bool        // a queue takes some messages and refuses others
+	ordered  bool        // messages are taken, or a queue takes some and refuses others: it matters who sent them and when
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
@@ -40,13 +39,13 @@ func (b *unsupported) look(steps []scenario.TraceStep) {
 		b.timed(c)
 		switch c.Method {
 		case amqp.BasicGet, amqp.BasicConsume:
-			b.consumes = true
+			b.ordered = true
 		case amqp.BasicPublish:
 			if reply != amqp.Ack && reply != amqp.Nack {
 				continue
 			}
 			before, ok := b.answered[c.Queue]
-			b.bounded = b.bounded || ok && before != reply
+			b.ordered = b.ordered || ok && before != reply
 			b.answered[c.Queue] = reply
 		}
 	}
@@ -54,13 +53,8 @@ func (b *unsupported) look(steps []scenario.TraceStep) {
 
 // why is what makes the reduction leave out too much, "" where nothing does.
 func (b *unsupported) why() string {
-	switch {
-	case b.expires.Load():
+	if b.expires.Load() {
 		return "a queue or a message expires, and when that is depends on every step"
-	case b.consumes:
-		return "messages are consumed, so that the order in which they were published counts"
-	case b.bounded:
-		return "a queue refuses messages that are too many, so that the order in which they were published counts"
 	}
 	return ""
 }
