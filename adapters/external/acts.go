@@ -326,11 +326,11 @@ func (r *run) bears(p *clientState) bool {
 func (r *run) meet(p *clientState) {
 	guarded := func(op lock.Op) bool { return op == lock.Count || op.Administrative() }
 	l := r.lockOf(p.id)
-	p.met, p.rivaled = r.truth[l].Admin != 0, false
+	p.met, p.contested = r.truth[l].Admin != 0, false
 	for i := range r.clients {
 		o := &r.clients[i]
 		if o != p && o.busy && r.lockOf(o.id) == l && o.op == lock.Acquire && p.op == lock.Acquire {
-			o.rivaled, p.rivaled = true, true
+			o.contested, p.contested = true, true
 		}
 		if o != p && o.busy && r.lockOf(o.id) == l && (guarded(o.op) && guarded(p.op) || !r.design.Guided()) {
 			o.met, p.met = true, true

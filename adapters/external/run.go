@@ -125,7 +125,7 @@ type clientState struct {
 	denied      bool    // a channel was closed for how it claimed what nobody had
 	vanished    bool    // what it used in the operation was not there any more
 	met         bool    // another counted or administered the lock during the operation, which may have been in its way
-	rivaled     bool    // another acquired the lock during the acquire
+	contested   bool    // another acquired the lock during the acquire
 	claimed     uint8   // the slot whose holder's queue the operation declared last
 	withdrawn   uint8   // the slot that it gave back again
 	broken      int     // channels that the broker has closed, and that it has opened none for

@@ -518,7 +518,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 // gone before what it is held by is, and somebody may be about to have a slot for which there is no message yet.
 func (r *run) mayMiss(p *clientState) bool {
 	gone := p.since[lock.Destroy] || r.leftBy(p, lock.Destroy)
-	return !r.design.Guided() && (gone || r.design.Bare && (p.rivaled || r.inTheWay(p)))
+	return !r.design.Guided() && (gone || r.design.Bare && (p.contested || r.inTheWay(p)))
 }
 
 // settles takes in how an administrative operation has ended: what one leaves that did not end well, the next one goes on from.

@@ -68,6 +68,7 @@ func TestCommandLines(t *testing.T) {
 		{"adapter-check --exec cat --lock-type sofa", exitCannot, `lock type "sofa"`},
 		{"--version", exitHolds, "lockproof 0."},
 		{"frobnicate", exitCannot, `unknown command "frobnicate"`},
+		{"properties", exitCannot, `unknown command "properties" for "lockproof": lockproof list properties has them`},
 		{"prov", exitCannot, `unknown command "prov" for "lockproof"; did you mean prove?`},
 		{"help prove", exitHolds, "What is judged:"},
 		{"help campaign run", exitHolds, "lockproof campaign run"},

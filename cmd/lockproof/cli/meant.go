@@ -80,6 +80,9 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if !c.HasParent() && slices.ContainsFunc(lists, func(l list) bool { return l.name == args[0] }) {
+		return fmt.Errorf("unknown command %q for %q: %s list %[1]s has them", args[0], c.CommandPath(), c.CommandPath())
+	}
 	var names []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
