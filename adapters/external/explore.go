@@ -56,6 +56,8 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpt
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	e := explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions}
 	sum := new(Exploration)
+	s.exploring = true
+	defer func() { s.exploring = false }()
 	for more := true; more; more = e.backtrack() {
 		if sum.Runs+sum.Blocked >= o.Runs {
 			sum.Incomplete = cmp.Or(sum.Incomplete, fmt.Sprintf("only %d runs were allowed", o.Runs))

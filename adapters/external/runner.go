@@ -90,6 +90,7 @@ type Runner struct {
 	spent            Spent
 	spares           []*spare
 	crashes          bool          // clients do, in scenarios
+	exploring        bool          // their crashes are in nearly every execution, if clients crash
 	lulls            map[rest]bool // where clients wait for a lock
 	hung             map[rest]bool // where they wait for ever, and where they end by themselves long after
 	recovers         bool          // it is waited for drivers that recover
@@ -263,7 +264,10 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 			return fmt.Errorf("client %d: %w", a.number, err)
 		}
 	}
-	if s.crashes {
+	switch {
+	case s.crashes && s.exploring:
+		s.prepare(2)
+	case s.crashes:
 		s.prepare(1)
 	}
 	return nil
