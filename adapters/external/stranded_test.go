@@ -61,6 +61,19 @@ func TestStranded(t *testing.T) {
 	}
 }
 
+// TestLostAgain: who opens another connection in the third operation, and loses that as well, was not without one for good.
+func TestLostAgain(t *testing.T) {
+	runner := timedRunner(t, lock.Mutex, external.Timing{Revival: time.Millisecond}, "dialled", func(url string) (inprocess.Lock, error) {
+		m := &dialled{named: named{url: url, name: func(n string) string { return "dialled-" + n }}, lost: func(m *dialled) { m.conn = nil }}
+		return m, m.open()
+	})
+	drop := []scenario.Action{{Kind: scenario.Drop, Client: 1}}
+	x := carriedOut(t, runner, slices.Concat(drop, steps(1, 5), drop, steps(1, 4)), slices.Repeat([]scenario.Operation{acquire}, 3))
+	if x.Found.Has(property.Progress) {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}
+
 // redial opens a connection that the next operation uses.
 func (m *dialled) redial() {
 	if conn, err := amqp091.Dial(m.url); err == nil {

@@ -180,7 +180,7 @@ func (r *run) opened(c uint8, l *connection) {
 	p := &r.clients[c-1]
 	for _, o := range r.playing(p.clientHandle) {
 		o.incarnation++
-		o.severed, o.deadEnds, o.bereft = false, 0, false
+		o.severed, o.forsaken, o.deadEnds, o.bereft = false, false, 0, false
 	}
 	l.incarnation = p.incarnation
 	r.several = r.several || !r.shared && len(r.open(p)) > 1
