@@ -67,12 +67,18 @@ func TestMirrorUnanswered(t *testing.T) {
 	gate := newHolding(append(opening, frame.QueueDeclareID, frame.ConfirmSelectID, frame.BasicPublishID, frame.BasicGetID)...)
 	m, server := mirror(t, gate)
 	queue := queueName(t)
+	defer func() { // nobody has consumed it, so that it stays
+		p := dial(t, hostOf(t, rabbitmqtest.URL(t))).login()
+		p.send(1, &frame.ChannelOpen{}, &frame.QueueDelete{Queue: queue})
+		p.expect(frame.QueueDeleteOkID)
+		p.logout()
+	}()
 	clients := []*peer{dial(t, server.Addr().String()).login(), dial(t, server.Addr().String()).login()}
 	for _, p := range clients {
 		p.send(1, &frame.ChannelOpen{})
 		p.expect(frame.ChannelOpenOkID)
 	}
-	clients[0].send(1, &frame.QueueDeclare{Queue: queue, AutoDelete: true}, &frame.ConfirmSelect{})
+	clients[0].send(1, &frame.QueueDeclare{Queue: queue}, &frame.ConfirmSelect{})
 	clients[0].publish(1, &frame.BasicPublish{RoutingKey: queue}, &frame.Content{Body: []byte("token")})
 	clients[0].expect(frame.QueueDeclareOkID)
 	clients[0].expect(frame.ConfirmSelectOkID)
