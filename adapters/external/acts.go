@@ -329,10 +329,13 @@ func (r *run) meet(p *clientState) {
 	p.met, p.contested = r.truth[l].Admin != 0, false
 	for i := range r.clients {
 		o := &r.clients[i]
-		if o != p && o.busy && r.lockOf(o.id) == l && o.op == lock.Acquire && p.op == lock.Acquire {
+		if o == p || !o.busy || r.lockOf(o.id) != l {
+			continue
+		}
+		if o.op == lock.Acquire && p.op == lock.Acquire {
 			o.contested, p.contested = true, true
 		}
-		if o != p && o.busy && r.lockOf(o.id) == l && (guarded(o.op) && guarded(p.op) || !r.design.Guided()) {
+		if guarded(o.op) && guarded(p.op) || !r.design.Guided() {
 			o.met, p.met = true, true
 		}
 	}

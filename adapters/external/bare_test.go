@@ -15,21 +15,7 @@ import (
 
 // filling is a semaphore with a queue for each slot. Whoever consumes it alone puts a message there, and holds the slot as long as it
 // has that. It is right where nobody has released the slot before.
-type filling struct {
-	url   string
-	conn  *amqp091.Connection
-	holds map[string]*amqp091.Channel
-}
-
-func (s *filling) channel() (_ *amqp091.Channel, err error) {
-	if s.conn == nil || s.conn.IsClosed() {
-		s.holds = make(map[string]*amqp091.Channel)
-		if s.conn, err = amqp091.Dial(s.url); err != nil {
-			return nil, err
-		}
-	}
-	return s.conn.Channel()
-}
+type filling struct{ tidy }
 
 func (s *filling) Create(_ context.Context, name string, slots int) error {
 	ch, err := s.channel()
@@ -56,8 +42,6 @@ func (s *filling) Destroy(_ context.Context, name string) error {
 	}
 	return err
 }
-
-func (s *filling) Count(context.Context, string) (int, error) { return 0, errors.New("nobody counts") }
 
 func slotOf(name string, slot int) string { return fmt.Sprintf("%s.%d", name, slot) }
 
@@ -114,26 +98,10 @@ func (s *filling) take(ctx context.Context, ch *amqp091.Channel, queue string) (
 	return got, nil
 }
 
-func (s *filling) Verify(_ context.Context, name string, _ int) (bool, error) {
-	ch := s.holds[name]
-	return ch != nil && ch.Qos(1, 0, false) == nil, nil
-}
-
-func (s *filling) Release(_ context.Context, name string, _ int) error {
-	ch := s.holds[name]
-	delete(s.holds, name)
-	if ch == nil {
-		return nil
-	}
-	return ch.Close()
-}
-
-func (s *filling) Close() error { return s.conn.Close() }
-
 // TestBare: where a slot's queue has no message before somebody wants the slot, the slot is there all the same, and free; and who is
 // about to put one there may be in others' way.
 func TestBare(t *testing.T) {
-	runner := semaphoreRunner(t, "filling", func(url string) (inprocess.Lock, error) { return &filling{url: url}, nil })
+	runner := semaphoreRunner(t, "filling", func(url string) (inprocess.Lock, error) { return &filling{tidy{url: url}}, nil })
 	if said := runner.Design(); said != "a message of the queue {name}.{n}, not acknowledged" {
 		t.Fatal(said)
 	}

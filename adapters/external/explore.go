@@ -64,17 +64,12 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpt
 			return sum, nil
 		}
 		x, err := s.follows(ctx, &sc, &e, sum.Incomplete == "")
-		if err != nil {
-			return sum, err
-		}
-		if e.learn(x); e.unsupported.ordered && !e.ordered && !e.naive {
-			e.ordered, e.path = true, nil
+		if err == nil && e.beginsAnew() {
 			sum.Blocked++
 			x, err = s.follows(ctx, &sc, &e, sum.Incomplete == "")
-			if err != nil {
-				return sum, err
-			}
-			e.learn(x)
+		}
+		if err != nil {
+			return sum, err
 		}
 		e.shared = s.Sharing()
 		sum.Incomplete = cmp.Or(sum.Incomplete, e.missing(x))
@@ -93,8 +88,8 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpt
 // raceTries is how often an execution is carried out in which clients did what no schedule decides.
 const raceTries = 4
 
-// follows carries out the execution of a path: again, as that may be chance on a busy machine, if clients did what no
-// schedule decides and nothing is violated.
+// follows carries out the execution of a path, and learns from it. It is carried out again if clients did what no schedule decides and
+// nothing is violated, as that may be chance on a busy machine.
 func (s *Runner) follows(ctx context.Context, sc *scenario.Scenario, e *explorer, again bool) (x *Execution, err error) {
 	for range raceTries {
 		e.depth, e.cut = 0, false
@@ -104,6 +99,9 @@ func (s *Runner) follows(ctx context.Context, sc *scenario.Scenario, e *explorer
 		if err != nil || !again || x.Uncontrolled.Free() || x.Found != 0 {
 			break
 		}
+	}
+	if err == nil {
+		e.learn(x)
 	}
 	return x, err
 }

@@ -50,11 +50,11 @@ func (m *fetching) Create(ctx context.Context, name string, _ int) error {
 	if err != nil || q.Messages > 0 {
 		return err
 	}
-	return m.put(ctx, q.Name)
+	return m.put(ctx, q.Name, "")
 }
 
-func (m *fetching) put(ctx context.Context, queue string) error {
-	sent, err := m.ch.PublishWithDeferredConfirm("", queue, false, false, amqp091.Publishing{DeliveryMode: 2})
+func (m *fetching) put(ctx context.Context, queue, body string) error {
+	sent, err := m.ch.PublishWithDeferredConfirm("", queue, false, false, amqp091.Publishing{DeliveryMode: 2, Body: []byte(body)})
 	if err == nil {
 		_, err = sent.WaitContext(ctx)
 	}
@@ -77,7 +77,7 @@ func (m *fetching) Acquire(ctx context.Context, name string) (int, error) {
 	}
 	d, ok, err := m.ch.Get("token-"+name, false)
 	if err == nil && !ok && m.bug {
-		if err = m.put(ctx, "token-"+name); err == nil {
+		if err = m.put(ctx, "token-"+name, ""); err == nil {
 			d, ok, err = m.ch.Get("token-"+name, false)
 		}
 	}
@@ -119,11 +119,7 @@ func (m *bidding) Acquire(ctx context.Context, name string) (int, error) {
 	if err := m.open(); err != nil {
 		return 0, err
 	}
-	sent, err := m.ch.PublishWithDeferredConfirm("", "token-"+name, false, false, amqp091.Publishing{Body: []byte(m.id)})
-	if err != nil {
-		return 0, err
-	}
-	if _, err := sent.WaitContext(ctx); err != nil {
+	if err := m.put(ctx, "token-"+name, m.id); err != nil {
 		return 0, err
 	}
 	d, ok, err := m.ch.Get("token-"+name, false)

@@ -141,6 +141,15 @@ func (e *explorer) note(n *node, l label) {
 	n.label, n.known = l, true
 }
 
+// beginsAnew forgets the path if the order of messages has turned out to count.
+func (e *explorer) beginsAnew() bool {
+	if e.naive || e.ordered == e.unsupported.ordered {
+		return false
+	}
+	e.ordered, e.path = true, nil
+	return true
+}
+
 // learn finds out from an execution which steps might as well have come in another order, and has that
 // tried.
 func (e *explorer) learn(x *Execution) {

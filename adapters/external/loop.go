@@ -351,11 +351,10 @@ func (r *run) giveUp() {
 			continue
 		}
 		r.uncontrolled.Hung++
-		forEver, known := r.ends(p)
-		if p.befallen() {
-			r.hung[p.hangs()] = forEver || !known
-		}
-		if forEver || !known {
+		if forEver, known := r.ends(p); forEver || !known {
+			if p.befallen() {
+				r.hung[p.hangs()] = true
+			}
 			r.unfinished(uint8(i + 1))
 		}
 		r.crash(uint8(i+1), false) // what its operation would have left nobody knows
@@ -425,15 +424,15 @@ func (r *run) patience(longest time.Duration) time.Duration {
 	defer r.mu.Unlock()
 	limit := longest
 	for i := range r.clients {
-		switch p := &r.clients[i]; {
-		case !p.busy || !p.calling || len(p.parked) > 0:
-		default:
-			forEver, known := r.ends(p)
-			if !known || forEver && (r.patient || p.unheard == nil) {
-				return longest
-			}
-			limit = longest / 8
+		p := &r.clients[i]
+		if !p.busy || !p.calling || len(p.parked) > 0 {
+			continue
 		}
+		forEver, known := r.ends(p)
+		if !known || forEver && (r.patient || p.unheard == nil) {
+			return longest
+		}
+		limit = longest / 8
 	}
 	return limit
 }

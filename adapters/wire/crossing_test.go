@@ -54,7 +54,8 @@ func TestCrossing(t *testing.T) {
 }
 
 // crossAgain is cross, done again while nothing comes where RabbitMQ is behind it. That ends a channel at the client's close-ok, and
-// with it whatever was not written yet: an answer to a close that has come just before is lost now and then (B28). A mirror passes them on so, as it has waited for the broker's close with what came behind.
+// with it whatever was not written yet: an answer to a close that has come just before is lost now and then (B28). A mirror
+// passes them on so, as it has waited for the broker's close with what came behind.
 func crossAgain(t *testing.T, address string, c *crossing, real bool) []string {
 	lines := cross(t, address, c.behind, c.comes, !c.twice)
 	for range racing {
