@@ -105,8 +105,8 @@ type Design struct {
 	// Single says that the messages of all slots are in one queue, and number which of them is which slot's.
 	Single bool
 	Number numbering
-	// Active says that only the single active consumer of a queue is sent its messages, and is that as long as it holds the lock: what
-	// others still have of them, and further messages, mean nothing.
+	// Active says that whoever holds the lock is the single active consumer of the queue as long. Where it is held by a message, only
+	// that consumer is sent any: what others still have of them, and further messages, mean nothing.
 	Active bool
 	// Bare says that the queues by which slots exist have no message when they are made, but one of whoever wants to hold the slot:
 	// without any, nobody holds it.
@@ -156,8 +156,14 @@ func (d *Design) String() string {
 		if d.Single {
 			return "the message of the queue " + of(d.A) + " that has the slot's number, not acknowledged"
 		}
+		if d.Active {
+			return "a message of the queue " + of(d.A) + ", not acknowledged, which its single active consumer is sent"
+		}
 		return "a message of the queue " + of(d.A) + ", not acknowledged"
 	case ByConsumer:
+		if d.Active {
+			return "the single active consumer of the queue " + of(d.A)
+		}
 		return "the consumer of the queue " + of(d.A)
 	}
 	return "something that is not known: " + d.Why

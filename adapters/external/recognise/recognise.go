@@ -18,7 +18,7 @@ type evidence struct {
 	stay     []string // those that do not go
 	messages []string // queues of which a message is taken
 	moved    []string // queues of which a message is taken that goes to another of the lock's queues
-	active   []string // queues of which a message is taken by the single active consumer, who goes as well
+	active   []string // queues of messages or of consumed that have a single active consumer, who goes as well
 	gone     []string // queues of which a message is gone: taken and acknowledged at once
 	still    []string // queues that are consumed, and still are when it is released
 	sole     []string // those of them of which that consumer is an exclusive one
@@ -73,6 +73,9 @@ func (u *Use) evidence() (e evidence) {
 			e.consumed = append(e.consumed, name)
 			if q.shared {
 				e.shared = append(e.shared, name)
+			}
+			if q.single {
+				e.active = append(e.active, name)
 			}
 		case q.consumers > b.consumers && !q.owned:
 			e.still = append(e.still, name)
@@ -182,6 +185,7 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 		d.Why = "a consumer of a queue comes with acquiring it and goes with releasing it, beside which others may consume the queue"
 	case consumed != nil:
 		p.byConsumer(d, kind, given, consumed)
+		d.Active = active != nil
 	case gone != nil && p.takes != "":
 		p.byMessage(d, kind, given, gone)
 	case stay != nil && kind != lock.Mutex: // as many queues as there are slots can hardly be for something else

@@ -44,7 +44,7 @@ func TestConsumers(t *testing.T) {
 		known, active bool
 	}{
 		"exclusive":                          {queueState{consumers: 1, sole: true}, true, false},
-		"single active":                      {queueState{consumers: 1, single: true}, true, false},
+		"single active":                      {queueState{consumers: 1, single: true}, true, true},
 		"one of many":                        {queueState{consumers: 1, shared: true}, false, false},
 		"with a message":                     {queueState{consumers: 1, shared: true, taken: token}, true, false},
 		"single active, and it has messages": {queueState{consumers: 1, single: true, taken: token}, true, true},

@@ -66,6 +66,6 @@ func (p *Printer) beside(head string, columns int, text string) {
 func (p *Printer) Sum() {
 	fmt.Fprintf(p.Out, "\n%d green, %d red, %d skipped\n", p.marks[Green], p.marks[Red], p.marks[Skipped])
 	if p.marks[Red] > 0 {
-		fmt.Fprintln(p.Out, "mend what is red before proving anything")
+		fmt.Fprintln(p.Out, "mend what is red, in the adapter or in the lock, before proving anything")
 	}
 }
