@@ -196,3 +196,60 @@ func TestPoked(t *testing.T) {
 		t.Errorf("%v\n%s", x.Violations, drawn(x))
 	}
 }
+
+// turned is a mutex by a token that the single active consumer of its queue is sent. Who is sent none at once is out of the line
+// again, unless it comes just then: it holds the lock as well, though it consumes nothing any more.
+type turned struct{ called }
+
+func (m *turned) Create(ctx context.Context, name string, slots int) error {
+	if err := m.called.Create(ctx, name, slots); err != nil {
+		return err
+	}
+	if err := m.open(); err != nil {
+		return err
+	}
+	return errors.Join(m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{}), m.ch.Close())
+}
+
+func (m *turned) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	if _, err := m.ch.QueueDeclarePassive("line-"+name, true, false, false, false, nil); err != nil {
+		return 0, refused(err)
+	}
+	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+	if err == nil {
+		err = m.ch.Qos(1, 0, false) // what is there has come when this is answered
+	}
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case m.message = <-sent:
+		return 1, nil
+	default:
+	}
+	if err := m.ch.Cancel(name, false); err != nil {
+		return 0, err
+	}
+	var came bool
+	if m.message, came = <-sent; !came {
+		return 0, nil
+	}
+	return 1, nil
+}
+
+// TestTurned: of a token that was there, whoever is sent it holds the lock, also when it does not consume any more.
+func TestTurned(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "turned", func(url string) (inprocess.Lock, error) { return &turned{called{poked{url: url}}}, nil })
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, {Op: lock.Release}}}, {Ops: []scenario.Operation{acquire, {Op: lock.Verify}, {Op: lock.Release}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(steps(1, 5), steps(2, 4), steps(1, 2), steps(2, 8))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRight(t, x)
+}
