@@ -114,7 +114,7 @@ func (p *Part) Reproduced() (set property.Set) {
 }
 
 // Ended reports whether clients ended by themselves so often that a run would have ended there.
-func (p *Part) Ended() bool { return p.free.Died >= maxCrashes }
+func (p *Part) Ended() bool { return p.diesTooOften() }
 
 // partFile is a part as it is written. Its fields are those of totals and mean the same.
 type partFile struct {

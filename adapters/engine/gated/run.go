@@ -156,7 +156,7 @@ func (f *sharedRun) take(i int, x *external.Execution) {
 	if !x.Uncontrolled.Free() {
 		f.uncontrolled++
 	}
-	if f.free.Died >= maxCrashes {
+	if f.diesTooOften() {
 		f.stop.Store(true)
 	}
 	if f.Progress != nil {
@@ -164,8 +164,18 @@ func (f *sharedRun) take(i int, x *external.Execution) {
 	}
 }
 
-// maxCrashes is how many clients may end by themselves before a run ends: what they would show next is the same.
-const maxCrashes = 10
+// How many clients may end by themselves before a run ends, in one half of the executions and more, and at all: what they would show
+// next is the same.
+const (
+	someCrashes = 10
+	maxCrashes  = 100
+)
+
+// diesTooOften reports whether clients have ended by themselves so often that nothing else is learnt of them.
+func (t *totals) diesTooOften() bool {
+	died := t.free.Died
+	return died >= maxCrashes || died >= someCrashes && 2*died >= t.sum.Scenarios
+}
 
 // addTo takes in an execution of somebody else's clients.
 func addTo(s *tally.Tally, i int, x *external.Execution) {
