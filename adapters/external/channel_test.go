@@ -138,6 +138,39 @@ func (a *announced) Verify(context.Context, string, int) (bool, error) { return 
 
 func (a *announced) Close() error { return a.conn.Close() }
 
+// swallowing is the same, and says of no release that it failed.
+type swallowing struct{ announced }
+
+func (a *swallowing) Release(ctx context.Context, name string, slot int) error {
+	_ = a.announced.Release(ctx, name, slot)
+	return nil
+}
+
+// TestChannelTaken: an exclusive queue stays when the channel is closed by which it was declared. RabbitMQ closes none unasked, so a lock
+// that cannot be released for that is accused of nothing, whether it says so or not.
+func TestChannelTaken(t *testing.T) {
+	for name, of := range map[string]func(*amqp091.Connection) inprocess.Lock{
+		"says so":      func(conn *amqp091.Connection) inprocess.Lock { return &announced{conn: conn} },
+		"says nothing": func(conn *amqp091.Connection) inprocess.Lock { return &swallowing{announced{conn: conn}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			runner := connectionRunner(t, lock.Mutex, of)
+			for at := uint16(1); at < 8; at++ {
+				sc := runner.Playable(scenario.Scenario{
+					Locks:   []scenario.Lock{{Name: "jobs"}},
+					Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}}},
+					Faults:  []scenario.Fault{{Do: scenario.ChannelError, Client: 1, At: at}},
+				})
+				x, err := runner.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				expectRight(t, x)
+			}
+		})
+	}
+}
+
 // channelToken is a semaphore of one token, which goes back with the channel that has it.
 type channelToken struct {
 	conn *amqp091.Connection

@@ -216,11 +216,19 @@ func (r *run) channelGone(l *connection, channel uint16) {
 func (r *run) channelEnds(l *connection, channel uint16) {
 	for _, p := range r.playing(l.client) {
 		p.struck = true
+		r.robbed(p)
 		if p.busy && p.op == lock.Acquire {
 			p.untold = owner{connection: l, channel: channel}
 			p.untoldOf = r.lastOwned(r.lockOf(p.id), p.untold)
 		}
 		r.deprived(p, p.held > 0 && p.grant == l && p.grantedBy == channel)
+	}
+}
+
+// robbed takes from a client a channel of its connection that the broker closes unasked. An exclusive queue stays with the connection.
+func (r *run) robbed(p *clientState) {
+	if r.design.Holding == recognise.ByQueue {
+		r.monitor.Robbed(p.id)
 	}
 }
 

@@ -34,6 +34,7 @@ type Monitor struct {
 	shared    bool
 	unbound   bool  // those are not known
 	excused   uint8 // those clients of which leaks are not judged
+	robbed    uint8 // those of them whose releases need not release anything, either
 	assured   uint8 // those clients that were told within their call that they have what they verify
 	drains    bool  // who takes slots away waits for their holders
 	foreign   bool  // clients are other people's
@@ -224,6 +225,14 @@ func (m *Monitor) Unbound() { m.unbound = true }
 // Excuse says that client c, through no fault of its own, does not know what it has. What the server has under its session
 // besides what it holds is then not judged.
 func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
+
+// Robbed says that client c has lost the channel by which it gives back what it has, which stays its own: RabbitMQ closes a channel
+// for what it was sent there and for deliveries that are not acknowledged, and does neither here. What the client still has then is
+// not judged, nor whether it can give it back.
+func (m *Monitor) Robbed(c uint8) {
+	m.Excuse(c)
+	m.robbed |= 1 << (c - 1)
+}
 
 // Assured is client c being told something about its lock, within its call: if it has what it verifies at that moment, its yes is
 // right whatever happens to it before it says so.

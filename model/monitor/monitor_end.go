@@ -196,7 +196,8 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	}
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.pendingOwner(w.lock, s)
-	m.require(property.EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
+	robbed := m.robbed&(1<<(c-1)) != 0
+	m.require(property.EffectiveRelease, (!left || robbed) && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
 
