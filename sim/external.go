@@ -97,8 +97,7 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	t.left += t.left / narrows // strategies alternate as well: each way is to have both
 	switch how := t.take(narrows); {
 	case how == 0:
-		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
-		s.Faults = append(s.Faults, f)
+		d.late(s, t)
 	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
 	case how == 1:
 		d.interrupted(s, t)
@@ -122,6 +121,23 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 		t.left = 2*t.left + uint64(how/6)
 		d.halfway(s, t)
 	}
+}
+
+// stall is that a reply comes late.
+func (d draw) stall(s *scenario.Scenario) scenario.Fault {
+	return scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
+}
+
+// late has a reply come late, half of the time that to one of the first changes that somebody makes who asks for nothing more when it
+// does not get the lock: what it may have got after all, it has to give back by itself.
+func (d draw) late(s *scenario.Scenario, t *turns) {
+	const a, r = lock.Acquire, lock.Release
+	f := d.stall(s)
+	if c := &s.Clients[f.Client-1]; d.shape.free() && len(s.Locks) == 1 && !c.Administers() && d.Bits(1) == 1 {
+		f.At, s.Deeper = uint16(1+t.take(mostChanges)), scenario.EveryChange
+		c.Ops, s.Faults = [][]scenario.Operation{calls(a), calls(a, r, a)}[d.Bits(1)], nil
+	}
+	s.Faults = append(s.Faults, f)
 }
 
 // narrows is how many ways of that there are, of which some leave a scenario as it is where the lock is a mutex.
@@ -332,8 +348,7 @@ func (d draw) beyond(s *scenario.Scenario) {
 		}
 	}
 	if d.Bits(4) == 0 {
-		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
-		s.Faults = append(s.Faults, f)
+		s.Faults = append(s.Faults, d.stall(s))
 	}
 	if d.Bits(2) == 0 {
 		f := scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(d.spread(s))), Arg: idleSeconds[d.below(len(idleSeconds))]}

@@ -40,9 +40,11 @@ func (r *run) atChange(p *clientState) bool {
 	return r.mayChange(&model)
 }
 
-// atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then is the reply.
+// atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then, or late, is the reply.
 func (r *run) atChanges() bool {
-	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Lose || f.Do == scenario.CrashEffect })
+	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool {
+		return f.Do == scenario.Lose || f.Do == scenario.CrashEffect || f.Do == scenario.Stall
+	})
 }
 
 // SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where locks

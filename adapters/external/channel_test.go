@@ -3,6 +3,8 @@ package external_test
 import (
 	"context"
 	"errors"
+	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,6 +170,135 @@ func TestChannelTaken(t *testing.T) {
 				expectRight(t, x)
 			}
 		})
+	}
+}
+
+// endless waits for the answer to its channel's close for ever, as drivers for Node do, whatever becomes of the connection.
+type endless struct {
+	conn *amqp091.Connection
+	over chan struct{}
+}
+
+func (m *endless) Acquire(context.Context, string) (int, error) {
+	ch, err := m.conn.Channel()
+	if err != nil {
+		return 0, err
+	}
+	if ch.Close() != nil {
+		<-m.over
+	}
+	return 0, nil
+}
+
+func (m *endless) Verify(context.Context, string, int) (bool, error) { return false, nil }
+
+func (m *endless) Release(context.Context, string, int) error { return nil }
+
+func (m *endless) Close() error {
+	close(m.over)
+	return m.conn.Close()
+}
+
+// TestClosedOfLost: a channel's close is answered although its connection is lost just then: what waits on for that is a driver.
+func TestClosedOfLost(t *testing.T) {
+	runner := connectionRunner(t, lock.Mutex, func(conn *amqp091.Connection) inprocess.Lock {
+		return &endless{conn: conn, over: make(chan struct{})}
+	})
+	for _, a := range [][]scenario.Action{
+		{step(1), {Kind: scenario.Lose, Client: 1}},
+		{step(1), {Kind: scenario.Drop, Client: 1}, step(1)},
+		{step(1), {Kind: scenario.Restart}, step(1)},
+	} {
+		x := carriedOut(t, runner, a, []scenario.Operation{acquire})
+		if x.Uncontrolled.Hung > 0 {
+			t.Errorf("it waits on\n%s", drawn(x))
+		}
+	}
+}
+
+// drowsy reads what the broker says only after it has written something, as a driver does that has no thread for that.
+type drowsy struct {
+	net.Conn
+	mu    sync.Mutex
+	awake sync.Cond
+	reads bool
+}
+
+func (c *drowsy) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.reads {
+		c.awake.Wait()
+	}
+	return n, err
+}
+
+func (c *drowsy) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.sleep(false)
+	return n, err
+}
+
+func (c *drowsy) sleep(so bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reads = !so
+	c.awake.Broadcast()
+}
+
+// miscounting is channelToken by a driver that reads so. When the broker and it have closed a channel at the same time, it takes the
+// next one for closed.
+type miscounting struct {
+	channelToken
+	socket *drowsy
+	lost   bool // count of answers
+}
+
+func (m *miscounting) Acquire(ctx context.Context, name string) (int, error) {
+	defer m.socket.sleep(true)
+	slot, err := m.channelToken.Acquire(ctx, name)
+	if m.lost {
+		return 0, errors.New("the channel is closed")
+	}
+	return slot, err
+}
+
+func (m *miscounting) Release(context.Context, string, int) error {
+	defer m.socket.sleep(true)
+	closed := m.ch.NotifyClose(make(chan *amqp091.Error, 1))
+	_ = m.ch.Close()
+	m.lost = <-closed != nil
+	return nil
+}
+
+// TestCrossed: a driver that loses count, as the client and the broker close a channel at the same time, is no fault of the lock's,
+// nor of that of the next run.
+func TestCrossed(t *testing.T) {
+	runner := runnerOf(t, lock.PersistentMutex, "miscounting", func(url string) (inprocess.Lock, error) {
+		m := new(miscounting)
+		conn, err := amqp091.DialConfig(url, amqp091.Config{Dial: func(network, address string) (net.Conn, error) {
+			c, err := net.Dial(network, address)
+			m.socket = &drowsy{Conn: c, reads: true}
+			m.socket.awake.L = &m.socket.mu
+			return m.socket, err
+		}})
+		m.conn = conn
+		return m, err
+	})
+	for n, ops := range [][]scenario.Operation{{acquire, {Op: lock.Release}, acquire}, {acquire}, {acquire}} {
+		actions := append(steps(1, 2), scenario.Action{Kind: scenario.Idle, Arg: 31 * 60})
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: ops}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(actions, steps(1, 4)...)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectRight(t, x)
+		if lost := len(x.Errors) > 0; lost != (n == 0) {
+			t.Errorf("run %d: the driver has lost count: %v\n%s", n, lost, drawn(x))
+		}
 	}
 }
 

@@ -87,8 +87,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		p.troubled, p.severed, p.unheard = true, true, cmd
 		r.monitor.Lost(c)
 		cmd.Discard()
-		if cmd.Method.ID() == frame.ConnectionCloseID && !l.stalled { // it crosses the broker's own; some drivers wait for the answer for ever
-			r.endBy(l, l.conn.Farewell)
+		if closes(cmd) && !l.stalled {
+			p.unheard = nil
+			r.endBy(l, func() { l.conn.Farewell(cmd) })
 		} else {
 			r.cutOff(l)
 		}
@@ -139,6 +140,12 @@ func asks(m amqp.Method) bool {
 		return false
 	}
 	return true
+}
+
+// closes reports whether a command closes a channel or the connection. Some drivers wait for the answer for ever, whatever becomes of
+// the connection: that is theirs, and tells nothing about a lock.
+func closes(cmd *wire.Command) bool {
+	return cmd.Method.ID() == frame.ChannelCloseID || cmd.Method.ID() == frame.ConnectionCloseID
 }
 
 // softError is what a client is told that closes a channel and nothing more, to all drivers.

@@ -30,6 +30,7 @@ func (r *run) end(all bool) error {
 	if err != nil {
 		return err
 	}
+	r.cutCrossed()
 	if all && released {
 		if err := r.recovered(); err != nil {
 			return err
@@ -49,6 +50,22 @@ func (r *run) end(all bool) error {
 		return err
 	}
 	return r.sweep(clean && released && destroyed)
+}
+
+// cutCrossed cuts the connections of which a channel was closed from both ends at once: what their drivers take that for would be met
+// by whatever they do next. See [wire.Conn.Crossed].
+func (r *run) cutCrossed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.handles {
+		for _, l := range slices.Clone(a.connections) {
+			if l.conn.Crossed() && !l.cut {
+				l.cut, a.dirty, a.harmed = true, true, true
+				r.leave(l)
+				l.conn.Cut()
+			}
+		}
+	}
 }
 
 // resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
@@ -138,8 +155,12 @@ func (r *run) releaseAll() (all bool, err error) {
 		}
 		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
 		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.said)})
-		if errors.Is(err, ErrDied) {
+		switch {
+		case errors.Is(err, ErrDied):
 			r.crashed(p.id, err)
+			err = p.kill()
+		case errors.Is(err, errLasts) && p.harmed: // its driver may wait for what cannot come
+			r.uncontrolled.Hung++
 			err = p.kill()
 		}
 		if err != nil {

@@ -131,7 +131,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if err := r.awaitBatch(p); err != nil {
 		return err
 	}
-	if do == scenario.Lose && (cmd.Method.ID() == frame.ConnectionCloseID || !cmd.Replies) { // the end of the socket says the same, or there is none
+	if do == scenario.Lose && (closes(cmd) || !cmd.Replies) { // the end of the socket says the same, or there is none
 		do = scenario.Step
 		r.record.Step.Action.Kind = do
 	}

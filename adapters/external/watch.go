@@ -331,6 +331,7 @@ func (r *run) complete(c uint8) error {
 	r.overruns(p, res)
 	r.outlasts(p, res)
 	r.outlives(p, res)
+	r.crosses(p, res)
 	p.unaware = p.unaware && res.Outcome == lock.Done
 	if !p.needless {
 		res = r.interpret(p, res)

@@ -97,6 +97,14 @@ func (c *Conn) Unaware(channel uint16, aware func()) bool {
 	return true
 }
 
+// Crossed reports whether the client and the broker have closed a channel at the same time. The client is answered then what it may
+// not wait for any more: some drivers take it for the end of the next channel that has the number.
+func (c *Conn) Crossed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.inFlight.crossed
+}
+
 // Cut closes the client's socket at once. What was sent and not written yet is lost.
 func (c *Conn) Cut() {
 	c.out.stop()
@@ -106,10 +114,14 @@ func (c *Conn) Cut() {
 // HangUp closes the client's socket when all that was sent is written.
 func (c *Conn) HangUp() { c.out.finish() }
 
-// Farewell tells a client that closes the connection that it is closed, and hangs up: a broker that has ended the connection itself
-// answers so a close that crosses its own.
-func (c *Conn) Farewell() {
-	c.Answer(Message{Method: &frame.ConnectionCloseOk{}})
+// Farewell answers a client that closes a channel or the connection of what the broker has ended already, and hangs up: it answers a
+// close that crosses its own, and some drivers wait for that for ever.
+func (c *Conn) Farewell(close *Command) {
+	answer := Message{Channel: close.Channel, Method: &frame.ChannelCloseOk{}}
+	if close.Method.ID() == frame.ConnectionCloseID {
+		answer.Method = &frame.ConnectionCloseOk{}
+	}
+	c.Answer(answer)
 	c.Flush()
 	c.HangUp()
 }
@@ -147,6 +159,7 @@ func (c *Conn) answer(m Message) {
 	c.events = append(c.events, event{answer: a})
 	if m.Method.ID() == frame.ChannelCloseID && !closing { // what waits at the gate never reaches the broker
 		for range c.inFlight.channel(m.Channel).crossing() {
+			c.inFlight.crossed = true
 			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
 		}
 	}

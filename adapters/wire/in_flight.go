@@ -10,6 +10,7 @@ import (
 type inFlight struct {
 	number   uint64 // of the last command
 	closing  bool   // the broker has closed the connection
+	crossed  bool   // a channel was closed from both ends at once
 	awaited  int    // commands whose answer was not sent yet
 	channels map[uint16]*channelInFlight
 	aware    func() // to be called, without locks, as the client has just said that it knows of a channel that was closed
@@ -51,6 +52,7 @@ func (l *inFlight) arrived(c *Command) bool {
 		delete(l.channels, c.Channel)
 	}
 	if isAnswer[id.Index()] || ch.closing {
+		l.crossed = l.crossed || id == frame.ChannelCloseID
 		c.passed = true
 		return false
 	}
