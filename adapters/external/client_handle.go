@@ -36,6 +36,7 @@ type clientHandle struct {
 	stalled     bool      // it waits for a reply that is kept at the gate
 	asleep      bool      // it was waited for in vain, and nothing has come since
 	mayWait     bool      // what it was called for last is an acquire that may wait for the lock
+	cancelled   bool      // the broker has told it since that it does not consume a queue any more
 	abandoned   bool      // it gave up waiting for the reply to a command at the gate, and with it a channel or a connection
 	overrun     bool      // that was over, by its clock, while a command of it was at the gate
 	paused      bool
@@ -302,7 +303,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.mu.Lock()
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false
-	a.began, a.unasked, a.abandoned = time.Now(), 0, false
+	a.began, a.unasked, a.abandoned, a.cancelled = time.Now(), 0, false, false
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	a.delivered, a.overlooked = time.Time{}, false
 	s.mu.Unlock()

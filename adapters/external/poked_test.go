@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
@@ -66,6 +67,79 @@ func (m *poked) Release(_ context.Context, name string, _ int) error {
 }
 
 func (m *poked) Close() error { return m.conn.Close() }
+
+// pinged is a mutex by the single active consumer of a queue that goes with the last one: everybody consumes it, puts a message there,
+// and has the lock if it is sent one. What others delete before it consumes the queue, it makes again.
+type pinged struct{ poked }
+
+var errCancelled = errors.New("the consumer was cancelled")
+
+func (m *pinged) Acquire(_ context.Context, name string) (slot int, err error) {
+	for range 3 {
+		if m.ch, err = m.conn.Channel(); err != nil {
+			return 0, err
+		}
+		slot, err = m.ping(name)
+		if e, ok := errors.AsType[*amqp091.Error](err); !ok || e.Code != amqp091.NotFound {
+			break
+		}
+	}
+	return slot, err
+}
+
+func (m *pinged) ping(name string) (int, error) {
+	if err := m.ch.Qos(1, 0, false); err != nil {
+		return 0, err
+	}
+	line := amqp091.Table{"x-single-active-consumer": true, "x-max-length": int32(1)}
+	if _, err := m.ch.QueueDeclare("line-"+name, false, true, false, false, line); err != nil {
+		return 0, err
+	}
+	cancelled := m.ch.NotifyCancel(make(chan string, 1))
+	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+	if err != nil {
+		return 0, err
+	}
+	err = m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{})
+	if err == nil { // what was sent to it before has come when this is answered
+		_, err = m.ch.QueueDeclarePassive("line-"+name, false, true, false, false, nil)
+	}
+	select {
+	case <-cancelled:
+		return 0, errors.Join(errCancelled, m.ch.Close())
+	case m.message = <-sent:
+		return 1, err
+	case <-time.After(20 * time.Millisecond):
+		return 0, errors.Join(err, m.ch.Close())
+	}
+}
+
+func (m *pinged) Release(_ context.Context, name string, _ int) error {
+	if err := m.ch.Cancel(name, false); err != nil {
+		return err
+	}
+	return errors.Join(m.message.Ack(false), m.ch.Close())
+}
+
+// TestPinged: an acquire fails for no fault of the lock's when its consumer is cancelled since the queue has ended behind a cancel, as
+// it does before RabbitMQ 3.12, although another's leaving has taken the queue away before it consumed it.
+func TestPinged(t *testing.T) {
+	runner := mutexRunner(t, "pinged", func(url string) (inprocess.Lock, error) {
+		conn, err := amqp091.Dial(url)
+		return &pinged{poked{url: url, conn: conn}}, err
+	})
+	actions := slices.Concat(
+		steps(3, 3), steps(1, 9), steps(3, 4), // the first has released it, and the queue is gone
+		steps(2, 6), steps(3, 2), steps(1, 4), steps(2, 1), // another has it, and leaves
+		steps(1, 1), steps(3, 3),
+	)
+	ops := [][]scenario.Operation{{acquire, {Op: lock.Release}, acquire}, {acquire, {Op: lock.Release}}, {acquire}}
+	x := carriedOut(t, runner, actions, ops...)
+	expectRight(t, x)
+	if len(x.Errors) == 0 {
+		t.Errorf("no consumer was cancelled\n%s", drawn(x))
+	}
+}
 
 // called is the same as a persistent mutex, which is there as long as its queue, with a message or without.
 type called struct{ poked }
