@@ -4,9 +4,11 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -56,6 +58,40 @@ func TestDestroyedWhereJudged(t *testing.T) {
 		}
 		if got, want := s.destroyed.Load()-learning, []int32{1, 1, 1, 2}[i]; got != want {
 			t.Errorf("after execution %d clients were asked %d times to destroy a lock, expected %d", i+1, got, want)
+		}
+	}
+}
+
+// lingering never ends a release behind the loss of its connection.
+type lingering struct {
+	named
+	over chan struct{}
+}
+
+func (m *lingering) Release(_ context.Context, name string, _ int) error {
+	_, err := m.ch.QueueDelete(m.name(name), false, false, false)
+	if err != nil {
+		<-m.over
+	}
+	return err
+}
+
+func (m *lingering) Close() error {
+	close(m.over)
+	return m.named.Close()
+}
+
+// TestReleaseLasts: who does not come to an end with what it is to release behind a run, after it has lost its connection, ends no other
+// run with that.
+func TestReleaseLasts(t *testing.T) {
+	runner := timedRunner(t, lock.Mutex, external.Timing{Start: time.Second}, "lingering", func(url string) (inprocess.Lock, error) {
+		m := &lingering{named: named{url: url, name: lockName}, over: make(chan struct{})}
+		return m, m.open()
+	})
+	actions := append(steps(1, 3), scenario.Action{Kind: scenario.Drop, Client: 1})
+	for hung := 1; hung >= 0; hung-- {
+		if x := carriedOut(t, runner, actions[:3+hung], []scenario.Operation{acquire}); x.Uncontrolled.Hung != hung {
+			t.Errorf("%d releases do not end, expected %d\n%s", x.Uncontrolled.Hung, hung, drawn(x))
 		}
 	}
 }
