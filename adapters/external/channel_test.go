@@ -157,6 +157,7 @@ func TestChannelTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runner := connectionRunner(t, lock.Mutex, of)
+			kept := false
 			for at := uint16(1); at < 8; at++ {
 				sc := runner.Playable(scenario.Scenario{
 					Locks:   []scenario.Lock{{Name: "jobs"}},
@@ -168,6 +169,10 @@ func TestChannelTaken(t *testing.T) {
 					t.Fatal(err)
 				}
 				expectRight(t, x)
+				kept = kept || x.Kept
+			}
+			if !kept {
+				t.Error("nothing is said to have been kept")
 			}
 		})
 	}

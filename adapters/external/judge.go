@@ -231,7 +231,7 @@ func (r *run) execution() *Execution {
 		x.Called += r.clients[i].called
 	}
 	if r.known() {
-		x.Overlap, x.Overlaps = r.monitor.Overlap, r.monitor.Overlaps
+		x.Overlap, x.Overlaps, x.Kept = r.monitor.Overlap, r.monitor.Overlaps, r.monitor.Kept
 	}
 	r.judge(x)
 	return x

@@ -28,6 +28,8 @@ type Execution struct {
 	// the same in commands.
 	Overlap  int64
 	Overlaps int32
+	// Kept says that an exclusive queue stayed behind a channel that the broker had closed unasked: see [monitor.Monitor.Robbed].
+	Kept bool
 	// Uncontrolled is what clients did that the schedule did not decide.
 	Uncontrolled Uncontrolled
 	// Disagreement is how a real broker first did something else than the simulated one, "" where it did not.

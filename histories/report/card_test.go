@@ -237,6 +237,7 @@ func wholeReport() *Report {
 	r.Covered = []Count{{"replies", 31}, {"pairs of commands", 1204}}
 	r.Spent = []string{"clients started: 3, 210ms", "clients at work 1.2s"}
 	r.Design = "a message of the queue {name}.token, not acknowledged"
+	r.Kept = 3
 	r.Uncontrolled = []string{"heartbeat 12 ×", "reconnect 3 ×"}
 	r.Wire = []Count{{"basic.ack", 12}, {"tx.select", 1}}
 	r.Traffic = []Traffic{{Operation: "acquire", Calls: 120, Frames: 6.25, Back: 4.5, Bytes: 312, BytesBack: 128}}

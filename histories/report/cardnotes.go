@@ -23,6 +23,12 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 			"beside another's grant for up to %s, %s; in %s. Not a violation: no lock without fencing can exclude it.",
 			style.Plural(o.Commands, "command"), o.lasted(), style.Plural(o.Scenarios, "execution"))), style.Plain, s)...)
 	}
+	if r.Kept > 0 {
+		out = append(out, labelled("left behind", strings.Fields(fmt.Sprintf(
+			"an exclusive queue, by somebody whose channel the broker had closed unasked; in %s. "+
+				"Not a violation: RabbitMQ closes a channel for what was done there, or for its deliveries.",
+			style.Plural(r.Kept, "execution"))), style.Plain, s)...)
+	}
 	var seen, never []string
 	for _, e := range r.Exercised {
 		if e.Scenarios == 0 {

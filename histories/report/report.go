@@ -60,6 +60,8 @@ type Report struct {
 	Required   property.Set
 	Efficiency []EfficiencyRow
 	Stale      Overlap
+	// Kept is in how many executions an exclusive queue was not given back, after the broker had closed its channel unasked.
+	Kept int
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
 	// does not pass for a good one.
 	Exercised []Exercise

@@ -44,6 +44,7 @@ type reportFile struct {
 	Properties    []propertyFile `json:"properties"`
 	Efficiency    []rowFile      `json:"efficiency"`
 	Stale         staleFile      `json:"stale_belief"`
+	Kept          int            `json:"left_behind,omitzero"` // executions; see [Report.Kept]
 	Exercised     []exerciseFile `json:"exercised"`
 	Guided        []string       `json:"guided,omitempty"`
 	Covered       []countFile    `json:"covered,omitempty"`
@@ -200,7 +201,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
-		Stale: r.Stale.file(),
+		Stale: r.Stale.file(), Kept: r.Kept,
 	}
 	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {
 		f.Missing = r.Missing()

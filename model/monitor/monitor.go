@@ -23,6 +23,7 @@ type Monitor struct {
 	Overlap         int64        // longest overlap of a stale belief with another's, in virtual milliseconds
 	Overlaps        int32        // the same in commands
 	OwnClock        int64        // the longest overlap by the clock of the client that believed
+	Kept            bool         // somebody has kept what [Monitor.Robbed] lets it keep
 
 	fresh     [4]property.Violation // recorded since TakeNew
 	freshly   uint8

@@ -197,6 +197,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.pendingOwner(w.lock, s)
 	robbed := m.robbed&(1<<(c-1)) != 0
+	m.Kept = m.Kept || left && robbed
 	m.require(property.EffectiveRelease, (!left || robbed) && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
@@ -266,12 +267,13 @@ func (m *Monitor) did(w *watch) bool {
 func (m *Monitor) leaks(c uint8, w *watch) {
 	t := &m.locks[w.lock].truth
 	m.exercise(property.NoLeak)
-	if m.shared || m.excused&(1<<(c-1)) != 0 {
-		return
-	}
 	extra := t.owned(c) &^ t.ending()
 	if w.believed > 0 {
 		extra &^= 1 << w.believed
+	}
+	if m.shared || m.excused&(1<<(c-1)) != 0 {
+		m.Kept = m.Kept || extra != 0 && m.robbed&(1<<(c-1)) != 0
+		return
 	}
 	if extra != 0 {
 		left := property.ForKind(m.kind, "a B queue", "the queue of its holder")

@@ -92,6 +92,7 @@ func (p *Part) Merge(o *Part) {
 	p.traffic.Merge(o.traffic)
 	p.sharing = p.sharing || o.sharing
 	p.uncontrolled += o.uncontrolled
+	p.kept += o.kept
 	if p.disagreement == "" {
 		p.disagreement = o.disagreement
 	}
@@ -129,6 +130,7 @@ type partFile struct {
 	Traffic      external.Traffic
 	Sharing      bool
 	Uncontrolled int
+	Kept         int
 	Disagreement string
 	Exceeded     map[property.Property]excess
 }
@@ -155,7 +157,7 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 	}
 	f := partFile{
 		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
-		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Disagreement: p.disagreement,
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Kept: p.kept, Disagreement: p.disagreement,
 		Exceeded: p.exceeded,
 	}
 	for i, d := range p.findings {
@@ -205,7 +207,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	}
 	p.totals = totals{
 		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
-		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, disagreement: f.Disagreement, exceeded: f.Exceeded,
+		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, kept: f.Kept, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {
 		b, err := lock.BackendNamed(d.Run.Server)

@@ -25,7 +25,7 @@ func (f *sharedRun) report() *report.Report {
 			Commands: int(s.OverlapCommands), Time: time.Duration(s.Overlap) * time.Millisecond,
 			Own: time.Duration(s.OwnClock) * time.Millisecond, Scenarios: s.Overlaps,
 		},
-		Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
+		Kept: f.kept, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
 	if f.On.URL != "" {
 		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})

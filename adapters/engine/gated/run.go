@@ -55,6 +55,7 @@ type totals struct {
 	traffic      external.Traffic
 	sharing      bool // clients share a connection
 	uncontrolled int  // scenarios that were not controlled altogether
+	kept         int  // executions in which an exclusive queue stayed behind its channel
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
 }
@@ -153,6 +154,9 @@ func (f *sharedRun) take(i int, x *external.Execution) {
 	}
 	f.traffic.Merge(x.Traffic)
 	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
+	if x.Kept {
+		f.kept++
+	}
 	if !x.Uncontrolled.Free() {
 		f.uncontrolled++
 	}
