@@ -226,11 +226,7 @@ func (r *run) channelEnds(l *connection, channel uint16) {
 }
 
 // robbed takes from a client a channel of its connection that the broker closes unasked. An exclusive queue stays with the connection.
-func (r *run) robbed(p *clientState) {
-	if r.design.Holding == recognise.ByQueue {
-		r.monitor.Robbed(p.id)
-	}
-}
+func (r *run) robbed(p *clientState) { r.monitor.Robbed(p.id, r.design.Holding == recognise.ByQueue) }
 
 // lastOwned are the slots of a lock that were had by a channel last.
 func (r *run) lastOwned(l uint8, o owner) (set uint16) {

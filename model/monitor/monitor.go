@@ -35,7 +35,8 @@ type Monitor struct {
 	shared    bool
 	unbound   bool  // those are not known
 	excused   uint8 // those clients of which leaks are not judged
-	robbed    uint8 // those of them whose releases need not release anything, either
+	robbed    uint8 // those clients that have lost a channel unasked, and may keep the administration mutex
+	keeps     uint8 // those of them that may keep what they hold
 	assured   uint8 // those clients that were told within their call that they have what they verify
 	drains    bool  // who takes slots away waits for their holders
 	foreign   bool  // clients are other people's
@@ -227,12 +228,15 @@ func (m *Monitor) Unbound() { m.unbound = true }
 // besides what it holds is then not judged.
 func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
-// Robbed says that client c has lost the channel by which it gives back what it has, which stays its own: RabbitMQ closes a channel
-// for what it was sent there and for deliveries that are not acknowledged, and does neither here. What the client still has then is
-// not judged, nor whether it can give it back.
-func (m *Monitor) Robbed(c uint8) {
-	m.Excuse(c)
+// Robbed says that client c has lost a channel by which it gives back exclusive queues, which stay its own: RabbitMQ closes a channel
+// for what it was sent there and for deliveries that are not acknowledged, and does neither here. Whether it keeps the queue by which
+// it administers is not judged then, nor, where slots are held by such queues, what it keeps of them.
+func (m *Monitor) Robbed(c uint8, holds bool) {
 	m.robbed |= 1 << (c - 1)
+	if holds {
+		m.Excuse(c)
+		m.keeps |= 1 << (c - 1)
+	}
 }
 
 // Assured is client c being told something about its lock, within its call: if it has what it verifies at that moment, its yes is

@@ -196,9 +196,9 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	}
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.pendingOwner(w.lock, s)
-	robbed := m.robbed&(1<<(c-1)) != 0
-	m.Kept = m.Kept || left && robbed
-	m.require(property.EffectiveRelease, (!left || robbed) && !orphan && !w.deleted, c, 0, s, "")
+	keeps := m.keeps&(1<<(c-1)) != 0
+	m.Kept = m.Kept || left && keeps
+	m.require(property.EffectiveRelease, (!left || keeps) && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
 
@@ -272,14 +272,18 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 		extra &^= 1 << w.believed
 	}
 	if m.shared || m.excused&(1<<(c-1)) != 0 {
-		m.Kept = m.Kept || extra != 0 && m.robbed&(1<<(c-1)) != 0
+		m.Kept = m.Kept || extra != 0 && m.keeps&(1<<(c-1)) != 0
 		return
 	}
 	if extra != 0 {
 		left := property.ForKind(m.kind, "a B queue", "the queue of its holder")
 		m.violate(property.NoLeak, c, 0, firstSlot(extra), cmp.Or(m.hold, left)+" is left behind")
 	}
-	if t.Admin == c {
+	switch {
+	case t.Admin != c:
+	case m.robbed&(1<<(c-1)) != 0:
+		m.Kept = true
+	default:
 		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")
 	}
 }

@@ -126,6 +126,28 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// Whoever has lost a channel unasked may keep the queue by which it administers, and what it holds only where that is by such a queue:
+// neither is a violation, and both are told.
+func TestRobbed(t *testing.T) {
+	for _, holds := range []bool{false, true} {
+		m := holding()
+		m.Robbed(1, holds)
+		m.Begin(1, 0, lock.Release, 0, true)
+		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
+		if kept := !m.Found.Has(property.EffectiveRelease) && !m.Found.Has(property.NoLeak); kept != holds || m.Kept != holds {
+			t.Errorf("holding by a queue %v: found %v, kept %v", holds, m.Found.Names(), m.Kept)
+		}
+		m = holding()
+		m.Robbed(2, holds)
+		m.Begin(2, 0, lock.Add, 1, true)
+		m.SetTruth(0, 2, &Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}, Admin: 2})
+		m.End(2, lock.Result{Outcome: lock.Unknown}, 0, true)
+		if m.Found.Has(property.NoLeak) || m.Kept == holds { // of those who hold by queues, nothing is looked for
+			t.Errorf("administering, holding by a queue %v: found %v, kept %v", holds, m.Found.Names(), m.Kept)
+		}
+	}
+}
+
 // An administrator that is not ours may look at slots before it has the mutex, which is in nobody's way; what it changes without
 // the mutex is.
 func TestLooksBeforeMutex(t *testing.T) {

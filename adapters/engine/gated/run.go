@@ -168,8 +168,8 @@ func (f *sharedRun) take(i int, x *external.Execution) {
 	}
 }
 
-// How many clients may end by themselves before a run ends, in one half of the executions and more, and at all: what they would show
-// next is the same.
+// How many clients may end by themselves before a run ends, where that is so in nearly all executions, and at all: what they would
+// show next is the same.
 const (
 	someCrashes = 10
 	maxCrashes  = 100
@@ -178,7 +178,7 @@ const (
 // diesTooOften reports whether clients have ended by themselves so often that nothing else is learnt of them.
 func (t *totals) diesTooOften() bool {
 	died := t.free.Died
-	return died >= maxCrashes || died >= someCrashes && 2*died >= t.sum.Scenarios
+	return died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
 }
 
 // addTo takes in an execution of somebody else's clients.
