@@ -112,7 +112,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	if is.broken { // what the rest of us calls an error of the broker's own
 		reply.Code = amqp.InternalError
 		r.monitor.Lost(c)
-		r.robbed(p)
+		if cmd.Replies { // else it does not wait for what becomes of it
+			r.robbed(p)
+		}
 		p.unaware = !cmd.Replies && (!p.busy || p.op == lock.Release)
 		if !cmd.Replies { // whatever tells it so, it opens another
 			p.broken++
