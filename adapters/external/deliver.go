@@ -5,7 +5,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -142,12 +141,6 @@ func asks(m amqp.Method) bool {
 		return false
 	}
 	return true
-}
-
-// closes reports whether a command closes a channel or the connection. Some drivers wait for the answer for ever, whatever becomes of
-// the connection: that is theirs, and tells nothing about a lock.
-func closes(cmd *wire.Command) bool {
-	return cmd.Method.ID() == frame.ChannelCloseID || cmd.Method.ID() == frame.ConnectionCloseID
 }
 
 // softError is what a client is told that closes a channel and nothing more, to all drivers.

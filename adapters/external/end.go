@@ -52,22 +52,6 @@ func (r *run) end(all bool) error {
 	return r.sweep(clean && released && destroyed)
 }
 
-// cutCrossed cuts the connections of which a channel was closed from both ends at once: what their drivers take that for would be met
-// by whatever they do next. See [wire.Conn.Crossed].
-func (r *run) cutCrossed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, a := range r.handles {
-		for _, l := range slices.Clone(a.connections) {
-			if l.conn.Crossed() && !l.cut {
-				l.cut, a.dirty, a.harmed = true, true, true
-				r.leave(l)
-				l.conn.Cut()
-			}
-		}
-	}
-}
-
 // resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
 // the broker has dropped. What the broker has not noticed, it does.
 func (r *run) resolve() {

@@ -137,20 +137,6 @@ func (r *run) outlives(p *clientState, res lock.Result) {
 	r.monitor.Excuse(p.id)
 }
 
-// crosses takes an operation that fails on a connection of which a channel was closed from both ends at once: its driver may be at
-// fault; see [wire.Conn.Crossed].
-func (r *run) crosses(p *clientState, res lock.Result) {
-	r.mu.Lock()
-	crossed := slices.ContainsFunc(p.connections, func(l *connection) bool { return l.conn.Crossed() })
-	r.mu.Unlock()
-	if !crossed || res.Outcome != lock.Unknown {
-		return
-	}
-	p.troubled = true
-	r.monitor.Lost(p.id)
-	r.monitor.Excuse(p.id)
-}
-
 // unread is how long a client does nothing after it was sent a message, at most, if it has waited for that: one that gives up
 // by a clock of its own after a few times as long may have done so before it read it, on a busy machine.
 const unread = 10 * time.Millisecond

@@ -225,9 +225,6 @@ func (r *run) channelEnds(l *connection, channel uint16) {
 	}
 }
 
-// robbed takes from a client a channel of its connection that the broker closes unasked. An exclusive queue stays with the connection.
-func (r *run) robbed(p *clientState) { r.monitor.Robbed(p.id, r.design.Holding == recognise.ByQueue) }
-
 // lastOwned are the slots of a lock that were had by a channel last.
 func (r *run) lastOwned(l uint8, o owner) (set uint16) {
 	for s, last := range r.owners[l] {
