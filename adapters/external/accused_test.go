@@ -316,3 +316,43 @@ func TestAssured(t *testing.T) {
 		expectRight(t, carriedOut(t, runner, actions, []scenario.Operation{acquire, {Op: lock.Verify}}))
 	}
 }
+
+// brief consumes a token's queue, and says no without looking whether it has been sent the token: its time is up.
+type brief struct {
+	channelToken
+	busy time.Duration // before that
+}
+
+func (m *brief) Acquire(_ context.Context, name string) (_ int, err error) {
+	if m.ch, err = m.conn.Channel(); err != nil {
+		return 0, err
+	}
+	time.Sleep(m.busy)
+	if _, err := m.ch.Consume(name+".token", "", false, false, false, false, nil); err != nil {
+		return 0, err
+	}
+	return 0, m.ch.Close()
+}
+
+// TestBrief: who has taken a quarter of a second may have given up what it is sent just then by a clock of its own, and may say no of
+// what is free. Who has taken no time at all has not.
+func TestBrief(t *testing.T) {
+	for busy, slow := range map[time.Duration]time.Duration{250 * time.Millisecond: 0, 0: time.Hour} {
+		timing := external.Timing{Slow: slow}
+		runner := timedRunner(t, lock.PersistentMutex, timing, "brief", func(url string) (inprocess.Lock, error) {
+			conn, err := amqp091.Dial(url)
+			return &brief{channelToken{conn: conn}, busy}, err
+		})
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: steps(1, 4)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := x.Found &^ external.Measured; (found == 0) != (busy > 0) {
+			t.Errorf("after %v: found %v\n%s", busy, found.Names(), drawn(x))
+		}
+	}
+}

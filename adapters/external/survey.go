@@ -3,7 +3,6 @@ package external
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
@@ -103,12 +102,8 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 			continue
 		case m.Conn == nil:
 			ready = true
-		case r.design.Active && !r.consumes(v, q, o): // who came too late gives it back, and so does who releases
-			if r.acquiring(o.connection) {
-				ready = true
-			} else {
-				passive = o
-			}
+		case r.design.Active && !r.consumes(v, q, o): // it has been sent one by the way, or the token, or is about to release it
+			passive = o
 		case r.releasing(l, o): // it may have put another in its place
 			leaving = o
 		case o == r.owners[l][s]:
@@ -179,11 +174,6 @@ func (r *run) consumes(v wire.State, q amqp.Queue, o owner) bool {
 		}
 	}
 	return false
-}
-
-// acquiring reports whether who has a connection is acquiring a lock. mu is held.
-func (r *run) acquiring(l *connection) bool {
-	return l != nil && slices.ContainsFunc(r.playing(l.client), func(p *clientState) bool { return p.busy && p.op == lock.Acquire })
 }
 
 // surplus says which messages are too many in a queue whose messages each stand for a slot, or "".

@@ -35,7 +35,7 @@ type Timing struct {
 	// do so try every 5 seconds at the latest, unless they are told otherwise; 0 is 12 seconds.
 	Revival time.Duration
 	// Slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on
-	// a busy machine, or because others were waited for. What such a client does is judged less strictly. 0 is 400
+	// a busy machine, or because others were waited for. What such a client does is judged less strictly. 0 is 200
 	// milliseconds.
 	Slow time.Duration
 }
@@ -53,7 +53,7 @@ func (t Timing) withDefaults() Timing {
 		Habit:    cmp.Or(t.Habit, 50*time.Millisecond),
 		Finish:   cmp.Or(t.Finish, 50*time.Millisecond),
 		Revival:  cmp.Or(t.Revival, 12*time.Second),
-		Slow:     cmp.Or(t.Slow, 400*time.Millisecond),
+		Slow:     cmp.Or(t.Slow, 200*time.Millisecond),
 	}
 }
 

@@ -130,18 +130,6 @@ func (d *Design) Shown(u *Use) bool {
 	return there(d.A) && there(d.B)
 }
 
-// Again takes in what a use shows of a lock that was used before. Who is sent a message that was there already has a token: that
-// says who holds it, whoever is the active consumer.
-func (d *Design) Again(u *Use) {
-	switch {
-	case !u.Granted || !d.Known():
-	case !d.Shown(u):
-		d.Holding, d.Why = Unknown, "its queues are called otherwise when it is acquired again"
-	case d.Holding == ByMessage && !u.Published && u.Before.Messages(d.A.Queue(u.Lock, u.Slot)) > 0:
-		d.Active = false
-	}
-}
-
 // Channels reports whether what is held goes with a channel, and not only with its connection.
 func (d *Design) Channels() bool { return d.Holding == ByMessage || d.Holding == ByConsumer }
 

@@ -27,8 +27,6 @@ type Probe struct {
 	Uses    []*Use
 	// Using says that what is heard now is of somebody who acquires, verifies or releases, and not of an administrator.
 	Using bool
-	// Published is how many messages were published.
-	Published int
 }
 
 // Creation is a lock that was made.
@@ -43,7 +41,6 @@ type Use struct {
 	Lock                  string
 	Slot                  int
 	Granted               bool
-	Published             bool // whoever acquired it has published something; known only of the use after others
 	Before, During, After Snapshot
 }
 
@@ -66,7 +63,6 @@ func (p *Probe) Hear(c *wire.Command) {
 	}
 	switch m := c.Method.(type) {
 	case *frame.BasicPublish:
-		p.Published++
 		if c.Content != nil {
 			own, _ := strconv.ParseUint(c.Content.Properties.Expiration, 10, 32) // what is no number, the broker refuses
 			p.expires(uint32(own))
