@@ -14,8 +14,9 @@
 // alone is judged.
 //
 // Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client
-// has stopped waiting for a reply, in stall.go; learnt.go has what runs learn of commands that
-// clients send unasked, shared between runs. An operation that never ends is given up in loop.go.
+// has stopped waiting for a reply, in stall.go; what the end of a channel tells nothing about, in channel_end.go;
+// learnt.go has what runs learn of commands that clients send unasked, shared between runs. An operation that never ends is
+// given up in loop.go.
 //
 // A client is at rest when the next step needs not wait for it: client_handle.go (quiet) says so, loop.go (settle) waits
 // until all are, wait.go says which of them wait for a lock, and does not wait for those. In explorations explore_path.go
