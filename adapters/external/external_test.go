@@ -129,9 +129,8 @@ var unseen = map[string]struct{ why, instead string }{
 		"nobody gets what was released", "linearizable"},
 	"mutex-auto-delete": {"its queue is not exclusive, so that it can't be told what the broker has of it; without a consumer it is nobody's, and in the " +
 		"history two hold it", "mutual-exclusion"},
-	"retries-forever": {"how often a client means to retry is not known", ""},
-	"admin-mutex-kept": {"it stays behind a channel that the broker has closed unasked, as RabbitMQ closes none; nobody else can administer then",
-		"progress"},
+	"retries-forever":    {"how often a client means to retry is not known", ""},
+	"admin-mutex-kept":   {"it stays behind a channel that the broker has closed unasked, as RabbitMQ closes none", ""},
 	"timeout-is-refusal": {"a reply is lost with its connection, so that nobody waits for it in vain", ""},
 	"one-connection":     {"each client is a process of its own", ""},
 	"mandatory-left-out": {"no slot is ever made, so there are no names to know the lock by", "linearizable"},

@@ -209,7 +209,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	switch r.Outcome {
 	case lock.Failed:
 		if r.Reason == lock.Busy && !m.unguarded {
-			m.require(property.Progress, w.waited || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
+			m.require(property.Progress, w.waited || m.keptAdmin(k) || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
 			m.require(property.Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
 		}
 		m.confirm(w.grown == 0 && w.shrunk == 0)
@@ -234,6 +234,12 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	case lock.Destroy:
 		k.expected = 0
 	}
+}
+
+// keptAdmin reports whether somebody has kept the queue by which it administers, as [Monitor.Robbed] lets it.
+func (m *Monitor) keptAdmin(k *lockWatch) bool {
+	c := k.truth.Admin &^ HalfOpen
+	return c > 0 && m.robbed&(1<<(c-1)) != 0
 }
 
 // within reports whether the slots that a call added and removed so far are among those that it was

@@ -140,10 +140,17 @@ func TestRobbed(t *testing.T) {
 		m = holding()
 		m.Robbed(2, holds)
 		m.Begin(2, 0, lock.Add, 1, true)
+		m.Lost(2)
 		m.SetTruth(0, 2, &Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}, Admin: 2})
 		m.End(2, lock.Result{Outcome: lock.Unknown}, 0, true)
 		if m.Found.Has(property.NoLeak) || m.Kept == holds { // of those who hold by queues, nothing is looked for
 			t.Errorf("administering, holding by a queue %v: found %v, kept %v", holds, m.Found.Names(), m.Kept)
+		}
+		m.Unbound()
+		m.Begin(1, 0, lock.Add, 1, true)
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
+		if m.Found.Has(property.Progress) {
+			t.Errorf("administering beside it, holding by a queue %v: found %+v", holds, m.TakeNew())
 		}
 	}
 }
