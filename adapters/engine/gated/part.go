@@ -93,6 +93,7 @@ func (p *Part) Merge(o *Part) {
 	p.sharing = p.sharing || o.sharing
 	p.uncontrolled += o.uncontrolled
 	p.kept += o.kept
+	p.ended = p.ended || o.ended
 	if p.disagreement == "" {
 		p.disagreement = o.disagreement
 	}
@@ -114,9 +115,6 @@ func (p *Part) Reproduced() (set property.Set) {
 	return set
 }
 
-// Ended reports whether clients ended by themselves so often that a run would have ended there.
-func (p *Part) Ended() bool { return p.diesTooOften() }
-
 // partFile is a part as it is written. Its fields are those of totals and mean the same.
 type partFile struct {
 	Sum          []byte // as JSON
@@ -131,6 +129,7 @@ type partFile struct {
 	Sharing      bool
 	Uncontrolled int
 	Kept         int
+	Ended        bool
 	Disagreement string
 	Exceeded     map[property.Property]excess
 }
@@ -157,7 +156,7 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 	}
 	f := partFile{
 		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
-		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Kept: p.kept, Disagreement: p.disagreement,
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Kept: p.kept, Ended: p.ended, Disagreement: p.disagreement,
 		Exceeded: p.exceeded,
 	}
 	for i, d := range p.findings {
@@ -207,7 +206,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	}
 	p.totals = totals{
 		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
-		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, kept: f.Kept, disagreement: f.Disagreement, exceeded: f.Exceeded,
+		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, kept: f.Kept, ended: f.Ended, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {
 		b, err := lock.BackendNamed(d.Run.Server)

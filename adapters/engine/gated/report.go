@@ -39,7 +39,7 @@ func (f *sharedRun) report() *report.Report {
 	if f.sharing {
 		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
 	}
-	if f.diesTooOften() {
+	if f.Ended() {
 		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
 	}
 	if f.disagreement != "" {

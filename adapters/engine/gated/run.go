@@ -56,6 +56,7 @@ type totals struct {
 	sharing      bool // clients share a connection
 	uncontrolled int  // scenarios that were not controlled altogether
 	kept         int  // executions in which an exclusive queue stayed behind its channel
+	ended        bool // since clients ended by themselves too often
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
 }
@@ -160,7 +161,7 @@ func (f *sharedRun) take(i int, x *external.Execution) {
 	if !x.Uncontrolled.Free() {
 		f.uncontrolled++
 	}
-	if f.diesTooOften() {
+	if f.ended = f.Ended(); f.ended {
 		f.stop.Store(true)
 	}
 	if f.Progress != nil {
@@ -175,10 +176,11 @@ const (
 	maxCrashes  = 100
 )
 
-// diesTooOften reports whether clients have ended by themselves so often that nothing else is learnt of them.
-func (t *totals) diesTooOften() bool {
+// Ended reports whether clients ended by themselves so often that a run ends there, or has. What was under way then is brought to its
+// end, and may be fewer of them.
+func (t *totals) Ended() bool {
 	died := t.free.Died
-	return died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
+	return t.ended || died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
 }
 
 // addTo takes in an execution of somebody else's clients.

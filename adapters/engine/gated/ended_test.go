@@ -1,0 +1,39 @@
+package gated
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Clients that end by themselves now and then do not end a run: other bugs may be behind that one. Those that always do, end it soon.
+func TestEnded(t *testing.T) {
+	for _, c := range []struct {
+		died, executions int
+		ends             bool
+	}{{9, 9, false}, {10, 10, true}, {10, 39, false}, {60, 100, false}, {18, 20, true}, {99, 1000, false}, {100, 1000, true}} {
+		var run totals
+		run.free.Died, run.sum.Scenarios = c.died, c.executions
+		if ends := run.Ended(); ends != c.ends {
+			t.Errorf("%d deaths in %d executions end the run: %v, expected %v", c.died, c.executions, ends, c.ends)
+		}
+	}
+}
+
+// A run that was ended for that stays one when what was under way has come to its end, and so does a campaign of which it is a part.
+func TestStaysEnded(t *testing.T) {
+	var run sharedRun
+	for i := range someCrashes + 5 {
+		x := &external.Execution{Trace: new(scenario.Trace)}
+		if i < someCrashes {
+			x.Uncontrolled.Died = 1
+		}
+		run.take(i, x)
+	}
+	var sum Part
+	sum.Merge(&Part{run.totals})
+	if !run.Ended() || !sum.Ended() {
+		t.Errorf("ended: %v, and what it is a part of: %v", run.Ended(), sum.Ended())
+	}
+}
