@@ -40,10 +40,8 @@ func (r *run) cutCrossed() {
 	defer r.mu.Unlock()
 	for _, a := range r.handles {
 		for _, l := range slices.Clone(a.connections) {
-			if l.conn.Crossed() && !l.cut {
-				l.cut, a.dirty, a.harmed = true, true, true
-				r.leave(l)
-				l.conn.Cut()
+			if l.conn.Crossed() {
+				r.replace(l)
 			}
 		}
 	}

@@ -70,14 +70,21 @@ func (r *run) resolve() {
 		}
 		r.mu.Lock()
 		for _, l := range slices.Clone(p.connections) {
-			if l.released && l.opened && !l.cut {
-				l.cut, p.dirty, p.harmed = true, true, true
-				r.leave(l)
-				l.conn.Cut()
+			if l.released && l.opened {
+				r.replace(l)
 			}
 			l.broken = 0
 		}
 		r.mu.Unlock()
+	}
+}
+
+// replace cuts a connection, unless that was done, so that its client has to open another before the next run. mu is held.
+func (r *run) replace(l *connection) {
+	if !l.cut {
+		l.cut, l.client.dirty, l.client.harmed = true, true, true
+		r.leave(l)
+		l.conn.Cut()
 	}
 }
 

@@ -185,12 +185,14 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 	n := len(answer.Settles)
 	if n == 0 { // what it does now, it does for that
 		a.cause, a.unasked = cause{}, 0
-		if _, ok := answer.Method.(*frame.BasicCancel); ok {
+		switch answer.Method.(type) {
+		case *frame.BasicCancel:
 			a.cancelled = true
-		}
-		if _, ok := answer.Method.(*frame.BasicDeliver); ok && a.calling {
-			a.delivered = time.Now()
-			a.overlooked = a.overlooked || a.mayWait && a.runner.real() && time.Since(a.began) >= waitTime-unread // its time may be up
+		case *frame.BasicDeliver:
+			if a.calling {
+				a.delivered = time.Now()
+				a.overlooked = a.overlooked || a.mayWait && a.runner.real() && time.Since(a.began) >= waitTime-unread // its time may be up
+			}
 		}
 		return
 	}

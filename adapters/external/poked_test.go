@@ -172,25 +172,35 @@ func (m *called) Destroy(_ context.Context, name string) error {
 
 func (m *called) Count(context.Context, string) (int, error) { return 0, errors.New("nobody counts") }
 
-func (m *called) Acquire(_ context.Context, name string) (int, error) {
+// join consumes the lock's queue; nil is that there is none.
+func (m *called) join(name string) (sent <-chan amqp091.Delivery, err error) {
 	if err := m.open(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if _, err := m.ch.QueueDeclarePassive("line-"+name, true, false, false, false, nil); err != nil {
-		return 0, refused(err)
+		return nil, refused(err)
 	}
-	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
-	if err == nil {
-		err = m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{})
+	return m.ch.Consume("line-"+name, name, false, false, false, false, nil)
+}
+
+// sentTo takes the message that it is sent, and holds the lock by that, if it is sent one.
+func (m *called) sentTo(sent <-chan amqp091.Delivery) (slot int, err error) {
+	var ok bool
+	if m.message, ok = <-sent; ok {
+		slot = 1
 	}
-	if err != nil {
+	return slot, nil
+}
+
+func (m *called) Acquire(_ context.Context, name string) (int, error) {
+	sent, err := m.join(name)
+	if sent == nil || err != nil {
 		return 0, err
 	}
-	var ok bool
-	if m.message, ok = <-sent; !ok {
-		return 0, nil
+	if err := m.ch.Publish("", "line-"+name, false, false, amqp091.Publishing{}); err != nil {
+		return 0, err
 	}
-	return 1, nil
+	return m.sentTo(sent)
 }
 
 // TestCalled: a lock is there as long as a queue that has no message before somebody wants it, nor behind a restart.
@@ -286,17 +296,11 @@ func (m *turned) Create(ctx context.Context, name string, slots int) error {
 }
 
 func (m *turned) Acquire(_ context.Context, name string) (int, error) {
-	if err := m.open(); err != nil {
+	sent, err := m.join(name)
+	if sent == nil || err != nil {
 		return 0, err
 	}
-	if _, err := m.ch.QueueDeclarePassive("line-"+name, true, false, false, false, nil); err != nil {
-		return 0, refused(err)
-	}
-	sent, err := m.ch.Consume("line-"+name, name, false, false, false, false, nil)
-	if err == nil {
-		err = m.ch.Qos(1, 0, false) // what is there has come when this is answered
-	}
-	if err != nil {
+	if err := m.ch.Qos(1, 0, false); err != nil { // what is there has come when this is answered
 		return 0, err
 	}
 	select {
@@ -307,11 +311,7 @@ func (m *turned) Acquire(_ context.Context, name string) (int, error) {
 	if err := m.ch.Cancel(name, false); err != nil {
 		return 0, err
 	}
-	var came bool
-	if m.message, came = <-sent; !came {
-		return 0, nil
-	}
-	return 1, nil
+	return m.sentTo(sent)
 }
 
 // TestTurned: of a token that was there, whoever is sent it holds the lock, also when it does not consume any more.

@@ -271,7 +271,8 @@ func (m *Monitor) did(w *watch) bool {
 
 // leaks looks for what an idle client still has on the broker beside what it holds.
 func (m *Monitor) leaks(c uint8, w *watch) {
-	t := &m.locks[w.lock].truth
+	k := &m.locks[w.lock]
+	t := &k.truth
 	m.exercise(property.NoLeak)
 	extra := t.owned(c) &^ t.ending()
 	if w.believed > 0 {
@@ -287,7 +288,7 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 	}
 	switch {
 	case t.Admin != c:
-	case m.robbed&(1<<(c-1)) != 0:
+	case m.keptAdmin(k):
 		m.Kept = true
 	default:
 		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")

@@ -106,7 +106,7 @@ type Design struct {
 	Single bool
 	Number numbering
 	// Active says that whoever holds the lock is the single active consumer of the queue as long. Where it is held by a message, only
-	// that consumer is sent any: what others still have of them, and further messages, mean nothing.
+	// that consumer is sent any: what others still have of them, and further messages, mean nothing beside that.
 	Active bool
 	// Bare says that the queues by which slots exist have no message when they are made, but one of whoever wants to hold the slot:
 	// without any, nobody holds it.
