@@ -110,12 +110,23 @@ var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
-// resembling are pairs of names that are one where case or punctuation are not told apart, or long names are cut, or of which
-// one has what belongs to the other, where that is found by how its name begins.
+// resembling are pairs of names that a careless library takes for one: it ignores case, punctuation, accents or Unicode's
+// normal forms, cuts long names, sorts numbers as text, or takes a name for a pattern, a path or a prefix.
 var resembling = [...][2]string{
 	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"}, {"jobs", "jobs.1"},
+	{"jobs-1", "jobs-11"}, {"jobs-10", "jobs-1"}, {"jobs-*", "jobs-1"}, {"jobs.#", "jobs.1"},
+	{"jobs/1", "jobs-1"}, {"jobs/1", "jobs//1"},
+	{"caf\u00e9", "cafe"}, {"caf\u00e9", "cafe\u0301"},
 	{"nightly-import-of-all-branch-offices-north", "nightly-import-of-all-branch-offices-south"},
+	{longBeginning + "north", longBeginning + "south"}, {longestBeginning + "north", longestBeginning + "south"},
 }
+
+// The beginnings of long names. PostgreSQL cuts names at 63 bytes, MariaDB at 64. The longest name of a queue has 255 bytes,
+// of which a run's own prefix and what a library adds take some.
+const (
+	longBeginning    = "nightly-import-of-all-branch-offices-and-of-their-warehouses-" // 61 bytes
+	longestBeginning = longBeginning + longBeginning + "and-again-"
+)
 
 // plainNames are those of locks that are not like another.
 var plainNames = []string{"jobs", "other"}

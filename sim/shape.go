@@ -111,6 +111,13 @@ func (h *Shape) String() string {
 	if h.Start != 0 {
 		out = append(out, fmt.Sprintf("slots %s at first", h.Start))
 	}
+	switch {
+	case h.Admins != nil:
+	case h.room() == 0:
+		out = append(out, "no administrators (no room for more slots)")
+	case fixed(h.Clients, 1) == lock.MaxClients:
+		out = append(out, "no administrators (no room for more clients)")
+	}
 	if h.Crashes != nil {
 		out = append(out, fmt.Sprintf("a crash in %v of operations", *h.Crashes))
 	}
@@ -149,8 +156,11 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
 	}
-	return min(drawn(), lock.MaxClients-clients, (monitor.Slots-h.top())/addedEach)
+	return min(drawn(), lock.MaxClients-clients, h.room())
 }
+
+// room is how many administrators can add slots beside those that locks begin with.
+func (h *Shape) room() int { return (monitor.Slots - h.top()) / addedEach }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.
 func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {

@@ -134,3 +134,17 @@ func faults(s *scenario.Scenario, do scenario.ActionKind) (n int) {
 	}
 	return n
 }
+
+// A shape that leaves no room for administrators says so.
+func TestShapeSaysNoAdministrators(t *testing.T) {
+	for want, shape := range map[string]sim.Shape{
+		"10 slots, no administrators (no room for more slots)":    {Slots: new(10)},
+		"8 clients, no administrators (no room for more clients)": {Clients: new(8)},
+		"3 slots":                    {Slots: new(3)},
+		"0 administrators, 10 slots": {Admins: new(0), Slots: new(10)},
+	} {
+		if got := shape.String(); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}

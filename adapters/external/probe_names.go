@@ -13,24 +13,30 @@ import (
 // What a lock's queues are called is learnt of a few names. Others may be written otherwise: a library may keep short names and
 // hash long ones, or those with some characters. It is looked at one of each kind that scenarios give to locks.
 
-// kindOf is what kind of a name a lock's is: that of all which have the same of what libraries may treat otherwise.
+// kindOf sorts names: libraries treat two names of one kind alike. A kind is the special characters of a name, whether it has
+// capital letters, and how long it is.
 func kindOf(name string) (kind string) {
-	for _, special := range "-._" {
-		if strings.ContainsRune(name, special) {
-			kind += string(special)
+	for _, c := range name {
+		if !plain(c) && !strings.ContainsRune(kind, c) {
+			kind += string(c)
 		}
 	}
 	if name != strings.ToLower(name) {
 		kind += "A"
 	}
-	if len(name) > longName {
-		kind += "…"
+	for _, most := range longNames {
+		if len(name) > most {
+			kind += "…"
+		}
 	}
 	return kind
 }
 
-// longName is how long a name is at most that nobody cuts, in bytes.
-const longName = 16
+// plain reports whether every library takes a character in a lock's name.
+func plain(c rune) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
+
+// longNames are lengths in bytes that libraries and servers cut names at, or shorter.
+var longNames = [...]int{16, 60, 120}
 
 // fate is what becomes of a lock's name.
 type fate struct {

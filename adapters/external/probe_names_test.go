@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ func (m *short) Acquire(ctx context.Context, name string) (int, error) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	special := regexp.MustCompile(`[^A-Za-z0-9]`)
+	accents := strings.NewReplacer("\u00e9", "e", "e\u0301", "e")
 	naming, collides := property.NameSafety, property.Linearizable
 	for _, test := range []struct {
 		name   string
@@ -53,6 +55,9 @@ func TestNames(t *testing.T) {
 		{name: "in small letters", naming: func(n string) string { return "lock." + strings.ToLower(n) }, breaks: naming},
 		{name: "underscored", naming: func(n string) string { return "lock." + special.ReplaceAllString(n, "_") }, breaks: naming},
 		{name: "cut", naming: func(n string) string { return "lock." + n[:min(len(n), 20)] }, breaks: collides},
+		{name: "cut where PostgreSQL cuts names", naming: func(n string) string { return "lock." + n[:min(len(n), 63)] }, breaks: collides},
+		{name: "without accents", naming: func(n string) string { return "lock." + accents.Replace(n) }, breaks: collides},
+		{name: "a path that is cleaned", naming: func(n string) string { return "lock." + path.Clean(n) }, breaks: collides},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

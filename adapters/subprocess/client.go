@@ -1,11 +1,14 @@
 package subprocess
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 
@@ -191,7 +194,28 @@ func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byt
 	}
 	c.number++
 	c.last, c.waiting = method, answer
-	return append(line, '\n'), nil
+	return append(ascii(line), '\n'), nil
+}
+
+// ascii escapes the characters of a JSON text that are not ASCII. A program reads its standard input in the encoding of its
+// locale, which need not be UTF-8.
+func ascii(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		switch {
+		case r <= unicode.MaxASCII:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // exitLimit is how long a program may take to end that has closed its standard input or output.
