@@ -2,50 +2,57 @@ package databases
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// mark begins the names of databases that are ours; what follows is when they were made, and something random.
-const mark = "lockproof_"
-
-// stale is how old a database is that a run has left behind.
-const stale = time.Hour
-
 // Database is a database of its own on a server, with the tables of model/sql.
 type Database struct {
 	*Server
 	Name  string
+	admin *sql.DB
+	alive *sql.Conn // holds the lock that says that the run which made the database lives
 	pool  *sql.DB
 	watch *sql.Conn // asks who waits
 }
 
-// Database makes one. It drops those that older runs have left behind.
+// Database makes one. It drops those that ended runs have left behind.
 func (s *Server) Database(ctx context.Context) (*Database, error) {
+	limited, cancel := context.WithTimeout(ctx, setUpLimit)
+	defer cancel()
 	admin, err := s.open("", nil)
 	if err != nil {
 		return nil, err
 	}
-	defer admin.Close()
-	if err := s.sweep(ctx, admin); err != nil {
-		return nil, err
-	}
-	d := &Database{Server: s, Name: fmt.Sprintf("%s%d_%s", mark, time.Now().Unix(), strings.ToLower(rand.Text()[:8]))}
-	what := [...]string{model.MariaDB: "DATABASE", model.Postgres: "SCHEMA"}[s.Dialect]
-	if _, err := admin.ExecContext(ctx, "CREATE "+what+" "+d.Name); err != nil {
-		return nil, fmt.Errorf("making a database: %w", err)
+	d := &Database{Server: s, Name: newName(time.Now()), admin: admin}
+	if err := d.make(limited); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a database on %s: %w", redact(s.URL), err), admin.Close())
 	}
 	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// setUpLimit bounds how long a server may take to make a database, and to drop those that were left behind.
+const setUpLimit = time.Minute
+
+// make sweeps the server and makes the database, whose run is known to live from before the database exists.
+func (d *Database) make(ctx context.Context) (err error) {
+	if d.alive, err = d.admin.Conn(ctx); err != nil {
+		return err
+	}
+	if err := d.sweep(ctx, d.alive); err != nil {
+		return err
+	}
+	if err := d.claim(ctx, d.alive, d.Name); err != nil {
+		return err
+	}
+	return d.create(ctx, d.alive, d.Name)
 }
 
 func (d *Database) setUp(ctx context.Context) (err error) {
@@ -59,45 +66,6 @@ func (d *Database) setUp(ctx context.Context) (err error) {
 		if err := d.Exec(ctx, s); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// sweep drops databases that runs have left behind.
-func (s *Server) sweep(ctx context.Context, admin *sql.DB) error {
-	rows, err := admin.QueryContext(ctx, "SELECT schema_name FROM information_schema.schemata")
-	if err != nil {
-		return fmt.Errorf("looking for old databases: %w", err)
-	}
-	var old []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		made, _, _ := strings.Cut(strings.TrimPrefix(name, mark), "_")
-		if at, err := strconv.ParseInt(made, 10, 64); strings.HasPrefix(name, mark) && err == nil && time.Since(time.Unix(at, 0)) > stale {
-			old = append(old, name)
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, name := range old {
-		if err := s.drop(ctx, admin, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Server) drop(ctx context.Context, admin *sql.DB, name string) error {
-	statement := "DROP DATABASE IF EXISTS " + name
-	if s.Dialect == model.Postgres {
-		statement = "DROP SCHEMA IF EXISTS " + name + " CASCADE"
-	}
-	if _, err := admin.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("dropping %s: %w", name, err)
 	}
 	return nil
 }
@@ -116,12 +84,12 @@ func (d *Database) Close() error {
 	if d.pool != nil {
 		err = errors.Join(err, d.pool.Close())
 	}
-	admin, opened := d.open("", nil)
-	if opened != nil {
-		return errors.Join(err, opened)
+	admin, failed := d.admin.Conn(ctx)
+	if failed == nil {
+		failed = errors.Join(d.drop(ctx, admin, d.Name), admin.Close())
 	}
-	defer admin.Close()
-	return errors.Join(err, d.drop(ctx, admin, d.Name))
+	_ = d.alive.Close() // the server may have ended it
+	return errors.Join(err, failed, d.admin.Close())
 }
 
 // Exec carries out a statement on a connection of the database's own.

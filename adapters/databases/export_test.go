@@ -3,6 +3,7 @@ package databases
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"strconv"
@@ -79,3 +80,22 @@ func (m *Measured) Locks() int { return int(m.locks.Load()) }
 // Waiting are the connections that wait for a lock, all at one moment; Among reports whether a session is one of them.
 func (d *Database) Waiting(ctx context.Context) ([]int64, error) { return d.waiting(ctx) }
 func (s *Session) Among(connections []int64) bool                { return slices.Contains(connections, s.id) }
+
+// Identifier quotes a name for a statement.
+func (s *Server) Identifier(name string) string { return s.identifier(name) }
+
+// QueryRow asks on a connection of the database's own.
+func (d *Database) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	return d.watch.QueryRowContext(ctx, query, args...)
+}
+
+// EndRun ends the session that says that the database's run lives, as a kill does.
+func (d *Database) EndRun() {
+	_ = d.alive.Raw(func(any) error { return driver.ErrBadConn })
+}
+
+// Exists reports whether a database is there.
+func (d *Database) Exists(ctx context.Context, name string) (bool, error) {
+	names, err := d.left(ctx, d.alive)
+	return slices.Contains(names, name), err
+}

@@ -1,0 +1,76 @@
+package databases_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/databases"
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// names are databases of a user's, whose names look like those of lockproof's or hold what a statement could take for more.
+var names = []string{
+	"lockproof_2024", "lockproof_1700000000_mine", "lockproof_1700000000_abcdefgh", "lockproof-old",
+	"lockproof_1; DROP TABLE kept", "lockproof_1700000000_`x", `lockproof_1700000000_"; DROP SCHEMA public CASCADE; --`,
+}
+
+// TestUsersDatabasesStay: a run drops no database that it did not make, whatever it is called, and goes on beside it.
+func TestUsersDatabasesStay(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			mine := database(t, d)
+			for _, name := range names {
+				made(t, mine, name)
+			}
+			database(t, d)
+			for _, name := range names {
+				var rows int
+				if err := mine.QueryRow(t.Context(), "SELECT count(*) FROM "+mine.Identifier(name)+".kept").Scan(&rows); err != nil || rows != 1 {
+					t.Errorf("%s: %d rows, %v", name, rows, err)
+				}
+			}
+		})
+	}
+}
+
+// made makes a database with a table and a row, which is dropped when the test ends.
+func made(t *testing.T, by *databases.Database, name string) {
+	t.Helper()
+	what, cascade := "DATABASE ", ""
+	if by.Dialect == sql.Postgres {
+		what, cascade = "SCHEMA ", " CASCADE"
+	}
+	quoted := by.Identifier(name)
+	t.Cleanup(func() {
+		if err := by.Exec(context.Background(), "DROP "+what+quoted+cascade); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, statement := range []string{
+		"CREATE " + what + quoted, "CREATE TABLE " + quoted + ".kept (n integer)", "INSERT INTO " + quoted + ".kept VALUES (1)",
+	} {
+		if err := by.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSweep: a database whose run has ended is dropped by the next run, however young it is; one whose run lives is not,
+// however old it is.
+func TestSweep(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			alive, dead := database(t, d), database(t, d)
+			dead.EndRun()
+			next := database(t, d)
+			for _, c := range []struct {
+				of   *databases.Database
+				want bool
+			}{{alive, true}, {dead, false}, {next, true}} {
+				if there, err := next.Exists(t.Context(), c.of.Name); err != nil || there != c.want {
+					t.Errorf("%s is there: %t, expected %t; %v", c.of.Name, there, c.want, err)
+				}
+			}
+		})
+	}
+}
