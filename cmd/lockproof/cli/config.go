@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // configFile is where flags are looked for that a project always gives.
@@ -224,10 +228,45 @@ func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) er
 				}
 			}
 		}
-		given = append(given, s.name)
+		if err := c.confine(cmd, s); err != nil {
+			return c.at(s.line, err)
+		}
+		given = append(given, s.shown())
 	}
 	if len(given) > 0 {
 		tell(c.path + " gives " + strings.Join(given, ", "))
+	}
+	return nil
+}
+
+// shown is what is said of a setting: its name, and with its value if the command writes or runs what it names.
+func (s *setting) shown() string {
+	if s.name != "exec" && !s.writes() {
+		return s.name
+	}
+	return s.name + ": " + safetext.Escape(strings.Join(s.values, ", "))
+}
+
+// writes reports whether a setting names a file or a folder that a command writes.
+func (s *setting) writes() bool { return s.name == "out" || slices.Contains(outputs, s.name) }
+
+// confine keeps what a file has a command write inside the file's folder, and asks before its program is run for the
+// first time: the file may have come with somebody else's repository.
+func (c *config) confine(cmd *cobra.Command, s setting) error {
+	switch {
+	case s.name == "exec":
+		return permitOnce(cmd, c.path, s.values[len(s.values)-1])
+	case !s.writes():
+		return nil
+	}
+	for _, value := range s.values {
+		inside, err := outfile.Inside(filepath.Dir(c.path), value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if !inside {
+			return fmt.Errorf("%s: %s is outside the folder of %s: a file of flags has files written in its own folder only; type --%s instead", s.name, value, c.path, s.name)
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestConfig(t *testing.T) {
 		{"- prove\n", "prove", exitCannot, ".lockproof.yaml:1: expected commands"},
 		{"prove: {seed: 1", "prove", exitCannot, ".lockproof.yaml: yaml: line 1"},
 		{"prove:\n  seed: 1\n---\nprove:\n", "prove", exitCannot, "expected one document"},
-		{"prove:\n  junit: /missing/x\n", "prove", exitCannot, "--junit: "},
+		{"prove:\n  junit: /missing/x\n", "prove", exitCannot, ".lockproof.yaml:2: junit: /missing/x is outside the folder"},
 		{"", "prove --config other.yaml", exitCannot, "other.yaml: no such file"},
 	} {
 		if err := os.WriteFile(configFile, []byte(test.file), 0o644); err != nil {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -43,31 +44,57 @@ func numberExpected(_ *cobra.Command, err error) error {
 	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
 }
 
-// oncePerFile refuses to write two things to one regular file: the second would take the place of the first.
-func oncePerFile(c *cobra.Command) error {
-	writer := make(map[string]string)
+// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of another
+// flag, or a word of the program to run. What is to be read, or was just written, would be gone.
+func oncePerFile(c *cobra.Command, args []string) error {
 	for _, name := range outputs {
 		flag := c.Flags().Lookup(name)
 		if flag == nil || flag.Value.String() == "" {
 			continue
 		}
 		path := flag.Value.String()
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			continue // such as a pipe, which can take both
+		_, missing := os.Stat(path)
+		for _, arg := range args {
+			if missing == nil && outfile.Same(path, arg) {
+				return fmt.Errorf("--%s would overwrite %s, which the command reads: name another file", name, arg)
+			}
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		path, err := filepath.Abs(path)
+		var err error
+		c.Flags().VisitAll(func(other *pflag.Flag) {
+			if err != nil || other.Name == name || resumes(name, other.Name) || missing != nil && !slices.Contains(outputs, other.Name) {
+				return
+			}
+			if namesFile(other, path) {
+				err = fmt.Errorf("--%s and --%s name one file, %s: expected two files", name, other.Name, path)
+			}
+		})
 		if err != nil {
 			return err
 		}
-		if other, taken := writer[path]; taken {
-			return fmt.Errorf("--%s and --%s name one file, %s: expected two files", other, name, flag.Value)
-		}
-		writer[path] = name
 	}
 	return nil
+}
+
+// resumes reports whether two flags are those of a search that goes on and leaves its checkpoint where it found it.
+func resumes(a, b string) bool { return a == "checkpoint" && b == "resume" }
+
+// namesFile reports whether a flag's value, or a word of it, is that file.
+func namesFile(flag *pflag.Flag, path string) bool {
+	if flag.Value.String() == "" || flag.Value.Type() == "bool" {
+		return false
+	}
+	values := []string{flag.Value.String()}
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	for _, value := range values {
+		for _, word := range append(strings.Fields(value), value) {
+			if outfile.Same(path, word) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // notEmpty refuses flags that are given nothing, such as a variable of the shell's that is not set.

@@ -161,7 +161,7 @@ func prepare(c *cobra.Command, args []string) error {
 	if err := notEmpty(c); err != nil {
 		return err
 	}
-	if err := oncePerFile(c); err != nil {
+	if err := oncePerFile(c, args); err != nil {
 		return err
 	}
 	if err := withPage(c); err != nil {
