@@ -110,7 +110,7 @@ func (t Target) settled() (Target, lock.Kind, error) {
 	if t.own == nil {
 		return t, kind, nil
 	}
-	if _, err := lock.SetOptions(lock.BackendOf(t.own).Defaults, t.options); err != nil {
+	if _, err := t.own.Set(lock.BackendOf(t.own).Defaults, t.options); err != nil {
 		return t, 0, asInvalid(err)
 	}
 	return t, kind, nil

@@ -53,9 +53,5 @@ func Reference(k lock.Kind) *lock.Target {
 
 // OptionsOf are the options of a target with some that were fixed, by name and value.
 func OptionsOf(t *lock.Target, fixed [][2]string) (lock.Options, error) {
-	o, err := lock.SetOptions(lock.BackendOf(t).Defaults, fixed)
-	if err != nil {
-		return nil, err
-	}
-	return t.Settled(o), nil
+	return t.Set(lock.BackendOf(t).Defaults, fixed)
 }

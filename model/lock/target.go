@@ -1,5 +1,7 @@
 package lock
 
+import "fmt"
+
 // Target is a lock to be judged: the reference, or a variant.
 type Target struct {
 	Name string
@@ -38,4 +40,20 @@ func (t *Target) Settled(o Options) Options {
 		return t.Fix(o)
 	}
 	return o
+}
+
+// Set is options with some of them set otherwise, as the target runs with them. An option that the target itself sets to
+// another value is an error: what is judged has every option that was asked for.
+func (t *Target) Set(o Options, pairs [][2]string) (Options, error) {
+	o, err := SetOptions(o, pairs)
+	if err != nil {
+		return nil, err
+	}
+	settled := t.Settled(o)
+	for _, p := range Renamed(o, pairs) {
+		if has := settled.Value(p[0]); has != o.Value(p[0]) {
+			return nil, fmt.Errorf("option %s=%s: %s is a lock with %[1]s=%[4]s; leave the option out, or name another target", p[0], p[1], t.Name, has)
+		}
+	}
+	return settled, nil
 }

@@ -301,7 +301,7 @@ func includes(e *explore.Exploration, situation string) bool {
 
 // fixed are all options of an exploration that matter to costs, so that none is drawn.
 func fixed(e *explore.Exploration) [][2]string {
-	o, err := lock.SetOptions(lock.BackendOf(e.Target).Defaults, e.Options)
+	o, err := engine.OptionsOf(e.Target, e.Options)
 	if err != nil {
 		return e.Options // explore.Run has said so
 	}

@@ -155,7 +155,7 @@ func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error)
 		return nil, err
 	}
 	s := scenario.Scenario{Server: target.Backend, Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(f.slots)}}}
-	if s.Options, err = lock.SetOptions(lock.BackendOf(target).Defaults, options); err != nil {
+	if s.Options, err = target.Set(lock.BackendOf(target).Defaults, options); err != nil {
 		return nil, fmt.Errorf("--option: %w", err)
 	}
 	if err := f.work(&s, target.Kind); err != nil {

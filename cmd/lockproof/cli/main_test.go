@@ -90,6 +90,8 @@ func TestCommandLines(t *testing.T) {
 		{"prove --scenarios 300 --html /dev/null --junit /dev/null", exitHolds, "19 properties: "},
 		{"prove --scenarios 0", exitCannot, `invalid argument "0" for "--scenarios"`},
 		{"prove --option colour=red", exitCannot, `option "colour" is not known`},
+		{"explore priority-lock -o entry=single", exitCannot, "option entry=single: priority-lock is a lock with entry=claims"},
+		{"prove consul-semaphore -o delete-keys=false", exitCannot, "consul-semaphore is a lock with delete-keys=true"},
 		{"prove --option order", exitCannot, "expected name=value"},
 		{"prove --option order=sideways", exitCannot, "expected one of descending, ascending"},
 		{"prove --strategy fair", exitCannot, "expected random or pct"},
