@@ -167,6 +167,28 @@ func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64))
 	}
 }
 
+// Moments calls f with each moment at which a lease ends, or will end if a session's transaction commits: of rows as they are
+// committed, as transactions that have not ended leave them, and as a statement would leave them that reads a clock which was
+// read before. lease is how long leases are.
+func (s *Store) Moments(lease int64, clock sql.Clock, f func(at int64)) {
+	for i := range s.rows {
+		for _, v := range [...]version{s.rows[i].committed, s.rows[i].now} {
+			if v.live && v.token != 0 {
+				f(v.until)
+			}
+		}
+	}
+	for i := range s.sessions {
+		t := &s.sessions[i]
+		if t.open && clock == sql.TransactionTime {
+			f(t.began + lease)
+		}
+		if t.stmt.running && clock == sql.StatementTime {
+			f(t.stmt.began + lease)
+		}
+	}
+}
+
 // Uses reports whether a row has a token, or a statement that waits may give it to one.
 func (s *Store) Uses(token uint8) bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.now.token == token || r.committed.token == token }) ||

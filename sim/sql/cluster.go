@@ -296,23 +296,23 @@ func (k *cluster) tick() (changed bool) {
 // Expired implements [sim.Cluster]: no session ends by itself.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// NextTimer implements [sim.Cluster].
+// NextTimer implements [sim.Cluster]. A lease that is not committed yet has an end as well, and so has the belief that a
+// client will have once its transaction has committed.
 func (k *cluster) NextTimer() (next int64, due bool) {
 	sooner := func(in int64) {
 		if in > 0 && (!due || in < next) {
 			next, due = in, true
 		}
 	}
-	for l := range k.scenario.Locks {
-		k.leases(uint8(l), func(_, _ uint8, until int64) {
-			if until != forever {
-				sooner(until + 1 - k.store.Now)
-			}
-		})
-	}
+	k.store.Moments(int64(k.Lease), k.clock(), func(at int64) { sooner(at + 1 - k.store.Now) })
 	for i := range k.clients {
-		if m := &k.clients[i].machine; m.held && k.Deadline != never {
-			sooner(int64(k.Lease) - m.age)
+		if m := &k.clients[i].machine; k.Deadline != never {
+			if m.held {
+				sooner(int64(k.Lease) - m.age)
+			}
+			if m.granted() {
+				sooner(int64(k.Lease) - m.fresh)
+			}
 		}
 	}
 	for i, left := range k.waits {

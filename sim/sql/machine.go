@@ -210,6 +210,11 @@ func (k *cluster) grants(m *machine) bool {
 	return m.phase == granting || m.phase == claiming || m.phase == extending
 }
 
+// granted reports whether the machine has changed a lease in a transaction that it has yet to commit.
+func (m *machine) granted() bool {
+	return (m.phase == which || m.phase == committing) && m.ended.Held
+}
+
 // take has a machine go on with a reply.
 func (k *cluster) take(m *machine, c uint8, r sql.Reply) {
 	there := m.phase == adding && r.Code == sql.Duplicate // somebody else was first
