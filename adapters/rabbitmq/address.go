@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 const exampleURL = "amqp://guest:guest@127.0.0.1:5672/%2F"
@@ -41,14 +43,4 @@ func checkURL(address string) (string, error) {
 }
 
 // redact returns an address that may be shown: without its password.
-func redact(address string) string {
-	if u, err := url.Parse(address); err == nil {
-		return u.Redacted()
-	}
-	scheme, rest, found := strings.Cut(address, "://")
-	at := strings.LastIndex(rest, "@")
-	if !found || at < 0 {
-		return address
-	}
-	return scheme + "://xxxxx" + rest[at:]
-}
+func redact(address string) string { return secret.Hide(address) }

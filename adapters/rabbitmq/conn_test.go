@@ -126,7 +126,7 @@ func TestDialErrors(t *testing.T) {
 	l.Close()
 	for _, c := range []struct{ url, want string }{
 		{"http://x", `"http://x" is not the address of a broker`},
-		{"amqp://user:secret@" + address, "connecting to amqp://user:xxxxx@" + address + "/%2F: "},
+		{"amqp://user:secret@" + address, "connecting to amqp://user:***@" + address + "/%2F: "},
 	} {
 		_, err := rabbitmq.Dial(t.Context(), c.url, new(amqp.Names))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

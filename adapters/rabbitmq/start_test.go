@@ -44,7 +44,7 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 	_ = l.Close()
 
 	for _, c := range []struct{ flag, env, want string }{
-		{flag: address, want: "--on: connecting to amqp://user:xxxxx@" + l.Addr().String() + "/%2F: nobody listens there"},
+		{flag: address, want: "--on: connecting to amqp://user:***@" + l.Addr().String() + "/%2F: nobody listens there"},
 		{env: address, want: rabbitmq.EnvURL + ": connecting to "},
 		{flag: "http://x", env: address, want: `--on: "http://x" is not the address of a broker`},
 		{env: "x", want: rabbitmq.EnvURL + `: "x" is not the address of a broker`},

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // Main carries out the command line of this process, and ends it. Campaigns are run by the runner, and real servers besides
@@ -42,7 +43,7 @@ func run(args []string, out, errs io.Writer) int {
 	err := root.ExecuteContext(context.WithValue(ctx, endingKey{}, &end))
 	err = all(err, end.close())
 	for _, trouble := range troubles(err) {
-		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(trouble.Error()+hint(trouble)))
+		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(secret.Hide(trouble.Error()+hint(trouble))))
 	}
 	return exitCode(err, ctx.Err() != nil)
 }

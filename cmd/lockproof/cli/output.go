@@ -17,6 +17,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -235,13 +236,38 @@ func (f *outputFlags) print(w io.Writer, r *report.Report) error {
 	return report.WriteCard(w, r, outputStyle())
 }
 
-// commandLine is what was typed, for the record of a counterexample, and as a shell takes it.
+// commandLine is what was typed, for the record of a counterexample, and as a shell takes it. Passwords are left out: an
+// address that an environment variable gives is that variable, and any other has *** for its password.
 func commandLine() string {
-	words := []string{"lockproof"}
+	words, last := []string{"lockproof"}, ""
 	for _, arg := range os.Args[1:] {
-		words = append(words, quote(arg))
+		words = append(words, withoutSecret(last, arg))
+		last = arg
 	}
 	return strings.Join(words, " ")
+}
+
+// addressVariables are the environment variables that say where servers are.
+var addressVariables = []string{"LOCKPROOF_AMQP_URL", "LOCKPROOF_REDIS_URL", "LOCKPROOF_MYSQL_URL", "LOCKPROOF_POSTGRES_URL"}
+
+// withoutSecret is a word of a command line as a shell takes it, and without its password. The word before it may name
+// what it is.
+func withoutSecret(before, word string) string {
+	head, value, assigned := strings.Cut(word, "=")
+	if !assigned || !strings.HasPrefix(head, "--") {
+		head, value = "", word
+	} else {
+		head += "="
+	}
+	for _, name := range addressVariables {
+		if value != "" && value == os.Getenv(name) {
+			return head + `"$` + name + `"`
+		}
+	}
+	if strings.HasPrefix(before, "-") && secret.HideCommand(before+" "+word) != secret.Hide(before+" "+word) && !strings.ContainsAny(word, "= ") {
+		return quote("***")
+	}
+	return quote(secret.HideCommand(word))
 }
 
 // quote is a word as a shell takes it.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/histories/style"
 )
 
@@ -61,4 +62,6 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (boo
 }
 
 // tell writes a line about what is going on.
-func tell(line string) { fmt.Fprintln(os.Stderr, "lockproof:", safetext.OneLine(line)) }
+func tell(line string) {
+	fmt.Fprintln(os.Stderr, "lockproof:", safetext.OneLine(secret.HideCommand(line)))
+}
