@@ -269,7 +269,7 @@ func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 
 // everything reports whether every execution within the bounds was visited.
 func (r *Report) everything() bool {
-	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "") && (r.Runs == nil || r.Runs.Incomplete == "" && r.Runs.Preemptions == nil)
+	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "" && r.Space.Moments == "") && (r.Runs == nil || r.Runs.Incomplete == "" && r.Runs.Preemptions == nil)
 }
 
 // unclear is why it could not be told whether a property holds.

@@ -75,6 +75,7 @@ type spaceFile struct {
 	Reductions  []string    `json:"reductions"`
 	Missed      float64     `json:"probability_of_a_missed_state"`
 	Cut         string      `json:"cut,omitempty"`
+	Moments     string      `json:"moments,omitempty"`
 	Operations  []countFile `json:"transitions_by_operation"`
 	Covered     []string    `json:"covered"`
 	NotCovered  []string    `json:"not_covered"`
@@ -103,7 +104,7 @@ func spaceOf(s *Space) *spaceFile {
 	}
 	f := &spaceFile{
 		States: s.States, Transitions: s.Transitions, Diameter: s.Diameter, Branching: s.Branching(), Final: s.Final,
-		Queue: s.Queue, Bytes: s.Bytes, Reductions: s.Reductions, Missed: s.Missed, Cut: s.Cut,
+		Queue: s.Queue, Bytes: s.Bytes, Reductions: s.Reductions, Missed: s.Missed, Cut: s.Cut, Moments: s.Moments,
 		Covered: s.Covered, NotCovered: s.NotCovered,
 	}
 	f.Operations = countsOf(s.Operations)

@@ -21,6 +21,9 @@ type Space struct {
 	Certainty string
 	// Cut says why not everything was visited; "" where it was.
 	Cut string
+	// Moments says at which moments time passed, where not all were tried: what holds then is passed, not proved. "" is that time
+	// does not matter.
+	Moments string
 	// Operations are how many transitions were part of each.
 	Operations []Count
 	Covered    []string // endings of operations and replies of the broker that some execution came to
@@ -54,6 +57,9 @@ func cardSpace(r *Report, s style.Style) []style.Line {
 	}), style.Plain, s)
 	if sp.Cut != "" {
 		out = append(out, labelled("not everything", strings.Fields(sp.Cut), style.Yellow, s)...)
+	}
+	if sp.Moments != "" {
+		out = append(out, labelled("time", strings.Fields(sp.Moments), style.Yellow, s)...)
 	}
 	if len(sp.Reductions) > 0 {
 		out = append(out, labelled("reduced by", style.List(sp.Reductions), style.Plain, s)...)

@@ -114,9 +114,9 @@ func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedL
 	return row, err
 }
 
-// defaultsOf are all options of a target as they are by default: none is drawn.
+// defaultsOf are all options of a target as it has them by default: none is drawn.
 func defaultsOf(t *lock.Target) (fixed [][2]string) {
-	def := lock.BackendOf(t).Defaults
+	def := t.Settled(lock.BackendOf(t).Defaults)
 	for _, o := range def.Table() {
 		fixed = append(fixed, [2]string{o.Name, def.Value(o.Name)})
 	}

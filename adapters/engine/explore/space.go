@@ -12,12 +12,20 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
+// moments says at which moments time passes in a search of a target's executions, if it matters.
+func moments(t *lock.Target) string {
+	if !t.Traits.Has(lock.Leases) {
+		return ""
+	}
+	return "a millisecond a command, and now and then up to the one before the next end of a lease, a belief or a wait; other moments were not tried: passed, not proved"
+}
+
 // spaceOf is what a search has visited, as a report tells of it.
 func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
 	s := &report.Space{
 		States: int(r.States), Transitions: int(r.Transitions), Diameter: r.Depth, Final: int(r.Final), Queue: int(r.Queue),
 		Missed: r.Certainty.Missed, Certainty: r.Certainty.String(), Cut: cut(r),
-		Bytes: int((r.TableBytes + r.QueueBytes + r.PartBytes + r.MoveBytes) / max(r.States, 1)),
+		Moments: moments(b.Target), Bytes: int((r.TableBytes + r.QueueBytes + r.PartBytes + r.MoveBytes) / max(r.States, 1)),
 	}
 	for _, k := range []struct {
 		on   bool
