@@ -99,7 +99,10 @@ func TestExploreMutants(t *testing.T) {
 // visit is how many steps a violation takes in a room, or 0.
 func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.Property) int {
 	e.Target, e.Properties = target, 1<<p
-	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Options = slices.DeleteFunc(append([][2]string{{"pipeline", "0"}}, e.Options...), func(o [2]string) bool {
+		_, err := engine.OptionsOf(target, [][2]string{o})
+		return err != nil // the target sets it otherwise
+	})
 	e.Search = search.Options{Reductions: search.AllReductions, First: p != property.Linearizable, Workers: 1}
 	if target.Kind == lock.Mutex {
 		e.Admins = 0
