@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 // sibling is a program that has all that this one has, and besides what takes long to compile.
@@ -58,13 +60,10 @@ func (p sibling) find() (string, error) {
 	return exec.LookPath(name)
 }
 
-// build builds the program: of the version that this one is, or of the module in whose directory we are.
+// build builds the program: of the version that this one is, or of the clone that this one was built from.
 func (p sibling) build(ctx context.Context) (string, error) {
 	version := moduleVersion()
 	target, kept := p.source()+"@"+version, version
-	if version == "" {
-		target, kept = p.source(), "devel"
-	}
 	missing := func(err error) error {
 		return fmt.Errorf("%s %s, which is neither beside lockproof nor in PATH, and could not be built: %w; go install %s@latest installs it", p.does, p.name, err, p.source())
 	}
@@ -76,10 +75,25 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", missing(err)
 	}
+	clone := ""
+	if version == "" {
+		if clone, err = cloneHere(); err != nil {
+			return "", missing(err)
+		}
+		target, kept = p.source(), "devel"
+	}
 	dir := filepath.Join(cache, "lockproof", kept)
-	tell("building " + p.name + ", once, in " + dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", missing(err)
+	}
 	build := exec.CommandContext(ctx, compiler, "install", target)
-	build.Env = append(os.Environ(), "GOBIN="+dir)
+	build.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off")
+	if build.Dir = dir; clone != "" {
+		build.Dir = clone
+		tell("building " + p.name + " from the clone " + clone + ", in " + dir)
+	} else {
+		tell("building " + p.name + " " + version + ", once, in " + dir)
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		said := strings.TrimSpace(string(out))
 		if said != "" {
@@ -93,8 +107,36 @@ func (p sibling) build(ctx context.Context) (string, error) {
 // moduleVersion is the version as which this program was installed, "" where it was built from a directory.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "(devel)" || info.Main.Sum == "" {
+	if !ok || info.Main.Path != "github.com/lockproof/lockproof" || info.Main.Version == "(devel)" || info.Main.Sum == "" {
 		return ""
 	}
 	return info.Main.Version
+}
+
+// sourceFile is this file where the program was compiled, "" where that is not known.
+var sourceFile = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return file
+}()
+
+// cloneHere is the folder of the clone that this program was built from, if the current folder is in it. Nothing else is
+// built: a folder's go.mod may give itself any name.
+func cloneHere() (string, error) {
+	const next = "this program has no version, and the current folder is not in the clone that it was built from"
+	if !filepath.IsAbs(sourceFile) { // built with -trimpath
+		return "", errors.New("this program has no version, and does not say which clone it was built from")
+	}
+	clone, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(sourceFile), "..", "..", ".."))
+	if err != nil {
+		return "", errors.New(next)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	inside, err := outfile.Inside(clone, here)
+	if err != nil || !inside {
+		return "", errors.New(next)
+	}
+	return clone, nil
 }

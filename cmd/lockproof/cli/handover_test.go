@@ -12,14 +12,21 @@ import (
 	"testing"
 )
 
+// sourceVariable is the environment variable that says where the program was compiled.
+const sourceVariable = "LOCKPROOF_TEST_SOURCE"
+
 // handedOver is a command line of the program without campaigns and drivers, with PATH and no cache.
 func handedOver(t *testing.T, path string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
-	cmd.Env = append(os.Environ(), asCommand+"="+handsOver, "PATH="+path, "XDG_CACHE_HOME="+t.TempDir())
-	err := cmd.Run()
+	here, err := filepath.Abs("handover.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), asCommand+"="+handsOver, "PATH="+path, "XDG_CACHE_HOME="+t.TempDir(), sourceVariable+"="+here)
+	err = cmd.Run()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
@@ -77,5 +84,34 @@ func TestHandOverServers(t *testing.T) {
 	}
 	if code, out, errs := handedOver(t, t.TempDir(), "compare", "priority-lock", "--time", "1s", "--scenarios", "10"); code != exitHolds || !strings.Contains(out, serversProgram.name) {
 		t.Errorf("compare without the program: exit code %d, %q, %q", code, out, errs)
+	}
+}
+
+// TestBuildsOnlyItsClone: in a folder that is not in the clone that the program was built from, nothing is built, whatever
+// its go.mod says.
+func TestBuildsOnlyItsClone(t *testing.T) {
+	tools, foreign := t.TempDir(), t.TempDir()
+	ran := filepath.Join(t.TempDir(), "ran")
+	if err := os.WriteFile(filepath.Join(tools, "go"), []byte("#!/bin/sh\necho >"+ran+"\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(foreign, "go.mod"), []byte("module github.com/lockproof/lockproof\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("handover.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range []string{here, "github.com/lockproof/lockproof/cmd/lockproof/cli/handover.go"} {
+		cmd := exec.Command(os.Args[0], "campaign", "status")
+		cmd.Dir = foreign
+		cmd.Env = append(os.Environ(), asCommand+"="+handsOver, "PATH="+tools, "XDG_CACHE_HOME="+t.TempDir(), sourceVariable+"="+source)
+		said, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != exitCannot || !bytes.Contains(said, []byte("clone that it was built from")) && !bytes.Contains(said, []byte("which clone it was built from")) {
+			t.Errorf("%s: exit code %d: %s", source, code, said)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Errorf("%s: something was built", source)
+		}
 	}
 }

@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 		}()
 	}
 	campaigns, finders = queue.Runner{}, linked.Finders
+	if source := os.Getenv("LOCKPROOF_TEST_SOURCE"); source != "" {
+		sourceFile = source
+	}
 	switch os.Getenv(asCommand) {
 	case "":
 		os.Exit(m.Run())
