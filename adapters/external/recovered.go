@@ -2,7 +2,6 @@ package external
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 )
@@ -11,10 +10,8 @@ import (
 // has not any more: it declares the exclusive queue anew, or consumes. Where clients were seen to open connections while nobody
 // called them, and where that is to be shown again, it is waited for when all is over.
 
-const (
-	mostRecoveries = 3                      // are waited for in a run
-	recovering     = 200 * time.Millisecond // is how long a driver may send nothing while it recovers
-)
+// mostRecoveries are waited for in a run.
+const mostRecoveries = 3
 
 // Recovers has it waited for drivers that recover, whether or not they were seen to do so.
 func (s *Runner) Recovers(so bool) { s.recovers = so }
@@ -81,7 +78,7 @@ func (r *run) awaitRecovery(p *clientState) (came bool, err error) {
 		r.mu.Lock()
 		before = p.clientHandle.since
 		r.mu.Unlock()
-		_, err = r.wait(r.ctx, recovering, func() bool { return false })
+		_, err = r.wait(r.ctx, r.config.Timing.Recovery, func() bool { return false })
 	}
 	return came, err
 }

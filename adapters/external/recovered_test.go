@@ -116,7 +116,7 @@ func (m *recovering) Close() error {
 // TestRecovered: a driver that declares again, by its own clock, what its client has given up is told of.
 func TestRecovered(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
-		runner := timedRunner(t, lock.Mutex, external.Timing{Revival: time.Minute}, "recovering", func(url string) (inprocess.Lock, error) {
+		runner := timedRunner(t, lock.Mutex, external.Timing{Revival: time.Minute, Recovery: 5 * time.Second}, "recovering", func(url string) (inprocess.Lock, error) {
 			m := &recovering{url: url, wrong: wrong}
 			return m, m.connect()
 		})

@@ -34,6 +34,8 @@ type Timing struct {
 	// Revival is how long is waited, once, for a client that has lost its connection to open another one by itself. Drivers that
 	// do so try every 5 seconds at the latest, unless they are told otherwise; 0 is 12 seconds.
 	Revival time.Duration
+	// Recovery is how long a driver may send nothing while it recovers; 0 is 200 milliseconds.
+	Recovery time.Duration
 	// Slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on
 	// a busy machine, or because others were waited for. What such a client does is judged less strictly. 0 is 200
 	// milliseconds.
@@ -53,6 +55,7 @@ func (t Timing) withDefaults() Timing {
 		Habit:    cmp.Or(t.Habit, 50*time.Millisecond),
 		Finish:   cmp.Or(t.Finish, 50*time.Millisecond),
 		Revival:  cmp.Or(t.Revival, 12*time.Second),
+		Recovery: cmp.Or(t.Recovery, 200*time.Millisecond),
 		Slow:     cmp.Or(t.Slow, 200*time.Millisecond),
 	}
 }
