@@ -179,7 +179,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	}
 	switch {
 	case disconnecting(e.Reason):
-		r.mayLose(c)
+		r.mayLose(c, c.doubtful(e.Reason))
 	case e.Type != history.Info:
 		c.heard = i
 	}

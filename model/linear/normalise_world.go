@@ -13,7 +13,7 @@ func (r *normaliser) world(i int32, e *history.Event) {
 		if ci := r.clients.find(e.Target); ci != none {
 			c := &r.clients.list[ci]
 			c.died = c.died || c.gone == none
-			r.mayLose(c)
+			r.mayLose(c, c.heard)
 			r.crashed(i, c)
 		}
 	case history.Gone:
@@ -125,10 +125,10 @@ func (r *normaliser) bounded(k *operation) {
 }
 
 // mayLose notes that a client may have lost its connection, as it crashed, was told so or was not
-// answered: without evidence of when, it may have been at any moment.
-func (r *normaliser) mayLose(c *client) {
+// answered: without evidence of when, it may have been at any moment since an event.
+func (r *normaliser) mayLose(c *client, since int32) {
 	for g := c.grants; g != none; g = r.call(g).link {
-		lost := mayLose{call: g, from: max(c.heard, r.call(g).ret)}
+		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
 		if r.roll == nil {
 			r.uncertain = append(r.uncertain, lost)
 		} else if !r.roll.known.witnessed {
@@ -137,11 +137,21 @@ func (r *normaliser) mayLose(c *client) {
 	}
 }
 
+// doubtful is the event since which a client may have lost its connection, as the operation under way was not answered for
+// a reason: told of a lost connection or a crash, since it was last heard of; otherwise since it was invoked. An operation
+// that merely has no answer says nothing of what its client had before.
+func (c *client) doubtful(why lock.Reason) int32 {
+	if why == lock.Disconnected || why == lock.Crashed {
+		return c.heard
+	}
+	return c.inv
+}
+
 // unanswered is the client's operation under way that ends without an answer, for a reason if one is
 // told.
 func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	if c.inv != none {
-		r.mayLose(c)
+		r.mayLose(c, c.doubtful(why))
 	}
 	if c.call == none {
 		c.inv = none
