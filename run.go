@@ -118,7 +118,11 @@ func (r *run) start() (err error) {
 	if r.broker.CanRestart() { // it is ours, and gone with us
 		return nil
 	}
-	if _, err := r.broker.Register(ctx, func(error) { cancel() }); err != nil { // Stop says why
+	found, err := r.broker.Register(ctx, func(error) { cancel() }) // Stop says why
+	for _, left := range found.Left {
+		r.tell(left)
+	}
+	if err != nil {
 		if r.ctx.Err() != nil {
 			cancel()
 			return errors.Join(r.ctx.Err(), r.broker.Stop())

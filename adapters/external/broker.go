@@ -59,6 +59,8 @@ type Notes interface {
 	Note(queue, exchange string)
 	// Forget removes queues that are known to be gone from the register.
 	Forget(queues []string)
+	// Prefix begins the names of a set of queues, so that the register shows whose they are.
+	Prefix() string
 }
 
 // Declared is the queues that clients have declared. It is safe for concurrent use.
@@ -146,7 +148,9 @@ func (s *Runner) connect() error {
 		}
 	}
 	real.Mirror = wire.NewMirror(proxy, s.config.Version)
-	s.prefix, s.broker = stress.Prefix(), real
+	if s.prefix, s.broker = stress.Prefix(), real; real.notes != nil {
+		s.prefix = real.notes.Prefix()
+	}
 	return nil
 }
 

@@ -42,5 +42,14 @@ func checkURL(address string) (string, error) {
 	return u.String(), nil
 }
 
+// place is where a broker is: host, port and virtual host, without who asks.
+func place(address string) string {
+	u, err := amqp.ParseURI(address)
+	if err != nil {
+		return address
+	}
+	return fmt.Sprintf("%s:%d/%s", u.Host, u.Port, url.PathEscape(u.Vhost))
+}
+
 // redact returns an address that may be shown: without its password.
 func redact(address string) string { return secret.Hide(address) }

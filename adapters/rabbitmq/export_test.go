@@ -6,6 +6,15 @@ func (b *Broker) InRegistry(name string) *Broker {
 	return b
 }
 
+// AccountingIn is the broker with a folder of accounts of a test's own.
+func (b *Broker) AccountingIn(dir string) *Broker {
+	b.accounts = dir
+	return b
+}
+
+// Mark is what the names of this run begin with.
+func (b *Broker) Mark() string { return b.registered.Mark }
+
 // Noted is how many notes this run has on the broker.
 func (b *Broker) Noted() int {
 	r := b.registered

@@ -39,7 +39,7 @@ func (m measuredBroker) Lock(ctx context.Context, t *lock.Target, _ time.Duratio
 		setUp = func(o *observer) error { return declareSlots(o, t, options, layout, 1) }
 	}
 	var err error
-	if l.names, err = prefixed(names, stress.Prefix()); err != nil {
+	if l.names, err = prefixed(names, m.broker.Prefix()); err != nil {
 		return nil, err
 	}
 	m.broker.note(l.names, l.queues())

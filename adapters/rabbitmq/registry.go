@@ -3,9 +3,11 @@ package rabbitmq
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,11 +25,18 @@ import (
 //
 // A run is dead if its alive is gone, and still gone after a while; who can declare that name has it alone, so that two
 // never tidy up after the same run. A run that loses its connection loses the proof that it lives, and has to end.
-// Names that do not carry the mark may be somebody else's: what was there before is never deleted, and the rest only by
-// who is alone.
+//
+// Anybody who may write to the broker can write an entry and notes. A note therefore deletes only a name that carries the
+// mark of its own run. Other names may be somebody else's: they are proved by the run's [account], which is not on the
+// broker. What was there before is never deleted, what has consumers or, of dead runs, messages is not either, and the
+// rest only by a run that is alone. A run has the registry to itself by an exclusive queue while it reads it, and
+// deletes it when it leaves it empty.
 
 // registryQueue has an entry for each run.
 const registryQueue = "lockproof.registry"
+
+// lockLimit is how long a run waits for others to let go of the registry.
+const lockLimit = 20 * time.Second
 
 // deadFor is how long a run must seem dead before another one tidies up after it.
 const deadFor = time.Second
@@ -55,16 +64,19 @@ type thing struct {
 }
 
 // marked reports whether the thing can be nobody's but lockproof's.
-func (t thing) marked() bool { return stress.Marked(t.Queue + t.Exchange) }
+func (t thing) marked() bool { return stress.Marked(t.name()) }
 
 // registration is this run in the registry.
 type registration struct {
 	entry
 	registry string // the queue
+	accounts string // the folder of accounts, "" where there is none
+	place    string // of the broker, in accounts
 	conn     *amqp091.Connection
 
 	mu      sync.Mutex
 	notes   *amqp091.Channel
+	account *account       // nil where it can't be written
 	kept    map[thing]bool // that may be there, by our doing
 	before  map[thing]bool // that were there before
 	noted   int            // notes on the broker
@@ -72,12 +84,17 @@ type registration struct {
 	lost    error
 }
 
-// Register enters this run in the registry of the broker, tidies up after runs that are dead, and says after how many.
-// Until Stop, what is noted is deleted by whoever comes next, should we be killed. lost is called if the run must end:
-// the broker takes it for dead.
-func (b *Broker) Register(ctx context.Context, lost func(error)) (tidied int, err error) {
+// Tidied is what a run has found of those before it.
+type Tidied struct {
+	Runs int      // dead runs that were tidied up after
+	Left []string // what was not deleted, and why, for people to read
+}
+
+// Register enters this run in the registry of the broker and tidies up after runs that are dead. Until Stop, what is noted
+// is deleted by whoever comes next, should we be killed. lost is called if the run must end: the broker takes it for dead.
+func (b *Broker) Register(ctx context.Context, lost func(error)) (found Tidied, err error) {
 	r := &registration{
-		entry: entry{entryFormat, stress.Prefix(), time.Now().UTC()}, registry: cmp.Or(b.registry, registryQueue),
+		entry: entry{entryFormat, stress.Prefix(), time.Now().UTC()}, registry: cmp.Or(b.registry, registryQueue), place: place(b.URL),
 		kept: make(map[thing]bool), before: make(map[thing]bool),
 	}
 	defer func() {
@@ -86,17 +103,61 @@ func (b *Broker) Register(ctx context.Context, lost func(error)) (tidied int, er
 		}
 	}()
 	if r.conn, err = amqp091.DialConfig(b.URL, amqp091.Config{Heartbeat: registryHeartbeat, Dial: dialer(ctx)}); err != nil {
-		return 0, err
+		return found, err
 	}
+	if err := r.lock(ctx); err != nil {
+		return found, errors.Join(err, r.conn.Close())
+	}
+	defer func() { err = errors.Join(err, r.unlock()) }()
 	if err := r.enter(ctx); err != nil {
-		return 0, errors.Join(err, r.conn.Close())
+		return found, errors.Join(err, r.conn.Close())
 	}
+	r.openAccount(b, &found)
 	go r.watch(lost)
 	b.mu.Lock()
 	b.registered = r
 	b.mu.Unlock()
-	return r.tidy(ctx)
+	return found, r.tidy(ctx, &found)
 }
+
+// openAccount opens this run's account. Where there is none, unmarked names are deleted at the end of this run or never.
+func (r *registration) openAccount(b *Broker, found *Tidied) {
+	dir, err := b.accountsDir()
+	if err == nil {
+		r.account, err = openAccount(dir, r.Mark, r.place)
+	}
+	if err != nil {
+		found.Left = append(found.Left, fmt.Sprintf("keeping account of names without lockproof's mark: %v; should this run be killed, they stay", err))
+		return
+	}
+	r.accounts = dir
+}
+
+// lock has no other run of lockproof's read or delete the registry until unlock.
+func (r *registration) lock(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lockLimit)
+	defer cancel()
+	for !r.take(r.lockQueue()) {
+		if r.conn.IsClosed() {
+			return amqp091.ErrClosed
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for queue %s, which another run has to itself: %w; try again when it has ended", r.lockQueue(), ctx.Err())
+		}
+		sleep(ctx, 20*pollPause)
+	}
+	return nil
+}
+
+// unlock lets others have the registry. A connection that is closed has let go of it.
+func (r *registration) unlock() error {
+	if r.conn.IsClosed() {
+		return nil
+	}
+	return r.remove([]thing{{Queue: r.lockQueue()}})
+}
+
+func (r *registration) lockQueue() string { return r.registry + ".lock" }
 
 // enter makes the entry: first what proves that we live, last what names are noted in.
 func (r *registration) enter(ctx context.Context) (err error) {
@@ -150,6 +211,7 @@ func (r *registration) watch(lost func(error)) {
 	r.mu.Lock()
 	closing := r.closing
 	if !closing {
+		r.keepAccount()
 		r.lost = fmt.Errorf("the broker took this run for dead, so that another may tidy up after it: %w; run it again", cmpError(why))
 	}
 	err := r.lost
@@ -186,11 +248,32 @@ func (r *registration) note(t thing) {
 	}
 }
 
+// remember writes to the account what the mark does not tell. mu is held.
+func (r *registration) remember(l line) {
+	if r.account == nil || l.marked() {
+		return
+	}
+	err := r.account.write(l)
+	if r.account.lines > 2*len(r.kept)+notesKept {
+		err = errors.Join(err, r.account.begin(r.kept))
+	}
+	_ = err // what is not accounted for stays
+}
+
+// keepAccount leaves the account to the next run. mu is held.
+func (r *registration) keepAccount() {
+	if r.account != nil {
+		_ = r.account.file.Close()
+		r.account = nil
+	}
+}
+
 // notesKept is how many notes of what is gone are not worth throwing away.
 const notesKept = 1000
 
 // write writes a note. Where that fails the connection is lost, and the run ends. mu is held.
 func (r *registration) write(t thing) {
+	r.remember(line{thing: t})
 	body, err := json.Marshal(t)
 	if err == nil && r.notes.Publish("", r.entry.notes(), false, false, message(body)) == nil {
 		r.noted++
@@ -227,12 +310,17 @@ func (r *registration) exists(t thing) bool {
 	return !errors.As(err, &closed) || closed.Code != amqp091.NotFound
 }
 
-// forget takes back notes of things that are gone. What is left of them on the broker does no harm.
+// forget takes back notes of things that are gone: by the account, others may make what has such a name from now on. Notes
+// of marked names that are left on the broker do no harm.
 func (r *registration) forget(queues []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, q := range queues {
-		delete(r.kept, thing{Queue: q})
+		t := thing{Queue: q}
+		if r.kept[t] {
+			r.remember(line{t, true})
+		}
+		delete(r.kept, t)
 	}
 }
 
@@ -258,13 +346,26 @@ func (b *Broker) registration() *registration {
 	return b.registered
 }
 
-// theirs reports whether a queue was there before us.
-func (b *Broker) theirs(queue string) bool {
+// Prefix begins the names of a set of queues on the broker. Where it keeps account of this run, it is the run's mark, by
+// which others know whose they are.
+func (b *Broker) Prefix() string {
+	if r := b.registration(); r != nil {
+		return r.Mark + strings.ToLower(rand.Text()[:6]) + "."
+	}
+	return stress.Prefix()
+}
+
+// ours reports whether a queue that clients have declared was made by this run. Nobody else uses a broker of our own.
+func (b *Broker) ours(queue string) bool {
+	t := thing{Queue: queue}
+	if t.marked() || b.CanRestart() {
+		return true
+	}
 	r := b.registration()
 	if r == nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.before[thing{Queue: queue}]
+	return r.kept[t]
 }

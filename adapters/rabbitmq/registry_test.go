@@ -1,7 +1,10 @@
 package rabbitmq_test
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"strings"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -17,6 +20,7 @@ type registryTest struct {
 	t        *testing.T
 	url      string
 	registry string
+	accounts string
 	conn     *amqp091.Connection
 }
 
@@ -26,7 +30,7 @@ func newRegistryTest(t *testing.T) *registryTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &registryTest{t, url, stress.Prefix() + "registry", conn}
+	r := &registryTest{t, url, stress.Prefix() + "registry", t.TempDir(), conn}
 	t.Cleanup(func() {
 		r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(r.registry, false, false, false); return err })
 		conn.Close()
@@ -46,12 +50,22 @@ func (r *registryTest) do(what func(*amqp091.Channel) error) error {
 // register enters a run at an address.
 func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broker, tidied int) {
 	r.t.Helper()
-	b = (&rabbitmq.Broker{URL: url}).InRegistry(r.registry)
-	tidied, err := b.Register(r.t.Context(), lost)
+	b, found := r.find(url, lost)
+	if len(found.Left) > 0 {
+		r.t.Errorf("left: %q", found.Left)
+	}
+	return b, found.Runs
+}
+
+// find enters a run at an address, and gives what it has found.
+func (r *registryTest) find(url string, lost func(error)) (b *rabbitmq.Broker, found rabbitmq.Tidied) {
+	r.t.Helper()
+	b = (&rabbitmq.Broker{URL: url}).InRegistry(r.registry).AccountingIn(r.accounts)
+	found, err := b.Register(r.t.Context(), lost)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return b, tidied
+	return b, found
 }
 
 func (r *registryTest) stop(b *rabbitmq.Broker) {
@@ -97,7 +111,10 @@ func (r *registryTest) entries() (n int) {
 		n = q.Messages
 		return err
 	}); err != nil {
-		r.t.Fatal(err)
+		var closed *amqp091.Error
+		if !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+			r.t.Fatal(err)
+		}
 	}
 	return n
 }
@@ -125,7 +142,7 @@ func TestRegistryTidies(t *testing.T) {
 	if tidied != 0 {
 		t.Errorf("tidied up after %d runs, of which none is dead", tidied)
 	}
-	left, exchange, kept, theirs := stress.Prefix()+"left", stress.Prefix()+"exchange", stress.Prefix()+"kept", "theirs."+r.registry[10:40]
+	left, exchange, kept, theirs := killed.Prefix()+"left", killed.Prefix()+"exchange", alive.Prefix()+"kept", "theirs."+r.registry[10:40]
 	r.declare(theirs)
 	defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(theirs, false, false, false); return err })
 	killed.Note(left, "")
@@ -203,5 +220,157 @@ func TestRegistryForgets(t *testing.T) {
 	r.stop(b)
 	if r.exists(stays, "") {
 		t.Error("a queue is left that was noted before the others")
+	}
+}
+
+// publish sends a message to a queue.
+func (r *registryTest) publish(queue string, body any) {
+	r.t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.do(func(ch *amqp091.Channel) error {
+		if err := ch.Confirm(false); err != nil {
+			return err
+		}
+		c, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp091.Publishing{Body: data})
+		if err == nil {
+			c.Wait()
+		}
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestRegistryForged: notes that somebody else writes delete nothing but names with the mark of a run that has ended. The
+// rest is left, and said once.
+func TestRegistryForged(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	theirs, alive := "theirs."+r.registry[10:40], stress.Prefix()+"jobs-1-A"
+	forged := stress.Prefix()
+	for _, q := range []string{theirs, alive, r.registry, forged + "notes", forged + "jobs"} {
+		r.declare(q)
+		defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(q, false, false, false); return err })
+	}
+	exchange := "exchange." + theirs
+	if err := r.do(func(ch *amqp091.Channel) error {
+		return ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer r.do(func(ch *amqp091.Channel) error { return ch.ExchangeDelete(exchange, false, false) })
+	r.publish(r.registry, map[string]any{"lockproof": "run 1", "mark": forged})
+	for _, note := range []map[string]string{
+		{"queue": theirs}, {"exchange": exchange}, {"queue": alive}, {"queue": theirs, "exchange": forged}, {"queue": forged + "jobs"},
+	} {
+		r.publish(forged+"notes", note)
+	}
+	b, found := r.find(r.url, func(err error) { t.Error(err) })
+	if !r.exists(theirs, "") || !r.exists("", exchange) || !r.exists(alive, "") {
+		t.Errorf("deleted by a forged note: theirs there %v, exchange there %v, another run's there %v", r.exists(theirs, ""), r.exists("", exchange), r.exists(alive, ""))
+	}
+	if found.Runs != 1 || r.exists(forged+"jobs", "") || len(found.Left) != 3 || !strings.Contains(strings.Join(found.Left, "\n"), theirs) {
+		t.Errorf("tidied up after %d runs, its own still there %v; left %q", found.Runs, r.exists(forged+"jobs", ""), found.Left)
+	}
+	r.stop(b)
+	b, _ = r.register(r.url, func(err error) { t.Error(err) }) // nothing is said again
+	r.stop(b)
+}
+
+// TestRegistryReplayed: notes that are written again when their run has ended in good order prove nothing any more.
+func TestRegistryReplayed(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	b, _ := r.register(r.url, func(err error) { t.Error(err) })
+	name, mark := "fixed."+r.registry[10:40], b.Mark()
+	b.Note(name, "")
+	r.stop(b)
+	for _, q := range []string{r.registry, mark + "notes", name} {
+		r.declare(q)
+		defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(q, false, false, false); return err })
+	}
+	r.publish(r.registry, map[string]any{"lockproof": "run 1", "mark": mark})
+	r.publish(mark+"notes", map[string]string{"queue": name})
+	b, found := r.find(r.url, func(err error) { t.Error(err) })
+	if !r.exists(name, "") || len(found.Left) != 1 {
+		t.Errorf("a queue made after its note's run: there %v, left %q", r.exists(name, ""), found.Left)
+	}
+	r.stop(b)
+}
+
+// TestRegistryGoesAway: the last run deletes the registry and all that is beside it.
+func TestRegistryGoesAway(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	first, _ := r.register(r.url, func(err error) { t.Error(err) })
+	second, _ := r.register(r.url, func(err error) { t.Error(err) })
+	marks := []string{first.Mark(), second.Mark()}
+	r.stop(first)
+	if !r.exists(r.registry, "") {
+		t.Error("the registry is deleted while a run is in it")
+	}
+	r.stop(second)
+	for _, q := range []string{r.registry, r.registry + ".lock", marks[0] + "notes", marks[1] + "notes"} {
+		if r.exists(q, "") {
+			t.Errorf("%s is left", q)
+		}
+	}
+	if files, err := os.ReadDir(r.accounts); err != nil || len(files) > 0 {
+		t.Errorf("accounts are left: %v, %v", files, err)
+	}
+}
+
+// TestRegistryUsed: what carries no mark is not deleted where somebody consumes, or where it was gone in between.
+func TestRegistryUsed(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	used, again := "used."+r.registry[10:40], "again."+r.registry[10:40]
+	b, _ := r.register(r.url, func(err error) { t.Error(err) })
+	b.Note(used, "")
+	b.Note(again, "")
+	b.Forget([]string{again})
+	for _, q := range []string{used, again} {
+		r.declare(q)
+		defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(q, false, false, false); return err })
+	}
+	ch, err := r.conn.Channel()
+	if err == nil {
+		_, err = ch.Consume(used, "", false, false, false, false, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ch.Close()
+	if err := b.Sweep([]string{again}); err != nil {
+		t.Error(err)
+	}
+	if err := b.Stop(); err == nil || !strings.Contains(err.Error(), used) {
+		t.Errorf("a queue that is left is not said: %v", err)
+	}
+	if !r.exists(used, "") || !r.exists(again, "") {
+		t.Errorf("deleted: used there %v, again there %v", r.exists(used, ""), r.exists(again, ""))
+	}
+	if r.exists(r.registry, "") {
+		t.Error("the registry is left")
+	}
+}
+
+// TestSweepUnregistered: without a registry nothing is known of what was there before, and only marked names are deleted.
+func TestSweepUnregistered(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	theirs, marked := "theirs."+r.registry[10:40], stress.Prefix()+"jobs"
+	for _, q := range []string{theirs, marked} {
+		r.declare(q)
+		defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(q, false, false, false); return err })
+	}
+	if err := (&rabbitmq.Broker{URL: r.url}).Sweep([]string{theirs, marked}); err != nil {
+		t.Error(err)
+	}
+	if !r.exists(theirs, "") || r.exists(marked, "") {
+		t.Errorf("theirs there %v, marked there %v", r.exists(theirs, ""), r.exists(marked, ""))
 	}
 }

@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/stress"
 )
 
 // run is another run in the registry.
@@ -17,53 +21,61 @@ type run struct {
 	got amqp091.Delivery // its entry, which is ours until it is acknowledged or the channel closed
 }
 
-// runs are all others in the registry, which nobody else sees until the channel is closed, and our own entry.
-func (r *registration) runs(ch *amqp091.Channel) (others []run, own *amqp091.Delivery, err error) {
+// reading is what is in the registry, which nobody else sees until the channel is closed.
+type reading struct {
+	others []run
+	own    *amqp091.Delivery
+	alien  bool // there are messages that are no entries
+}
+
+// runs are all in the registry.
+func (r *registration) runs(ch *amqp091.Channel) (all reading, err error) {
 	for {
 		got, ok, err := ch.Get(r.registry, false)
 		if err != nil || !ok {
-			return others, own, err
+			return all, err
 		}
 		var e entry
-		switch json.Unmarshal(got.Body, &e); {
+		switch err := json.Unmarshal(got.Body, &e); {
+		case err != nil || e.Lockproof != entryFormat || !stress.IsPrefix(e.Mark):
+			all.alien = true
 		case e.Mark == r.Mark:
-			own = &got
-		case e.Lockproof == entryFormat && stillMarked(e.Mark):
-			others = append(others, run{e, got})
+			all.own = &got
+		default:
+			all.others = append(all.others, run{e, got})
 		}
 	}
 }
 
-// stillMarked reports whether a mark is one: what is deleted by it must be lockproof's.
-func stillMarked(mark string) bool { return thing{Queue: mark}.marked() }
-
-// tidy deletes what dead runs have left, and returns how many they were.
-func (r *registration) tidy(ctx context.Context) (tidied int, err error) {
+// tidy deletes what dead runs have left.
+func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	ch, err := r.conn.Channel()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer ch.Close() // entries that stay are put back
-	all, _, err := r.runs(ch)
+	all, err := r.runs(ch)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	dead := slices.DeleteFunc(slices.Clone(all), func(o run) bool { return r.there(o.alive()) })
+	dead := slices.DeleteFunc(slices.Clone(all.others), func(o run) bool { return r.there(o.alive()) })
 	if len(dead) == 0 {
-		return 0, nil
+		return nil
 	}
 	sleep(ctx, deadFor)
 	dead = slices.DeleteFunc(dead, func(o run) bool { return ctx.Err() != nil || !r.take(o.alive()) })
 	var errs []error
 	for _, o := range dead {
-		if err := r.retire(o, len(dead) == len(all)); err != nil {
+		left, err := r.retire(o, len(dead) == len(all.others))
+		found.Left = append(found.Left, left...)
+		if err != nil {
 			errs = append(errs, fmt.Errorf("tidying up after the run of %s: %w", o.Began.Format(time.DateTime), err))
 			continue
 		}
 		errs = append(errs, o.got.Ack(false))
-		tidied++
+		found.Runs++
 	}
-	return tidied, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // there reports whether a queue is there, whoever has it.
@@ -84,30 +96,85 @@ func (r *registration) take(queue string) bool {
 	return err == nil
 }
 
-// retire deletes what a dead run has left. alone says that no other run is alive, so that nobody uses what carries no mark.
-func (r *registration) retire(o run, alone bool) error {
-	notes, err := r.conn.Channel()
+// retire deletes what a dead run has left, and says what it leaves there for good. alone says that no other run is alive, so
+// that nobody uses what carries no mark.
+func (r *registration) retire(o run, alone bool) (left []string, err error) {
+	marked, unproved, err := r.notedBy(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer notes.Close()
-	var left []thing
-	if r.there(o.notes()) {
-		if left, err = read(notes, o.notes()); err != nil {
-			return err
+	account, err := accountOf(r.accounts, o.Mark, r.place)
+	if err != nil {
+		return nil, err
+	}
+	var proved map[thing]bool
+	if account != nil {
+		defer account.file.Close()
+		if proved, err = account.things(); err != nil {
+			return nil, err
 		}
 	}
-	stays := slices.ContainsFunc(left, func(t thing) bool { return !t.marked() }) && !alone
-	if stays {
-		left = slices.DeleteFunc(left, func(t thing) bool { return !t.marked() })
-	} else {
-		left = append(left, thing{Queue: o.notes()})
-	}
-	err = r.remove(append(left, thing{Queue: o.alive()}))
-	if err == nil && stays {
+	if len(proved) > 0 && !alone {
 		err = errors.New("what carries no mark of lockproof's may be used by a run that is alive; the next one that is alone deletes it")
+		return nil, errors.Join(r.remove(append(marked, thing{Queue: o.alive()})), err)
 	}
-	return err
+	if err := r.remove(append(marked, thing{Queue: o.entry.notes()}, thing{Queue: o.alive()})); err != nil {
+		return nil, err
+	}
+	left = r.removeUnused(slices.Collect(maps.Keys(proved)), true)
+	if account != nil {
+		err = account.file.Remove()
+	}
+	return append(left, r.unproved(unproved, proved)...), err
+}
+
+// notedBy are the things that a dead run's notes name: those that carry its mark, and others.
+func (r *registration) notedBy(o run) (marked, unproved []thing, err error) {
+	if !r.there(o.notes()) {
+		return nil, nil, nil
+	}
+	ch, err := r.conn.Channel()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer ch.Close()
+	all, err := read(ch, o.notes())
+	for _, t := range all {
+		if strings.Contains(t.name(), o.Mark) {
+			marked = append(marked, t)
+		} else {
+			unproved = append(unproved, t)
+		}
+	}
+	return marked, unproved, err
+}
+
+// unprovedSaid is how many names of a dead run's that are not proved are looked for and said.
+const unprovedSaid = 20
+
+// unproved says which things are there that notes name and no account does.
+func (r *registration) unproved(things []thing, proved map[thing]bool) (left []string) {
+	said := 0
+	for _, t := range things {
+		if proved[t] || said == unprovedSaid {
+			continue
+		}
+		said++
+		r.mu.Lock()
+		if r.exists(t) {
+			left = append(left, fmt.Sprintf("%s is left: a run that has ended noted it, and nothing proves that it made it; delete it if it is nobody's", t))
+		}
+		r.mu.Unlock()
+	}
+	return left
+}
+
+// String is the thing in words.
+func (t thing) String() string {
+	if t.Queue != "" {
+		return fmt.Sprintf("queue %q", t.Queue)
+	}
+	return fmt.Sprintf("exchange %q", t.Exchange)
 }
 
 // read reads notes. They stay until their queue is deleted.
@@ -118,7 +185,7 @@ func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 			return left, err
 		}
 		var t thing
-		if json.Unmarshal(got.Body, &t) == nil && t != (thing{}) {
+		if json.Unmarshal(got.Body, &t) == nil && t.one() {
 			left = append(left, t)
 		}
 	}
@@ -126,6 +193,34 @@ func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 
 // remove deletes things, whether or not they are there, as far as it can.
 func (r *registration) remove(things []thing) error {
+	return r.delete(things, func(ch *amqp091.Channel, t thing) error {
+		if t.Queue == "" {
+			return ch.ExchangeDelete(t.Exchange, false, false)
+		}
+		_, err := ch.QueueDelete(t.Queue, false, false, false)
+		return err
+	})
+}
+
+// removeUnused deletes what nobody uses and, if it has to be so, what is empty. It says what it leaves.
+func (r *registration) removeUnused(things []thing, ifEmpty bool) (left []string) {
+	for _, t := range things {
+		err := r.delete([]thing{t}, func(ch *amqp091.Channel, t thing) error {
+			if t.Queue == "" {
+				return ch.ExchangeDelete(t.Exchange, true, false)
+			}
+			_, err := ch.QueueDelete(t.Queue, true, ifEmpty, false)
+			return err
+		})
+		if err != nil {
+			left = append(left, err.Error()+"; delete it if it is nobody's")
+		}
+	}
+	return left
+}
+
+// delete deletes things in some way.
+func (r *registration) delete(things []thing, one func(*amqp091.Channel, thing) error) error {
 	var errs []error
 	var ch *amqp091.Channel
 	for _, t := range things {
@@ -135,49 +230,77 @@ func (r *registration) remove(things []thing) error {
 				return errors.Join(append(errs, err)...)
 			}
 		}
-		if t.Queue != "" {
-			_, err = ch.QueueDelete(t.Queue, false, false, false)
-		} else {
-			err = ch.ExchangeDelete(t.Exchange, false, false)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("deleting %s: %w; it is left behind", t.Queue+t.Exchange, err))
+		if err = one(ch, t); err != nil {
+			errs = append(errs, fmt.Errorf("deleting %s: %w; it is left behind", t, err))
 		}
 	}
-	if ch != nil {
+	if ch != nil && !ch.IsClosed() {
 		errs = append(errs, ch.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// leave deletes what this run has made, and takes it out of the registry. What it has to leave behind, the next run finds.
+// leave deletes what this run has made, and takes it out of the registry, which it deletes if nothing is in it. What it has
+// to leave behind, the next run finds.
 func (r *registration) leave() error {
-	r.mu.Lock()
-	r.closing = r.lost == nil
-	lost := r.lost
-	var left []thing
-	for t := range r.kept {
-		left = append(left, t)
-	}
-	r.mu.Unlock()
-	if lost != nil {
-		return lost
-	}
-	ch, err := r.conn.Channel()
+	marked, unmarked, err := r.closeNotes()
 	if err != nil {
-		return errors.Join(err, r.conn.Close())
+		return err
 	}
-	others, own, err := r.runs(ch)
-	if err == nil && slices.ContainsFunc(left, func(t thing) bool { return !t.marked() }) && slices.ContainsFunc(others, func(o run) bool { return r.there(o.alive()) }) {
-		left, own = slices.DeleteFunc(left, func(t thing) bool { return !t.marked() }), nil
-	} else {
-		left = append(left, thing{Queue: r.entry.notes()})
+	err = r.lock(context.Background())
+	alone := err == nil
+	ch, failed := r.conn.Channel()
+	if failed != nil {
+		return errors.Join(err, failed, r.conn.Close())
 	}
-	if err == nil {
-		err = r.remove(left)
+	var all reading
+	if alone {
+		all, err = r.runs(ch)
+		alone = err == nil && !slices.ContainsFunc(all.others, func(o run) bool { return r.there(o.alive()) })
 	}
-	if err == nil && own != nil {
-		err = own.Ack(false)
+	stays := len(unmarked) > 0 && !alone
+	if !stays {
+		marked = append(marked, thing{Queue: r.entry.notes()})
 	}
-	return errors.Join(err, ch.Close(), r.conn.Close())
+	err = errors.Join(err, r.remove(marked))
+	if err == nil && !stays {
+		err = r.depart(ch, all, unmarked)
+	}
+	r.mu.Lock()
+	r.keepAccount()
+	r.mu.Unlock()
+	return errors.Join(err, r.unlock(), r.conn.Close())
+}
+
+// closeNotes ends the writing of notes, and returns the things that this run may have made.
+func (r *registration) closeNotes() (marked, unmarked []thing, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closing = r.lost == nil
+	for t := range r.kept {
+		if t.marked() {
+			marked = append(marked, t)
+		} else {
+			unmarked = append(unmarked, t)
+		}
+	}
+	return marked, unmarked, r.lost
+}
+
+// depart deletes what carries no mark, and all that speaks of this run.
+func (r *registration) depart(ch *amqp091.Channel, all reading, unmarked []thing) (err error) {
+	if left := r.removeUnused(unmarked, false); len(left) > 0 {
+		err = errors.New(strings.Join(left, "; "))
+	}
+	if r.account != nil {
+		err, r.account = errors.Join(err, r.account.file.Remove()), nil
+	}
+	if all.own == nil { // somebody else has taken it out
+		return err
+	}
+	err = errors.Join(err, all.own.Ack(false), ch.Close())
+	if len(all.others) == 0 && !all.alien {
+		r.removeUnused([]thing{{Queue: r.registry}}, true) // what is in use stays
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/consumption"
@@ -73,7 +72,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		return r, nil
 	}
 	if o.Prefix == "" {
-		o.Prefix = stress.Prefix()
+		o.Prefix = b.Prefix()
 	}
 	if o.Patience == 0 {
 		o.Patience = defaultPatience

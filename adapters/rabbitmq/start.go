@@ -68,6 +68,7 @@ type Broker struct {
 	own        owned         // nil when somebody else started it, or it was stopped
 	registered *registration // nil where it keeps no account of this run
 	registry   string        // another registry's name, for tests; "" is the usual one
+	accounts   string        // another folder of accounts, for tests; "" is the usual one
 }
 
 // owned is a broker that we started.

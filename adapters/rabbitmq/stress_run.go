@@ -37,7 +37,7 @@ type stressRun struct {
 
 func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 	if c.Prefix == "" {
-		c.Prefix = stress.Prefix()
+		c.Prefix = b.Prefix()
 	}
 	names := new(amqp.Names)
 	s := &stressRun{broker: b, config: c, layout: amqplock.LayoutOf(c.Target, names, stress.Lock, c.MaxSlots())}

@@ -12,10 +12,10 @@ import (
 // sweepLimit bounds the deletion of a run's queues.
 const sweepLimit = 20 * time.Second
 
-// Sweep deletes queues by their names, whether or not they exist. Those of connections that have only just been
-// cut it waits for.
+// Sweep deletes queues of this run by their names, whether or not they exist. Those of connections that have only just been
+// cut it waits for. Queues that carry no mark and that the run has not noted are not its own, and stay.
 func (b *Broker) Sweep(queues []string) error {
-	queues = slices.DeleteFunc(slices.Clone(queues), b.theirs) // what was there before this run is not ours
+	queues = slices.DeleteFunc(slices.Clone(queues), func(q string) bool { return !b.ours(q) })
 	names := new(amqp.Names)
 	numbers := make([]amqp.Queue, len(queues))
 	for i, name := range queues {
@@ -54,12 +54,12 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	defer o.Close()
 	for _, q := range queues {
 		for {
-			r := o.ask(amqp.Command{Method: amqp.QueueDelete, Queue: q})
+			r := o.ask(amqp.Command{Method: amqp.QueueDelete, Queue: q, Flags: unlessUsed(names.Name(q))})
 			if r.Kind == amqp.OK {
 				break
 			}
-			if r.Code != amqp.ResourceLocked || ctx.Err() != nil {
-				return fmt.Errorf("deleting queue %s: got %s; it is left behind", names.Name(q), r)
+			if r.Code != amqp.ResourceLocked && r.Code != amqp.PreconditionFailed || ctx.Err() != nil {
+				return fmt.Errorf("deleting queue %q: got %s; it is left behind: delete it if nobody else uses it", names.Name(q), r)
 			}
 			if err := o.ready(); err != nil {
 				return err
@@ -68,4 +68,12 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 		}
 	}
 	return nil
+}
+
+// unlessUsed has a queue without our mark be deleted only while nobody consumes: all clients of the run have ended then.
+func unlessUsed(queue string) amqp.Flags {
+	if (thing{Queue: queue}).marked() {
+		return 0
+	}
+	return amqp.IfUnused
 }

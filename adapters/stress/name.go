@@ -19,4 +19,7 @@ func Prefix() string {
 // Marked reports whether there is a prefix in a name, so that it is of a run of lockproof's.
 func Marked(name string) bool { return marked.MatchString(name) }
 
+// IsPrefix reports whether a text is a prefix as [Prefix] gives it, and nothing besides.
+func IsPrefix(text string) bool { return marked.FindString(text) == text && text != "" }
+
 var marked = regexp.MustCompile(`lockproof\.[0-9]{8}T[0-9]{6}Z\.[a-z2-7]{10}\.`)

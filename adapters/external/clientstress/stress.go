@@ -100,7 +100,7 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	if c.Limit == 0 {
 		c.Limit = defaultLimit
 	}
-	s := &runner{config: c, lock: stress.Prefix() + stress.Lock}
+	s := &runner{config: c, lock: c.prefix() + stress.Lock}
 	var err error
 	if s.numberless, err = c.numberless(ctx); err != nil {
 		return nil, nil, fmt.Errorf("learning by what the lock is held: %w", err)
@@ -122,6 +122,14 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	}
 	err = errors.Join(s.run(ctx), s.clear(ctx))
 	return s.recorder.History(c.Kind, &c.Load), s.stats(), err
+}
+
+// prefix begins the lock's name.
+func (c *Config) prefix() string {
+	if c.Notes != nil {
+		return c.Notes.Prefix()
+	}
+	return stress.Prefix()
 }
 
 // numberless reports whether slots are messages without numbers, which clients on a simulated broker show.

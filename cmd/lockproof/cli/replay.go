@@ -88,14 +88,17 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 // command's context ends.
 func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	ctx, cancel := context.WithCancel(c.Context())
-	tidied, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
+	found, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
+	for _, left := range found.Left {
+		tell(left)
+	}
 	switch {
 	case c.Context().Err() != nil:
 		return c.Context().Err()
 	case err != nil:
 		tell(err.Error() + "; what a killed run leaves there stays")
-	case tidied > 0:
-		tell(fmt.Sprintf("deleted what %d killed runs had left on %s", tidied, b.Version))
+	case found.Runs > 0:
+		tell(fmt.Sprintf("deleted what %d killed runs had left on %s", found.Runs, b.Version))
 	}
 	c.SetContext(ctx)
 	return nil
