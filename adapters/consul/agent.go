@@ -74,8 +74,11 @@ func newAgent(address string, dial func(context.Context, string, string) (net.Co
 		return nil, fmt.Errorf("the Consul agent's address %q: expected one such as 127.0.0.1:8500 or http://127.0.0.1:8500", address)
 	}
 	t := &http.Transport{DialContext: dial, MaxConnsPerHost: 1, DisableCompression: true}
-	return &Agent{url: strings.TrimSuffix(address, "/"), client: &http.Client{Transport: t}}, nil
+	return &Agent{url: strings.TrimSuffix(address, "/"), client: &http.Client{Transport: t, CheckRedirect: stay}}, nil
 }
+
+// stay has a redirection not be followed: it leads to another key than the one that was asked for.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // answer is what heads an answer.
 type answer struct {

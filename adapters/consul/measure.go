@@ -2,12 +2,11 @@ package consul
 
 import (
 	"context"
-	"crypto/rand"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/measure"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -21,15 +20,18 @@ type measuredAgent struct{ agent *Agent }
 func (m measuredAgent) Name() string { return m.agent.Version }
 
 // Lock implements [measure.Server]. A session's time is never below ten seconds, whatever is asked for.
-func (m measuredAgent) Lock(_ context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
+func (m measuredAgent) Lock(ctx context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
 	o := consul.Table.Of(t.Settled(lock.BackendOf(t).Defaults))
 	o.TTL = int(max(lease, defaultTTL).Milliseconds())
-	name := "lockproof/" + strings.ToLower(rand.Text()[:10])
-	return &measuredLock{m.agent, consul.Protocol{Options: o, Prefix: name, Limit: 1}}, nil
+	s, err := m.agent.space(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &measuredLock{s, consul.Protocol{Options: o, Prefix: s.mark + stress.Lock, Limit: 1}}, nil
 }
 
 type measuredLock struct {
-	agent    *Agent
+	space    *space
 	protocol consul.Protocol
 }
 
@@ -39,16 +41,13 @@ func (l *measuredLock) Lease() time.Duration {
 }
 
 // Close implements [measure.Lock].
-func (l *measuredLock) Close() error {
-	_, err := l.agent.Do(context.Background(), &consul.Request{Method: consul.Delete, Key: l.protocol.Prefix + "/", Recurse: true})
-	return err
-}
+func (l *measuredLock) Close() error { return l.space.end() }
 
 // Client implements [measure.Lock].
 func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error) {
-	c := &measuredClient{protocol: &l.protocol}
+	c := &measuredClient{space: l.space, protocol: &l.protocol}
 	var err error
-	c.agent, err = newAgent(l.agent.url, func(ctx context.Context, network, address string) (net.Conn, error) {
+	c.agent, err = newAgent(l.space.agent.url, func(ctx context.Context, network, address string) (net.Conn, error) {
 		socket, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
@@ -63,6 +62,7 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 
 // measuredClient is a machine, and its connection to the agent.
 type measuredClient struct {
+	space    *space
 	protocol *consul.Protocol
 	machine  consul.Machine
 	agent    *Agent
@@ -76,6 +76,10 @@ func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error
 	c.protocol.Start(&c.machine, op)
 	for c.machine.Result.Outcome == lock.Pending {
 		r := c.protocol.Next(&c.machine, "")
+		if err := c.space.renew(ctx); err != nil {
+			return lock.Result{}, err
+		}
+		c.space.note(&r)
 		reply, err := c.agent.Do(ctx, &r)
 		if err != nil {
 			return lock.Result{}, err

@@ -2,9 +2,9 @@ package consul
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -27,25 +27,30 @@ func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Repl
 		r.Skipped = "the trace restarts the server"
 		return r, nil
 	}
-	p := newReplayer(a)
+	for _, l := range t.Scenario.Locks {
+		if key := "/service/" + l.Name; path.Clean(key) != key {
+			return r, fmt.Errorf("lock %q: expected a name without empty parts, \".\" and \"..\", which lead to other keys of the agent's", l.Name)
+		}
+	}
+	s, err := a.space(ctx)
+	if err != nil {
+		return r, fmt.Errorf("making keys of the replay's own on the agent at %s: %w", a.url, err)
+	}
+	p := newReplayer(s)
 	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
 	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) { return p.take(ctx, step) })
 }
 
 // replayer knows what the agent calls what is in a trace.
 type replayer struct {
-	agent    *Agent
-	mark     string // what its keys begin with
+	*space
 	sessions []renamed
 	to, from *strings.Replacer // from what the trace calls sessions to what the agent does, and back
 	indices  map[uint64]uint64 // the agent's, by the trace's
 }
 
-func newReplayer(a *Agent) *replayer {
-	return &replayer{
-		agent: a, mark: "lockproof-" + strings.ToLower(rand.Text()[:10]) + "/", indices: make(map[uint64]uint64),
-		to: strings.NewReplacer(), from: strings.NewReplacer(),
-	}
+func newReplayer(s *space) *replayer {
+	return &replayer{space: s, indices: make(map[uint64]uint64), to: strings.NewReplacer(), from: strings.NewReplacer()}
 }
 
 // renamed is a session: what the trace calls it, and the agent; and whether it has been destroyed there.
@@ -63,7 +68,14 @@ func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, 
 	if err := errors.Join(p.begin(ctx, &sent), p.end(ctx, &sent)); err != nil {
 		return "", err
 	}
+	if err := p.renew(ctx); err != nil {
+		return "", err
+	}
 	request := p.there(&sent.Request)
+	if err := p.owns(&request); err != nil {
+		return "", err
+	}
+	p.note(&request)
 	got, err := p.agent.Do(ctx, &request)
 	if err != nil {
 		return "", err
@@ -76,6 +88,21 @@ func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, 
 		return fmt.Sprintf("%s: expected %s, got %s", step.Command, want, got), nil
 	}
 	return "", p.learn(ctx, &sent)
+}
+
+// owns is an error if a request changes a key or a session that is not the replay's.
+func (p *replayer) owns(r *consul.Request) error {
+	switch r.Method {
+	case consul.RenewSession, consul.DestroySession:
+		if !slices.ContainsFunc(p.sessions, func(s renamed) bool { return s.agent == r.Session.ID }) {
+			return fmt.Errorf("session %q is not the replay's", r.Session.ID)
+		}
+	case consul.Put, consul.Delete, consul.Get:
+		if !strings.HasPrefix(r.Key, p.mark) {
+			return fmt.Errorf("key %q is not the replay's", r.Key)
+		}
+	}
+	return nil
 }
 
 // begin creates the sessions that there were before the first request.
@@ -132,9 +159,9 @@ func (p *replayer) there(r *consul.Request) consul.Request {
 	out := *r
 	out.Index = p.indices[r.Index]
 	if out.Key != "" {
-		out.Key = p.mark + out.Key
+		out.Key = p.mark + p.to.Replace(out.Key)
 	}
-	for _, text := range []*string{&out.Key, &out.Value, &out.Acquire, &out.Release, &out.Session.ID} {
+	for _, text := range []*string{&out.Value, &out.Acquire, &out.Release, &out.Session.ID} {
 		*text = p.to.Replace(*text)
 	}
 	out.Session.TTL = replayTTL
@@ -169,7 +196,5 @@ func (p *replayer) learn(ctx context.Context, sent *consul.Sent) error {
 
 // sweep leaves nothing behind.
 func (p *replayer) sweep(ctx context.Context) error {
-	err := p.end(ctx, new(consul.Sent))
-	_, gone := p.agent.Do(ctx, &consul.Request{Method: consul.Delete, Key: p.mark, Recurse: true})
-	return errors.Join(err, gone)
+	return errors.Join(p.end(ctx, new(consul.Sent)), p.space.end())
 }

@@ -45,7 +45,7 @@ func TestReplay(t *testing.T) {
 				}
 			})
 		}
-		if status, left := a.ask("GET", "/v1/kv/lockproof-?recurse", ""); status != 404 {
+		if status, left := a.ask("GET", "/v1/kv/lockproof.?recurse", ""); status != 404 {
 			t.Errorf("%s is left", left)
 		}
 	})
@@ -75,7 +75,7 @@ func TestReplayDisagrees(t *testing.T) {
 
 // What a trace calls a session may be the beginning of what it calls another, and is given again when it has ended.
 func TestSessionsRenamed(t *testing.T) {
-	p := newReplayer(nil)
+	p := newReplayer(new(space))
 	p.call("c1-1", "aaaa")
 	p.call("c1-10", "bbbb")
 	p.call("c1-1", "cccc")

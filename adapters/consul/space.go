@@ -1,0 +1,134 @@
+package consul
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// space is the keys of one run on an agent. They begin with a mark, of which nothing was there before. The first of them is
+// acquired by a session of the run's, which deletes it when it ends: keys with a mark and without it are of a dead run.
+type space struct {
+	agent   *Agent
+	mark    string // what its keys begin with
+	session string // which proves that the run lives
+
+	mu      sync.Mutex
+	wrote   map[string]bool
+	renewed time.Time
+}
+
+const (
+	living      = "run" // the key behind the mark that the run's session has
+	renewal     = time.Minute
+	everyMark   = "lockproof." // what every mark begins with
+	spaceEnding = 20 * time.Second
+)
+
+// space makes a run's own keys on the agent, after it has deleted those of dead runs.
+func (a *Agent) space(ctx context.Context) (*space, error) {
+	s := &space{agent: a, mark: stress.Prefix() + "/", wrote: make(map[string]bool), renewed: time.Now()}
+	if err := a.tidy(ctx); err != nil {
+		return nil, fmt.Errorf("deleting keys that a killed run has left: %w", err)
+	}
+	there, err := a.under(ctx, s.mark)
+	if err == nil && len(there) > 0 {
+		err = fmt.Errorf("key %q is there already, and is somebody else's: try again", there[0].Key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := consul.Request{Method: consul.CreateSession, Session: consul.Session{Deletes: true, TTL: replayTTL}}
+	if _, err := a.Do(ctx, &r); err != nil {
+		return nil, err
+	}
+	s.session = r.Session.ID
+	r = consul.Request{Method: consul.Put, Key: s.mark + living, Acquire: s.session}
+	s.note(&r)
+	if got, err := a.Do(ctx, &r); err != nil || !got.OK {
+		return nil, errors.Join(fmt.Errorf("key %q could not be acquired", r.Key), err, s.end())
+	}
+	return s, nil
+}
+
+// under are the keys that begin with a prefix.
+func (a *Agent) under(ctx context.Context, prefix string) ([]consul.Entry, error) {
+	got, err := a.Do(ctx, &consul.Request{Method: consul.Get, Key: prefix, Recurse: true})
+	return got.Entries, err
+}
+
+// tidy deletes the keys of dead runs, as they were when nothing said that their run lives.
+func (a *Agent) tidy(ctx context.Context) error {
+	all, err := a.under(ctx, everyMark)
+	if err != nil {
+		return err
+	}
+	alive := make(map[string]bool)
+	for _, e := range all {
+		if mark, rest, _ := strings.Cut(e.Key, "/"); rest == living && e.Session != "" {
+			alive[mark] = true
+		}
+	}
+	for _, e := range all {
+		if mark, _, ok := strings.Cut(e.Key, "/"); !ok || alive[mark] || !stress.IsPrefix(mark) {
+			continue
+		}
+		if _, err := a.Do(ctx, &consul.Request{Method: consul.Delete, Key: e.Key, Checked: true, Index: e.Modified}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note notes a key that is about to be written.
+func (s *space) note(r *consul.Request) {
+	if r.Method == consul.Put {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.wrote[r.Key] = true
+	}
+}
+
+// renew keeps the session that says that the run lives. It is an error if the agent has taken the run for dead.
+func (s *space) renew(ctx context.Context) error {
+	s.mu.Lock()
+	due := time.Since(s.renewed) > renewal
+	if due {
+		s.renewed = time.Now()
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	got, err := s.agent.Do(ctx, &consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: s.session}})
+	if err == nil && !got.OK {
+		err = errors.New("the agent took this run for dead, so that another may delete its keys; run it again")
+	}
+	return err
+}
+
+// end deletes the keys that the run has written, unless somebody else writes to them meanwhile, and ends its session.
+func (s *space) end() error {
+	ctx, cancel := context.WithTimeout(context.Background(), spaceEnding)
+	defer cancel()
+	all, err := s.agent.under(ctx, s.mark)
+	for _, e := range all {
+		if !s.wrote[e.Key] {
+			err = errors.Join(err, fmt.Errorf("key %q is not this run's, and is left", e.Key))
+			continue
+		}
+		got, failed := s.agent.Do(ctx, &consul.Request{Method: consul.Delete, Key: e.Key, Checked: true, Index: e.Modified})
+		if failed == nil && !got.OK {
+			failed = fmt.Errorf("key %q was written by somebody else, and is left", e.Key)
+		}
+		err = errors.Join(err, failed)
+	}
+	_, failed := s.agent.Do(ctx, &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: s.session}})
+	return errors.Join(err, failed)
+}
