@@ -73,6 +73,7 @@ const (
 	Interrupted
 	Refused   // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
 	AtHolders // of Run: more clients hold something at once than a world has room for
+	AtSlots   // of Run: everything was visited but what makes more slots at once than the bound of them
 	Unsound   // of Run: something that it relies on does not hold, see Result.Err
 )
 

@@ -69,7 +69,7 @@ func newAnyExploration(ctx context.Context, e *Exploration) (*anyExploration, er
 	x := &anyExploration{states: realStates, Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &report.Report{
 		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
-		Broker: engine.SimulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.String(), Views: x.views,
+		Broker: engine.SimulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: x.described(), Fixed: engine.Assigned(e.Options), Views: x.views,
 	}
 	return x, nil
 }
@@ -223,11 +223,28 @@ func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report
 	case r.Found.Has(p) || unwitnessed:
 		return x.suspect(r, p, res)
 	case r.Stop != search.Finished:
-		res.Undecided, res.Unclear = 1, anyCut[r.Stop]
+		res.Undecided, res.Unclear = 1, x.unclosed(r.Stop)
 	case p == property.Progress && r.Solo.Known:
 		res.Note = fmt.Sprintf("whoever runs alone from any moment on ends its operation in at most %s", counted(r.Solo.Steps, "command"))
 	}
 	return res, nil
+}
+
+// described is the configuration in words, with the bound of slots where administrators could make more.
+func (x *anyExploration) described() string {
+	e := *x.Exploration
+	if most := x.bounds.MostSlots(); e.Admins != 0 && x.bounds.Target.Kind == lock.Semaphore {
+		e.MostSlots = most
+	}
+	return e.Described()
+}
+
+// unclosed is why a search that stopped proves nothing.
+func (x *anyExploration) unclosed(why search.Stop) string {
+	if why == search.AtSlots {
+		return fmt.Sprintf("administrators make more than %s at once, which was not followed; --most-slots sets the bound", counted(x.bounds.MostSlots(), "slot"))
+	}
+	return anyCut[why]
 }
 
 // anyCut is why a search did not visit everything.
@@ -267,7 +284,7 @@ func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res r
 			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
 			return res, nil
 		}
-		tried += "; " + c.note + ": " + cmp.Or(anyCut[r.Stop], "violated there too")
+		tried += "; " + c.note + ": " + cmp.Or(x.unclosed(r.Stop), "violated there too")
 	}
 	res.Undecided, res.Unclear = 1, tried
 	return res, nil
@@ -322,9 +339,12 @@ func (x *anyExploration) count(r *anynumber.Result) {
 	v.Holders = max(v.Holders, r.Holders)
 }
 
+// closed reports whether a search has nothing left to look at within its bounds.
+func closed(r *anynumber.Result) bool { return r.Stop == search.Finished || r.Stop == search.AtSlots }
+
 // cutoff takes in how many real clients reach all views of a search.
 func (x *anyExploration) cutoff(r *anynumber.Result) {
-	if r.Stop != search.Finished || x.Brief {
+	if x.Brief || !closed(r) {
 		return
 	}
 	v, first := x.views, x.views.Tried == 0

@@ -14,7 +14,6 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search"
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
@@ -97,13 +96,13 @@ func (x *anyExploration) conclude(r *anynumber.Result, shown []report.PropertyRe
 	file := x.Search.Checkpoint
 	switch {
 	case file == "":
-	case x.ctx.Err() != nil && r.Stop == search.Finished:
+	case x.ctx.Err() != nil && closed(r):
 		var searched property.Set
 		for i := range shown {
 			searched = searched.With(shown[i].Property)
 		}
 		x.unsaved = cmp.Or(x.unsaved, r.Save(file, x.note.with(searched)))
-	case x.ctx.Err() == nil && !slices.ContainsFunc(shown, func(res report.PropertyResult) bool { return r.Stop != search.Finished && res.Violation == nil }):
+	case x.ctx.Err() == nil && !slices.ContainsFunc(shown, func(res report.PropertyResult) bool { return !closed(r) && res.Violation == nil }):
 		for i := range shown {
 			x.note.Judged = append(x.note.Judged, x.judged(&shown[i]))
 		}

@@ -129,6 +129,36 @@ func TestExploreAny(t *testing.T) {
 	}
 }
 
+// TestExploreAnySlots: what an administrator adds is followed, or nothing is proved; the card has the bound, what
+// administrators call and the options.
+func TestExploreAnySlots(t *testing.T) {
+	for most, want := range map[int]struct {
+		verdict report.Verdict
+		bounds  string
+		why     string
+	}{
+		0: {report.Violated, "1 slot, at most 3 slots at once, no faults (administrators call add:2)", "c1: slot 1: there is a hole"},
+		1: {report.Undecided, "1 slot, at most 1 slot at once, no faults (administrators call add:2)", "administrators make more than 1 slot at once, which was not followed; --most-slots sets the bound"},
+	} {
+		e := explore.Exploration{
+			Clients: explore.AnyNumber, Slots: 1, Admins: 1, MostSlots: most, AdminCalls: []scenario.Operation{{Op: lock.Add, Arg: 2}},
+			Options: [][2]string{{"add-reading", "literal"}}, Properties: 1 << property.ContiguousSlots,
+		}
+		x, err := explore.Run(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := x.Report
+		verdict, why := r.Verdict(&r.Properties[0])
+		if verdict == report.Violated {
+			why = r.Properties[0].Violation.Detail
+		}
+		if verdict != want.verdict || why != want.why || !strings.HasSuffix(r.Bounds, want.bounds) || !slices.Equal(r.Fixed, []string{"add-reading=literal"}) {
+			t.Errorf("at most %d: %s, %q of %q with %q", most, verdict, why, r.Bounds, r.Fixed)
+		}
+	}
+}
+
 // TestExploreAnyResume: an exploration that is interrupted again and again, in its searches and after them, comes to the
 // card of one that is not.
 func TestExploreAnyResume(t *testing.T) {

@@ -51,7 +51,8 @@ type Exploration struct {
 	InTurn [][]scenario.Operation
 	Faults sim.FaultBounds
 	// MostSlots, for any number of clients, is how many slots there may be at once: executions are followed up
-	// to the moment at which there would be more. 0 is as many as there are at first.
+	// to the moment at which there would be more, and then no property is proved. 0 is as many as there are at first and
+	// those that each administrator adds by calling its operations once.
 	MostSlots int
 	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
 	// are to tell apart.
@@ -570,6 +571,9 @@ func (e *Exploration) String() string {
 	}
 	if slots := e.slots(); slots != "" {
 		out = append(out, slots)
+	}
+	if e.MostSlots > 0 {
+		out = append(out, "at most "+counted(e.MostSlots, "slot")+" at once")
 	}
 	return strings.Join(append(out, e.Faults.String()), ", ")
 }

@@ -61,8 +61,9 @@ includes every pause.
 With --clients any there is any number of clients, each going through its calls again and
 again: what is proved then holds for every number of clients, rounds and, where a fault's
 number is any as well, faults (any number of crashes, unless --crashes says otherwise).
-With --admins any there is any number of administrators, and as many slots at once as
---most-slots says. The card tells how many real clients already reach all that was visited.
+With --admins any there is any number of administrators. What makes more slots at once than
+--most-slots is not followed: properties are undecided then, unless they are violated.
+The card tells how many real clients already reach all that was visited.
 
 With --exec the clients are programs, in any language: the command is run for each. Every
 order in which their commands can reach the broker is run from its beginning, with the
@@ -106,7 +107,7 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.Var(orAny{number[int]{&f.Admins, 0, lock.MaxClients}}, "admins", "how many administrators, or any number of them")
 	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
 	flags.Var(beginning{startFlag{&f.Start}, &f.startFile, &f.After}, "start", "begin with these slots, such as slots=1,3, or in a counterexample's state after a step, such as ce.json@12")
-	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
+	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default those at first and what each administrator adds)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "the `CALLS` of a client, such as acquire,release")
 	flags.StringVar(&f.adminCalls, "admin-calls", "", "the `CALLS` of an administrator, such as remove:1,wait:1")

@@ -59,13 +59,13 @@ func TestExploreAnyResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "checkpoint")
-	line := "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --admin-calls add:1 --property admin-exclusion,mutual-exclusion --out " + dir
+	line := "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --admin-calls add:1 --most-slots 1 --property admin-exclusion,mutual-exclusion --out " + dir
 	for _, step := range []struct {
 		args string
 		code int
 		says string
 	}{
-		{line + " --first --checkpoint " + file, exitViolated, "✗ violated  admin-exclusion"},
+		{line + " --first --checkpoint " + file, exitViolated, "✗ violated   admin-exclusion"},
 		{line + " --resume " + file, exitViolated, "mutual-exclusion"},
 		{line + " --strict --resume " + file, exitCannot, "another search's: Strength"},
 		{strings.Replace(line, "admin-exclusion,", "", 1) + " --resume " + file, exitCannot, "another exploration's"},

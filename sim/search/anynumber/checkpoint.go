@@ -18,7 +18,7 @@ import (
 // effects, contexts with their steps, and the contexts that are to be looked at; and the SHA-256 of all that.
 const (
 	magic   = "lockproof views\n"
-	version = 2
+	version = 3
 )
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")
@@ -41,12 +41,13 @@ func (s *exploration) configuration() configuration {
 type progress struct {
 	Rounds      int
 	Unwitnessed int64
+	Beyond      bool                     // something made more slots than the bound
 	Found       [property.Count][]uint32 // the contexts in which a step violates it
 	Covered     search.Covered
 }
 
 func (s *exploration) progress() progress {
-	p := progress{Rounds: s.res.Rounds, Unwitnessed: s.unwitnessed.Load()}
+	p := progress{Rounds: s.res.Rounds, Unwitnessed: s.unwitnessed.Load(), Beyond: s.beyond()}
 	for _, w := range s.workers {
 		s.res.Coverage.Merge(&w.cover)
 	}
@@ -167,7 +168,7 @@ func (s *exploration) sameAs(d *states.Decoder) error {
 
 // adopt goes on with the numbers of the search that was interrupted.
 func (s *exploration) adopt(p *progress) error {
-	s.res.Rounds = p.Rounds
+	s.res.Rounds, s.cut = p.Rounds, p.Beyond
 	s.unwitnessed.Store(p.Unwitnessed)
 	s.res.Coverage.Take(&p.Covered)
 	for i, ids := range p.Found {

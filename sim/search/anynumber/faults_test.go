@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 		b := standard(1, c.admins, c.props, false)
 		c.change(&b.Faults)
 		r := Run(t.Context(), b, Options{Workers: 1})
-		if r.Stop != search.Finished || r.Err != nil || r.Found != 0 {
+		if r.Stop != closing(&b) || r.Err != nil || r.Found != 0 {
 			t.Errorf("%s: stopped %d, %v, found %b", c.name, r.Stop, r.Err, r.Found)
 		}
 		if r.Contexts != c.contexts || r.Views != c.Views || int64(r.Parts[1]) != c.Table {

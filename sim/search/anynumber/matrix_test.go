@@ -12,7 +12,6 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search"
 )
 
 var long = flag.Bool("any-long", false, "search the configurations for any number of clients that take more than some seconds, too")
@@ -106,8 +105,9 @@ func searchRow(t *testing.T, row row) {
 	cutoff, began := 0, time.Now()
 	for _, group := range anyGroups(property.Applicable(row.target.Kind)) {
 		at := time.Now()
-		r := Run(t.Context(), row.bounds(group), Options{Memory: 2 << 30})
-		if r.Stop != search.Finished || r.Found != 0 || r.Unwitnessed != 0 {
+		b := row.bounds(group)
+		r := Run(t.Context(), b, Options{Memory: 2 << 30})
+		if r.Stop != closing(&b) || r.Found != 0 || r.Unwitnessed != 0 {
 			t.Errorf("%s: stopped %d, %v, found %b, %d unwitnessed, after %+v", named(group), r.Stop, r.Err, r.Found, r.Unwitnessed, r.Stats)
 			continue
 		}

@@ -51,6 +51,7 @@ type worker struct {
 	dirty   []*viewContext
 	err     error     // which assumption of the search does not hold
 	crowded bool      // there were more clients at once than a world has room for
+	beyond  bool      // there were moves that make more slots than the bound
 	now     []arrival // by step, while a context is looked at
 	key     []byte
 	buf     []byte
@@ -158,7 +159,9 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 		return nil
 	}
 	for _, a := range w.enter(shared, all).Actions(min(1, int(own)), nil) {
-		if m := w.take(shared, all, a); !w.tooManySlots(m.shared) {
+		if m := w.take(shared, all, a); w.tooManySlots(m.shared) {
+			w.beyond = true
+		} else {
 			out = append(out, m)
 		}
 	}

@@ -49,7 +49,7 @@ func TestPinned(t *testing.T) {
 					tell(s, Run(searchtest.NewCountdown(60), b, o))
 				}
 			}
-			if x.Stop == search.Finished {
+			if x.Stop == search.Finished || x.Stop == search.AtSlots {
 				s.Printf("%v", x.Cutoff(context.Background(), 2, 500))
 			}
 			if x.Found != 0 {
@@ -98,7 +98,7 @@ func randomBounds(r *rand.Rand) Bounds {
 }
 
 func tell(s *pinned.Seen, x *Result) {
-	s.Count(cmp.Or(map[search.Stop]string{search.Finished: "closed", search.Unsound: "unsound", search.AtHolders: "too many holders", search.AtViolation: "at violation"}[x.Stop], "stopped"))
+	s.Count(cmp.Or(map[search.Stop]string{search.Finished: "closed", search.AtSlots: "more slots", search.Unsound: "unsound", search.AtHolders: "too many holders", search.AtViolation: "at violation"}[x.Stop], "stopped"))
 	stats := x.Stats
 	stats.Bytes = 0 // machines differ
 	s.Printf("%v, stop %d, found %b, solo %v, %v, %v\n", stats, x.Stop, x.Found, x.Solo, x.Err, x.Unsaved)

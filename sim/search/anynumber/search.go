@@ -27,8 +27,9 @@ type Bounds struct {
 	sim.Bounds
 	// Any are the workloads of which any number of clients has each.
 	Any []scenario.Client
-	// Slots bounds how many slots there are at once: what would make more of them is not followed. 0 is as
-	// many as there are at first.
+	// Slots bounds how many slots there are at once: what would make more of them is not followed, and a search that
+	// comes to that stops [search.AtSlots]. 0 is as many as there are at first and those that each of Clients and Any
+	// adds by calling its operations once, see [Bounds.MostSlots].
 	Slots int
 	// Whole has contexts know all of the parts of those who hold something, and not only what others may see of
 	// them. There are many more then, and fewer violations are seen that no execution has.
@@ -92,7 +93,8 @@ type Stats struct {
 // Result is what such a search came to.
 type Result struct {
 	Stats
-	// Stop is Finished if the views are closed: every execution of any number of clients is covered.
+	// Stop is Finished if the views are closed: every execution of any number of clients is covered. It is AtSlots if they
+	// are, but for executions in which there are more slots at once than the bound.
 	Stop     search.Stop
 	Found    property.Set
 	Coverage search.Coverage
@@ -122,6 +124,7 @@ type exploration struct {
 	found       [property.Count]map[*viewContext]bool // the contexts in which a step violates it
 	res         Result
 	unwitnessed atomic.Int64
+	cut         bool // the search that this one goes on from came to more slots than the bound
 	workers     []*worker
 	saved       time.Time // when the last checkpoint was written
 }
@@ -201,13 +204,43 @@ func newPlan(b Bounds) *plan {
 	if monitor.Memoryless(b.Properties) {
 		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
 	}
-	if p.slots = b.Slots; p.slots == 0 {
-		p.slots = int(b.Locks[0].Slots)
-	}
-	if b.Target.Kind == lock.Mutex {
-		p.slots = 1
-	}
+	p.slots = b.MostSlots()
 	return p
+}
+
+// MostSlots is how many slots there may be at once in what is followed.
+func (b *Bounds) MostSlots() int {
+	switch {
+	case b.Target.Kind == lock.Mutex:
+		return 1
+	case b.Slots > 0:
+		return b.Slots
+	}
+	first := int(b.Locks[0].Slots)
+	most := first
+	for _, c := range slices.Concat(b.Clients, b.Any) {
+		most += added(first, c.Ops)
+	}
+	return min(most, monitor.Slots-1)
+}
+
+// added is how many slots there are at most beyond the first ones while somebody calls operations once.
+func added(first int, ops []scenario.Operation) int {
+	now, most := first, first
+	for _, o := range ops {
+		switch o.Op {
+		case lock.Create:
+			now = max(now, int(o.Arg))
+		case lock.Add:
+			now += int(o.Arg)
+		case lock.Remove:
+			now = max(0, now-int(o.Arg))
+		case lock.Destroy:
+			now = 0
+		}
+		most = max(most, now)
+	}
+	return most - first
 }
 
 // round has every context looked at that has something new.
@@ -296,11 +329,19 @@ func (s *exploration) finish() *Result {
 			r.Found = r.Found.With(property.Progress)
 		}
 	}
+	if r.Stop == search.Finished && s.beyond() {
+		r.Stop = search.AtSlots
+	}
 	r.Found |= s.violations()
 	if s.opts.Progress != nil {
 		s.opts.Progress(&r.Stats)
 	}
 	return r
+}
+
+// beyond reports whether something makes more slots at once than their bound, and was not followed.
+func (s *exploration) beyond() bool {
+	return s.cut || slices.ContainsFunc(s.workers, func(w *worker) bool { return w.beyond })
 }
 
 // violations are the properties that were seen violated.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/bits"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,6 +35,58 @@ func standard(slots, admins int, props property.Set, late bool) Bounds {
 	return b
 }
 
+// closing is how a search ends that has nothing left to look at: administrators of which there is any number make more
+// slots than any bound, and so does one whose removal may fail.
+func closing(b *Bounds) search.Stop {
+	all := b.Any
+	if f := b.Faults; f.Drops != 0 || f.Lost != 0 || f.ChannelErrors != 0 || f.Restarts != 0 {
+		all = slices.Concat(b.Any, b.Clients)
+	}
+	for _, c := range all {
+		if slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op == lock.Add }) {
+			return search.AtSlots
+		}
+	}
+	return search.Finished
+}
+
+// TestMostSlots: a search that does not follow what makes more slots than its bound says so, and goes on saying so when
+// it is resumed. Without a bound an administrator's calls fit in, once.
+func TestMostSlots(t *testing.T) {
+	add := func(n uint8) scenario.Operation { return scenario.Operation{Op: lock.Add, Arg: n} }
+	remove := scenario.Operation{Op: lock.Remove, Arg: 1}
+	for _, c := range []struct {
+		slots, bound int
+		admin        []scenario.Operation
+		most         int
+		stop         search.Stop
+	}{
+		{1, 0, []scenario.Operation{add(2)}, 3, search.AtSlots},
+		{1, 1, []scenario.Operation{add(2)}, 1, search.AtSlots},
+		{1, 0, []scenario.Operation{remove, add(1)}, 1, search.Finished},
+		{1, 0, []scenario.Operation{add(1), remove}, 2, search.Finished},
+		{1, 1, []scenario.Operation{add(1), remove}, 1, search.AtSlots},
+		{2, 0, []scenario.Operation{{Op: lock.Destroy}, {Op: lock.Create, Arg: 3}}, 3, search.Finished},
+		{9, 0, []scenario.Operation{add(2)}, 10, search.AtSlots},
+	} {
+		b := standard(c.slots, 1, 1<<property.AdminExclusion, false)
+		b.Faults.Crashes = 0
+		b.Any[0].Ops = b.Any[0].Ops[:1]
+		b.Slots, b.Clients[0].Ops = c.bound, c.admin
+		if most := b.MostSlots(); most != c.most {
+			t.Errorf("%+v: at most %d slots", c, most)
+		}
+		if c.slots > 2 {
+			continue // there are many contexts
+		}
+		path := filepath.Join(t.TempDir(), "checkpoint")
+		r := Run(t.Context(), b, Options{Every: time.Nanosecond, Checkpoint: path})
+		if again := Run(t.Context(), b, Options{Resume: path}); r.Stop != c.stop || again.Stop != c.stop {
+			t.Errorf("%+v: stopped %d, resumed %d, %v", c, r.Stop, again.Stop, again.Err)
+		}
+	}
+}
+
 // TestCounts pins how many contexts, views and parts there are: a search that silently visits fewer must
 // fail.
 func TestCounts(t *testing.T) {
@@ -62,7 +115,7 @@ func TestCounts(t *testing.T) {
 		}
 		b.Whole = c.whole
 		r := Run(context.Background(), b, Options{})
-		if r.Stop != search.Finished || r.Err != nil || r.Found != 0 {
+		if r.Stop != closing(&b) || r.Err != nil || r.Found != 0 {
 			t.Errorf("%+v: stopped %d, %v, found %b", c, r.Stop, r.Err, r.Found)
 		}
 		if r.Contexts != int64(c.contexts) || r.Views != int64(c.Views) || r.Parts[1] != c.Table {
@@ -148,7 +201,7 @@ func TestDependencies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newExploration(t.Context(), c.Bounds, Options{})
-			if r := s.run(); r.Stop != search.Finished {
+			if r := s.run(); r.Stop != closing(&c.Bounds) {
 				t.Fatalf("nothing is hidden: stopped %d, %v", r.Stop, r.Err)
 			}
 			s = newExploration(t.Context(), c.Bounds, Options{})
@@ -169,7 +222,7 @@ func TestThorough(t *testing.T) {
 		}
 		s := newExploration(t.Context(), manyAdmins(1<<p), Options{})
 		s.thorough = true
-		if r := s.run(); r.Stop != search.Finished {
+		if r := s.run(); r.Stop != search.AtSlots {
 			t.Errorf("%s: stopped %d, %v", p, r.Stop, r.Err)
 		}
 	}
@@ -195,7 +248,7 @@ func TestCovers(t *testing.T) {
 			continue // hundreds of thousands of states
 		}
 		r := Run(context.Background(), c.Bounds, Options{})
-		if r.Stop != search.Finished {
+		if r.Stop != closing(&c.Bounds) {
 			t.Fatalf("stopped %d: %v", r.Stop, r.Err)
 		}
 		covered, missed := r.covers(c.clients, 200_000)
