@@ -67,6 +67,9 @@ func Hide(text string) string {
 	return named.ReplaceAllString(query.ReplaceAllString(b.String(), "${1}"+mask), "${1}"+mask)
 }
 
+// Masked reports whether a secret was hidden in a text.
+func Masked(text string) bool { return strings.Contains(text, mask) }
+
 // HideCommand is Hide of a command's word or of a whole command, whose options and flags may hold a password as well.
 func HideCommand(text string) string {
 	return option.ReplaceAllString(Hide(text), "${1}"+mask)

@@ -15,11 +15,12 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // Manifest is what everybody who takes part in a campaign must agree on.
 type Manifest struct {
-	Plan   *Plan  `json:"plan"`
+	Plan   *Plan  `json:"plan"`             // without passwords
 	Tool   string `json:"tool"`             // lockproof's version
 	Build  string `json:"build"`            // and what it was built from
 	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" of a target of ours, which is part of the build
@@ -35,7 +36,11 @@ func NewManifest(p *Plan) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("campaign %s: %w", p.Name, err)
 	}
-	return &Manifest{Plan: p, Tool: engine.Version, Build: build, Target: target}, nil
+	public, err := p.public()
+	if err != nil {
+		return nil, fmt.Errorf("campaign %s: %w", p.Name, err)
+	}
+	return &Manifest{Plan: public, Tool: engine.Version, Build: build, Target: target}, nil
 }
 
 // build is what the program was built from: a commit, or a hash of the program where there were changes beside it.
@@ -64,6 +69,13 @@ var build = sync.OnceValues(func() (string, error) {
 
 // hashFile is a hash of a file's content.
 func hashFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() { // a device or a pipe may have no end
+		return "", fmt.Errorf("%s: expected a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -100,7 +112,7 @@ func (t *Target) hash() (string, error) {
 		return "", nil
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", t.Exec, t.Lock)
+	fmt.Fprintf(h, "%q %q\n", secret.HideCommand(t.Exec), t.Lock)
 	var files []string
 	for i, word := range strings.Fields(t.Exec) {
 		word = strings.Trim(word, `'"`)

@@ -48,8 +48,10 @@ type RunConfig struct {
 // WorkConfig says whose shards to carry out.
 type WorkConfig struct {
 	Server Server
-	// Name is the campaign's; "" is the only one on the server.
+	// Name is the campaign's; "" is the only one on the server, which then must have no command.
 	Name string
+	// AllowExec is the command that the campaign may run here, or its [ExecHash]; "" is none.
+	AllowExec string
 	// Workers is how many shards are carried out at once; at least 1.
 	Workers int
 	Options

@@ -247,7 +247,8 @@ func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) e
 
 // campaignWorkFlags are the flags of `campaign work`.
 type campaignWorkFlags struct {
-	workers int
+	workers   int
+	allowExec string
 	queueFlags
 }
 
@@ -261,12 +262,18 @@ left out where there is one campaign on the server. This must be the same build 
 lockproof, and a target that is somebody else's command must be the same here, under the
 same name.
 
+Whoever may write to the queue says which command that is. So a worker runs none, unless
+you name the campaign, and allow the command by its text or by its hash, which the refusal
+tells.
+
 It may be killed at any moment: what it was at is done by another.`,
-		Example: `  lockproof campaign work --queue nats://host:4222`,
+		Example: `  lockproof campaign work --queue nats://host:4222
+  lockproof campaign work night --queue nats://host:4222 --allow-exec 'python3 my_adapter.py'`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	cmd.Flags().Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many work here at once (default one a processor)")
+	cmd.Flags().StringVar(&f.allowExec, "allow-exec", "", "the `COMMAND` that the named campaign may run here, or the SHA-256 of its text")
 	f.queueFlags.register(cmd)
 	return cmd
 }
@@ -280,7 +287,7 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	}
 	line, done := newProgress(), 0
 	err := campaigns.Work(c.Context(), campaign.WorkConfig{
-		Server: f.server(""), Name: first(args), Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr()},
+		Server: f.server(""), Name: first(args), AllowExec: f.allowExec, Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr()},
 		Done: func(n int) {
 			done = n
 			line.say("%d shards done", n)

@@ -46,7 +46,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 	worked := make(chan error, 1)
 	go func() {
 		await(t, server, 0)
-		worked <- queue.Work(t.Context(), campaign.WorkConfig{Server: server, Workers: 2})
+		worked <- queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "external", AllowExec: command, Workers: 2})
 	}()
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server})
 	if err != nil {
@@ -92,11 +92,11 @@ func TestAnotherTarget(t *testing.T) {
 		}
 	}
 	text("print()")
-	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}}`, "cat "+script)
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}, "lease": "1s"}`, "cat "+script)
 	broken := refusal(t, server, p) // the campaign is there, and its target is no adapter
 	text("print(1)")
 	expect(t, refusal(t, server, p), "another campaign external: its target's command or files are others")
-	err := queue.Work(t.Context(), campaign.WorkConfig{Server: server, Workers: 1})
+	err := queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "external", AllowExec: "cat " + script, Workers: 1})
 	expect(t, err.Error(), "its target's command or files are others")
 	if s, err := queue.Look(t.Context(), server, "external"); err != nil || s.Name != "external" {
 		t.Errorf("looking at it says %+v, %v", s, err)

@@ -183,22 +183,25 @@ func (q *Queue) same(there *campaign.Manifest) error {
 	return nil
 }
 
-// join finds a campaign that somebody else has made, to take part in it. With another build of lockproof, or another
-// target, that is refused.
-func join(ctx context.Context, server campaign.Server, name string) (*Queue, error) {
-	q, err := find(ctx, server, name)
+// join finds a campaign that somebody else has made, to take part in it, and gives its plan as it is carried out here.
+// With another build of lockproof, another target, or a command that is not allowed here, that is refused.
+func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, error) {
+	q, err := find(ctx, c.Server, c.Name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	there := q.manifest
-	if q.manifest, err = campaign.NewManifest(there.Plan); err == nil {
+	mine := *there.Plan
+	if err = mine.Permit(c.Name != "", c.AllowExec); err != nil {
+		err = fmt.Errorf("queue %s: %w", q.name, err)
+	} else if q.manifest, err = campaign.NewManifest(&mine); err == nil {
 		err = q.same(there)
 	}
 	if err != nil {
 		q.close()
-		return nil, err
+		return nil, nil, err
 	}
-	return q, nil
+	return q, &mine, nil
 }
 
 // find finds a campaign that somebody else has made, to look at it.
@@ -233,6 +236,9 @@ func (q *Queue) find(ctx context.Context, name string) (err error) {
 	}
 	if q.manifest, err = q.there(ctx); err != nil {
 		return err
+	}
+	if there := q.manifest.Plan.Name; there != name {
+		return fmt.Errorf("queue %s: the campaign %s says that it is called %q: delete it, and run it again", q.name, name, there)
 	}
 	if q.objects, err = q.js.ObjectStore(ctx, base(name)); err != nil {
 		return q.explain(err)

@@ -14,16 +14,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // Work carries out shards of somebody's campaign until it is over, or ctx is. What it had begun then is given back.
 func Work(ctx context.Context, c campaign.WorkConfig) error {
-	q, err := join(ctx, c.Server, c.Name)
+	q, plan, err := join(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer q.close()
-	j, err := q.manifest.Plan.Job(c.Options)
+	j, err := plan.Job(c.Options)
 	if err != nil {
 		return err
 	}
@@ -161,5 +162,5 @@ func (w *worker) failed(ctx context.Context, s campaign.Shard, message jetstream
 		return ctx.Err()
 	}
 	err = fmt.Errorf("shard %d: %w", s.Number, err)
-	return errors.Join(err, w.note(ctx, keyFailed, []byte(err.Error())))
+	return errors.Join(err, w.note(ctx, keyFailed, []byte(secret.HideCommand(err.Error()))))
 }
