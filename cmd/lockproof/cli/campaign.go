@@ -269,8 +269,8 @@ tells.
 It may be killed at any moment: what it was at is done by another.`,
 		Example: `  lockproof campaign work --queue nats://host:4222
   lockproof campaign work night --queue nats://host:4222 --allow-exec 'python3 my_adapter.py'`,
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	cmd.Flags().Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many work here at once (default one a processor)")
 	cmd.Flags().StringVar(&f.allowExec, "allow-exec", "", "the `COMMAND` that the named campaign may run here, or the SHA-256 of its text")
@@ -284,6 +284,9 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	}
 	if err := f.queueFlags.check(c); err != nil {
 		return err
+	}
+	if f.allowExec != "" && len(args) == 0 {
+		return errors.New("--allow-exec without a campaign's name: anybody's campaign could run it; name the campaign")
 	}
 	line, done := newProgress(), 0
 	err := campaigns.Work(c.Context(), campaign.WorkConfig{

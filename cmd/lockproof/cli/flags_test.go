@@ -245,6 +245,7 @@ var sorts = map[string]sort{
 		"workers": {args: "--workers 0", refused: "expected a number"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
 		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
 		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+		"allow-exec": {args: "--allow-exec cat", refused: "without a campaign's name"},
 	}},
 	"campaign delete": {base: "campaign delete night --queue nats://127.0.0.1:1", flags: map[string]use{
 		"queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},

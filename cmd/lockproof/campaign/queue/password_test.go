@@ -54,7 +54,9 @@ func stored(t *testing.T, js jetstream.JetStream) string {
 func TestNoPasswordsInTheQueue(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	const text = `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}, "lease": "1s"}`
-	command := func(password string) string { return "cat none amqp://user:" + password + "@host --password " + password }
+	command := func(password string) string {
+		return "cat none amqp://user:" + password + "@host --password " + password
+	}
 	p := plan(t, text, command("marked"))
 	refusal(t, server, p) // the campaign is there: its command is no adapter
 	if all := stored(t, jetStream(t, server)); strings.Contains(all, "marked") || !strings.Contains(all, "amqp://user:***@host") {
