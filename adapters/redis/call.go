@@ -19,6 +19,7 @@ type Space struct {
 	server *Server
 	prefix string
 	scale  time.Duration // a millisecond of the model
+	keys   *keys
 }
 
 // held is the length of a model's millisecond where nothing is to expire by itself: time is had pass by [Space.Advance].
@@ -27,21 +28,19 @@ const held = 100 * time.Second
 
 // Space is a new set of keys on the server.
 func (s *Server) Space() *Space {
-	return &Space{s, "{lockproof:" + strings.ToLower(rand.Text()[:10]) + ":", held}
+	prefix := "{lockproof:" + strings.ToLower(rand.Text()[:10]) + ":"
+	return &Space{s, prefix, held, &keys{server: s, prefix: prefix, known: make(map[string]bool)}}
 }
 
 // Lasting is the same keys with another length of a millisecond of the model: time.Millisecond has leases end by themselves.
 func (p *Space) Lasting(millisecond time.Duration) *Space {
-	return &Space{p.server, p.prefix, millisecond}
+	return &Space{p.server, p.prefix, millisecond, p.keys}
 }
 
 // name is a key's on the server: the mark lies within the braces.
 func (p *Space) name(k model.Key, lock string) string {
 	return p.prefix + strings.TrimPrefix(k.Name(lock), "{")
 }
-
-// Sweep deletes the keys.
-func (p *Space) Sweep(ctx context.Context) error { return p.server.Sweep(ctx, p.prefix) }
 
 // prepared are the scripts. go-redis sends a script's hash, and its text where the server does not know it.
 var prepared = func() map[model.Method]*redis.Script {
@@ -54,7 +53,11 @@ var prepared = func() map[model.Method]*redis.Script {
 
 // Do sends a command about a lock, and gives the reply.
 func (p *Space) Do(ctx context.Context, c model.Command, lock string) (model.Reply, error) {
-	r, err := p.do(ctx, c, p.name(c.Key, lock))
+	var r model.Reply
+	err := p.keys.own(ctx, p.written(c, lock)...)
+	if err == nil {
+		r, err = p.do(ctx, c, p.name(c.Key, lock))
+	}
 	if err != nil {
 		return r, fmt.Errorf("%s, to the Redis at %s: %w; %s", c.Words(lock), p.server.client.Options().Addr, err, next)
 	}
@@ -131,10 +134,13 @@ func valued(class model.Class, s string, err error) (model.Reply, error) {
 	return model.Reply{Class: class, Value: v}, err
 }
 
+// noKey is what PTTL says of a key that is not there.
+const noKey = -2
+
 // age is what PTTL says.
 func age(left time.Duration) model.Reply {
 	switch left {
-	case -2:
+	case noKey:
 		return model.Reply{Class: model.Nil}
 	case -1:
 		return model.Reply{Class: model.Ageless}
@@ -163,15 +169,14 @@ func (p *Space) Advance(ctx context.Context, ms int64) error {
 
 // Left is in how many milliseconds of the model each key expires, by its name behind the mark; 0 is never.
 func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
-	names, err := p.server.keys(ctx, p.prefix)
-	if err != nil {
-		return nil, err
-	}
-	left := make(map[string]int64, len(names))
-	for _, name := range names {
+	left := make(map[string]int64)
+	for _, name := range p.keys.names() {
 		ttl, err := p.server.client.PTTL(ctx, name).Result()
 		if err != nil {
 			return nil, err
+		}
+		if ttl == noKey {
+			continue
 		}
 		// What has passed in fact since it was set is too little to count.
 		left[strings.TrimPrefix(name, p.prefix)] = max(0, int64((ttl+p.scale-1)/p.scale))

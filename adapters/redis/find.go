@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,9 @@ type Server struct {
 
 	client *redis.Client
 	node   *node // where it was started here
+
+	tidyOnce sync.Once
+	accounts bool // it has a set of the keys of runs
 }
 
 // go-redis says on standard error what becomes of its connections. What matters of it is in errors.
@@ -83,33 +87,4 @@ func (s *Server) Close() error {
 		err = errors.Join(err, s.node.stop())
 	}
 	return err
-}
-
-// Sweep deletes every key whose name begins with prefix.
-func (s *Server) Sweep(ctx context.Context, prefix string) error {
-	keys, err := s.keys(ctx, prefix)
-	if err != nil || len(keys) == 0 {
-		return err
-	}
-	if err := s.client.Del(ctx, keys...).Err(); err != nil {
-		return fmt.Errorf("deleting the keys of this run on the Redis at %s: %w; they begin with %s", s.client.Options().Addr, err, prefix)
-	}
-	return nil
-}
-
-// keys are the names of the keys that begin with prefix.
-func (s *Server) keys(ctx context.Context, prefix string) (names []string, err error) {
-	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
-		var page []string
-		if page, cursor, err = s.client.Scan(ctx, cursor, escape(prefix)+"*", 1000).Result(); err != nil {
-			return nil, fmt.Errorf("listing the keys of this run on the Redis at %s: %w; %s", s.client.Options().Addr, err, next)
-		}
-		names = append(names, page...)
-	}
-	return names, nil
-}
-
-// escape has a prefix match itself only.
-func escape(prefix string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(prefix)
 }

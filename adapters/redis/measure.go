@@ -39,7 +39,7 @@ type measuredServer struct {
 func (m measuredServer) Name() string { return m.name }
 
 // Lock implements [measure.Server].
-func (m measuredServer) Lock(_ context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
+func (m measuredServer) Lock(ctx context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
 	l := &measuredLock{server: m.server, protocol: model.Protocol{Options: model.Table.Of(t.Settled(lock.BackendOf(t).Defaults))}}
 	shortest := l.protocol.LeaseOf(1)
 	if above := l.protocol.LeaseOf(math.MaxUint8); above < shortest {
@@ -47,7 +47,11 @@ func (m measuredServer) Lock(_ context.Context, t *lock.Target, lease time.Durat
 	}
 	l.millisecond = (lease + time.Duration(shortest) - 1) / time.Duration(shortest)
 	for range l.protocol.Servers {
-		l.spaces = append(l.spaces, m.server.Space().Lasting(l.millisecond))
+		p := m.server.Space().Lasting(l.millisecond)
+		if err := p.keys.own(ctx, p.name(model.Key{}, stress.Lock)); err != nil {
+			return nil, err
+		}
+		l.spaces = append(l.spaces, p)
 	}
 	return l, nil
 }
@@ -90,7 +94,7 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	}
 	c.server = &Server{URL: l.server.URL, client: redis.NewClient(&o)}
 	for _, p := range l.spaces {
-		c.spaces = append(c.spaces, &Space{c.server, p.prefix, p.scale})
+		c.spaces = append(c.spaces, &Space{c.server, p.prefix, p.scale, p.keys})
 	}
 	if err := c.server.client.Ping(ctx).Err(); err != nil {
 		c.Close()

@@ -1,0 +1,186 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	model "github.com/lockproof/lockproof/model/redis"
+)
+
+// runsKey is a set of the keys that runs are about to make, by which the next run finds what a killed one has left. Redis
+// deletes it with its last member.
+const runsKey = "lockproof:runs"
+
+// A run lives while its key of that name behind the mark is there, which expires where nobody renews it.
+const (
+	livingKey  = "run}"
+	livingTime = 10 * time.Minute
+	renewal    = time.Minute
+)
+
+// marked is the mark of a run, with which a key of its begins.
+var marked = regexp.MustCompile(`^\{lockproof:[a-z2-7]{10}:`)
+
+// keys are those that a run has on a server.
+type keys struct {
+	server *Server
+	prefix string
+
+	mu      sync.Mutex
+	known   map[string]bool
+	renewed time.Time // zero before the first
+}
+
+// written are the keys that a command may write, but for those of claims that soon end by themselves.
+func (p *Space) written(c model.Command, lock string) []string {
+	name := p.name(c.Key, lock)
+	if c.ID != 0 && claims[c.Method] && p.scale == held {
+		return []string{name, name + "." + c.ID.String()}
+	}
+	return []string{name}
+}
+
+// claims are the scripts that write the key of a claim.
+var claims = func() map[model.Method]bool {
+	all := make(map[model.Method]bool)
+	for m := model.Steal; m <= model.Look; m++ {
+		all[m] = strings.Contains(m.Script(), "KEYS[1] .. '.' .. ARGV[1]")
+	}
+	return all
+}()
+
+// own makes names keys of this run before they are written. One that is there already is somebody else's, and is an error.
+func (k *keys) own(ctx context.Context, names ...string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.live(ctx); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if k.known[name] {
+			continue
+		}
+		n, err := k.server.client.Exists(ctx, name).Result()
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fmt.Errorf("key %q is there already, and is somebody else's: it is left as it is; run it again", name)
+		}
+		if k.server.accounts {
+			if err := k.server.client.SAdd(ctx, runsKey, name).Err(); err != nil {
+				return err
+			}
+		}
+		k.known[name] = true
+	}
+	return nil
+}
+
+// live says to other runs that this one lives. mu is held.
+func (k *keys) live(ctx context.Context) error {
+	if time.Since(k.renewed) < renewal {
+		return nil
+	}
+	client, name := k.server.client, k.prefix+livingKey
+	if !k.renewed.IsZero() {
+		there, err := client.PExpire(ctx, name, livingTime).Result()
+		if err == nil && !there {
+			err = errors.New("the server took this run for dead, so that another may delete its keys; run it again")
+		}
+		k.renewed = time.Now()
+		return err
+	}
+	k.server.tidyOnce.Do(func() {
+		k.server.accounts = true
+		k.server.accounts = k.server.tidy(ctx) == nil
+	})
+	made, err := client.SetNX(ctx, name, "lockproof", livingTime).Result()
+	if err == nil && !made {
+		err = fmt.Errorf("key %q is there already, and is somebody else's: it is left as it is; run it again", name)
+	}
+	if err == nil && k.server.accounts {
+		err = client.SAdd(ctx, runsKey, name).Err()
+	}
+	if err == nil {
+		k.known[name], k.renewed = true, time.Now()
+	}
+	return err
+}
+
+// tidy deletes the keys of dead runs. It is an error if no account can be kept on the server: the set is somebody else's.
+func (s *Server) tidy(ctx context.Context) error {
+	members, err := s.client.SMembers(ctx, runsKey).Result()
+	if err != nil {
+		return err
+	}
+	byRun := make(map[string][]string)
+	for _, name := range members {
+		mark := marked.FindString(name)
+		if mark == "" {
+			return fmt.Errorf("the set %s has the member %q, which no run of lockproof's has written", runsKey, name)
+		}
+		byRun[mark] = append(byRun[mark], name)
+	}
+	for mark, names := range byRun {
+		alive, err := s.client.Exists(ctx, mark+livingKey).Result()
+		if err == nil && alive == 0 {
+			err = s.remove(ctx, names)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes keys, and their names in the account.
+func (s *Server) remove(ctx context.Context, names []string) error {
+	members := make([]any, len(names))
+	for i, name := range names {
+		members[i] = name
+	}
+	if err := s.client.Del(ctx, names...).Err(); err != nil {
+		return err
+	}
+	if !s.accounts {
+		return nil
+	}
+	return s.client.SRem(ctx, runsKey, members...).Err()
+}
+
+// Sweep deletes the keys that were written here.
+func (p *Space) Sweep(ctx context.Context) error {
+	p.keys.mu.Lock()
+	defer p.keys.mu.Unlock()
+	if len(p.keys.known) == 0 {
+		return nil
+	}
+	s := p.keys.server
+	if err := s.remove(ctx, slices.Collect(maps.Keys(p.keys.known))); err != nil {
+		return fmt.Errorf("deleting the keys of this run on the Redis at %s: %w; they begin with %s", s.client.Options().Addr, err, p.prefix)
+	}
+	clear(p.keys.known)
+	p.keys.renewed = time.Time{}
+	return nil
+}
+
+// names are the keys of the lock's that may be there.
+func (k *keys) names() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var all []string
+	for name := range k.known {
+		if name != k.prefix+livingKey {
+			all = append(all, name)
+		}
+	}
+	return all
+}
