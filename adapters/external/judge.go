@@ -242,6 +242,9 @@ func (r *run) judge(x *Execution) {
 	if x.Called == 0 || !r.sc.HistoryTells() || r.resigned {
 		return
 	}
+	if answers := x.History.Answers(); answers.Silence() != "" {
+		return
+	}
 	watched := &r.monitor
 	switch {
 	case !r.known():

@@ -29,17 +29,17 @@ import (
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 type Judge struct {
-	h          *history.History
-	options    linear.Options
-	processes  map[int32]*seen
-	believers  map[place][]belief
-	open       map[place][]grant
-	working    map[work]*contenders
-	contents   map[uint16]*contents // by lock, as its fences
-	fences     map[uint16]*Fence
-	limits     limits
-	operations int
-	verdicts   [len(judged)]linear.Verdict
+	h         *history.History
+	options   linear.Options
+	processes map[int32]*seen
+	believers map[place][]belief
+	open      map[place][]grant
+	working   map[work]*contenders
+	contents  map[uint16]*contents // by lock, as its fences
+	fences    map[uint16]*Fence
+	limits    limits
+	answers   history.Answers
+	verdicts  [len(judged)]linear.Verdict
 }
 
 // New judges a history of which nothing has been read yet: h is what it is of.
@@ -55,8 +55,8 @@ func New(h *history.History, o linear.Options) *Judge {
 	return w
 }
 
-// Operations is how many operations were called by now.
-func (w *Judge) Operations() int { return w.operations }
+// Answers are what operations came to by now.
+func (w *Judge) Answers() history.Answers { return w.answers }
 
 // Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
@@ -136,6 +136,7 @@ func (w *Judge) judge(p property.Property, ok bool, event int, format string, ar
 // Event takes in the i-th event of the history, counted from 0.
 func (w *Judge) Event(i int, e *history.Event) {
 	w.limited(i, e)
+	w.answers.Event(e)
 	switch {
 	case e.Process == history.Nemesis:
 		w.world(e)
@@ -220,7 +221,6 @@ func (w *Judge) ask(p int32, s *seen, asking bool) {
 }
 
 func (w *Judge) invoked(i int, e *history.Event) {
-	w.operations++
 	s := w.process(e.Process)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
 	f := w.fence(e.Lock)

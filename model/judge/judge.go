@@ -35,7 +35,17 @@ func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Ve
 	if err != nil {
 		return nil, err
 	}
-	return append([]linear.Verdict{f.Verdict(b.Operations())}, b.Verdicts()...), nil
+	return verdicts(f, b), nil
+}
+
+// verdicts are the finding on a history and what beliefs show of it. One that says nothing of its lock puts nothing to the test.
+func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
+	answers := b.Answers()
+	v := f.Verdict(answers.Called)
+	if v.Decision == linear.Legal {
+		v.Unjudged = answers.Silence()
+	}
+	return append([]linear.Verdict{v}, b.Verdicts()...)
 }
 
 // beside has beliefs judged by the events as well, when they are read for the first time.
@@ -68,7 +78,7 @@ func judged(h *history.History, o linear.Options) []linear.Verdict {
 	for i := range h.Events {
 		b.Event(i, &h.Events[i])
 	}
-	return append([]linear.Verdict{linear.Check(h, o).Verdict(b.Operations())}, b.Verdicts()...)
+	return verdicts(linear.Check(h, o), b)
 }
 
 // Violation is a verdict that its history is illegal as a violation in the trace of the execution.

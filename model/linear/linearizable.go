@@ -54,6 +54,8 @@ type Verdict struct {
 	Checked  int    // how often the history put it to the test
 	Event    int    // the event that breaks it; -1 for none
 	Why      string // one line for people; empty for Legal
+	// Unjudged is why the history says nothing of its lock, as nothing was answered; "" where it says something.
+	Unjudged string
 	// Lock and Slot are what a history that is not linearizable is about; Slot is 0 where it is no slot in particular.
 	Lock, Slot int
 }

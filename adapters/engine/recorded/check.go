@@ -76,6 +76,7 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 		applicable = applicable.With(v.Property)
 	}
 	r.Operations = judged[property.Linearizable].Checked
+	silence := judged[property.Linearizable].Unjudged
 	asked := o.Properties
 	if property.Applicable(h.Kind)&^asked == 0 { // and what the history has to judge beside that
 		asked = 0
@@ -84,6 +85,9 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 	for p := range property.Count {
 		if asked.Has(p) {
 			v, ok := judged[p]
+			if ok && v.Unjudged == "" && v.Checked == 0 {
+				v.Unjudged = silence
+			}
 			res := fromHistory(p, v, ok)
 			res.Note = o.note(p)
 			r.Properties = append(r.Properties, res)
@@ -120,6 +124,8 @@ func fromHistory(p property.Property, v linear.Verdict, judged bool) report.Prop
 	switch {
 	case !judged:
 		r.Skip = notShown
+	case v.Unjudged != "":
+		r.Checked, r.Skip = 0, v.Unjudged
 	case v.Decision == linear.Undecided:
 		r.Checked, r.Undecided, r.Unclear = 0, 1, v.Why
 	case v.Decision == linear.Illegal:

@@ -1,0 +1,48 @@
+package history
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// Answers counts what the operations of a history came to. The zero value has counted nothing.
+type Answers struct {
+	Called   int // operations invoked
+	Answered int // those that were answered with ok or fail
+	Acquires int // acquires among those invoked
+	Telling  int // answers that tell who holds: to acquires that were granted, or refused for a known reason, and to verifies
+}
+
+// Event counts an event.
+func (a *Answers) Event(e *Event) {
+	op := e.F.Op()
+	switch {
+	case e.Process == Nemesis:
+	case e.Type == Invoke:
+		a.Called++
+		if op == lock.Acquire {
+			a.Acquires++
+		}
+	case e.Type != Info:
+		a.Answered++
+		if op == lock.Acquire && (e.Type == OK && e.Held || e.Reason != lock.NoReason) || op.AsksHeld() && e.Held {
+			a.Telling++
+		}
+	}
+}
+
+// Answers counts all events of a history.
+func (h *History) Answers() (a Answers) {
+	for i := range h.Events {
+		a.Event(&h.Events[i])
+	}
+	return a
+}
+
+// Silence is why operations that came to no more than that say nothing of who holds their lock; "" where they say something.
+func (a *Answers) Silence() string {
+	switch {
+	case a.Answered == 0:
+		return "no operation was answered"
+	case a.Acquires > 0 && a.Telling == 0:
+		return "no acquire was granted, nor refused for a known reason"
+	}
+	return ""
+}
