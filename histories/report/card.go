@@ -65,6 +65,9 @@ func cardHead(r *Report, s style.Style) []style.Line {
 func howMuch(r *Report) []string {
 	var parts []string
 	executions := style.Plural(r.Scenarios, "execution")
+	if r.Scenarios < r.Asked {
+		executions = style.Grouped(r.Scenarios) + " of " + style.Plural(r.Asked, "execution")
+	}
 	switch r.Mode {
 	case Sampled:
 		parts = append(parts, fmt.Sprintf("%s%s sampled from seed %d", executions, r.within(), r.Seed))

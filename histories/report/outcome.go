@@ -49,11 +49,14 @@ func (r *Report) Owes(p *PropertyResult) bool {
 	return verdict == Undecided || verdict == Skipped && r.Required.Has(p.Property)
 }
 
-// Missing are the answers that a run without violations owes, a line each: that nothing was judged at all, and
-// about properties that are undecided, or required and not judged.
+// Missing are the answers that a run without violations owes, a line each: that nothing was judged at all, or by fewer
+// executions than were to be run at least, and about properties that are undecided, or required and not judged.
 func (r *Report) Missing() (lines []string) {
 	if !r.Judged() {
 		lines = append(lines, r.nothing())
+	}
+	if r.Scenarios < r.Least {
+		lines = append(lines, fmt.Sprintf("%s: at least %s were to be", style.Plural(r.Scenarios, "execution")+" run", style.Grouped(r.Least)))
 	}
 	required := r.Required
 	for i := range r.Properties {

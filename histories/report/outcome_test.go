@@ -35,6 +35,9 @@ func TestOutcome(t *testing.T) {
 		{Report{Mode: Recorded, Properties: []PropertyResult{skipped}}, OutcomeInconclusive, "nothing was judged: the history has no operations"},
 		{Report{Interrupted: true, Properties: []PropertyResult{passed, undecided}}, OutcomeInterrupted, ""},
 		{Report{Interrupted: true, Properties: []PropertyResult{violated}}, OutcomeViolated, ""},
+		{Report{Scenarios: 19, Least: 19, Properties: []PropertyResult{passed}}, OutcomeHolds, ""},
+		{Report{Scenarios: 19, Least: 1000, Properties: []PropertyResult{passed}}, OutcomeInconclusive, "19 executions run: at least 1,000 were to be"},
+		{Report{Scenarios: 19, Least: 1000, Properties: []PropertyResult{violated}}, OutcomeViolated, ""},
 	} {
 		r := &c.report
 		if got := r.Outcome(); got != c.want {

@@ -42,6 +42,7 @@ type Report struct {
 	Runs *Runs
 
 	Scenarios  int // executions run
+	Asked      int // executions that a Sampled run was to run; 0 is not known
 	Steps      int // actions in all of them
 	Commands   int // commands sent
 	Operations int // operations called
@@ -57,7 +58,9 @@ type Report struct {
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
 	// Required are the properties that must be judged for the run to be conclusive.
-	Required   property.Set
+	Required property.Set
+	// Least is how many executions must be run for the run to be conclusive; 0 is any number.
+	Least      int
 	Efficiency []EfficiencyRow
 	Stale      Overlap
 	// Kept is in how many executions an exclusive queue was not given back, after the broker had closed its channel unasked.

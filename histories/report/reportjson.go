@@ -37,6 +37,8 @@ type reportFile struct {
 	Required      []string       `json:"required,omitempty"`
 	Interrupted   bool           `json:"interrupted"`
 	Scenarios     int            `json:"scenarios"`
+	Asked         int            `json:"scenarios_asked,omitzero"`
+	Least         int            `json:"scenarios_least,omitzero"`
 	Steps         int            `json:"steps"`
 	Commands      int            `json:"commands"`
 	Operations    int            `json:"operations"`
@@ -198,7 +200,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Target: r.Target, Doc: r.Doc, Design: r.Design, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
 		Command: r.Command, Options: r.Fixed,
 		Seed: r.Seed, FailedAcquire: r.FailedAcquire, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
-		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
+		Scenarios: r.Scenarios, Asked: r.Asked, Least: r.Least, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),

@@ -19,7 +19,7 @@ func (f *sharedRun) report() *report.Report {
 	r := &report.Report{
 		Tool: engine.Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
 		Broker: f.On.String() + throughGate, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
-		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
+		Scenarios: s.Scenarios, Asked: f.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.lenient),
 		Stale: report.Overlap{
 			Commands: int(s.OverlapCommands), Time: time.Duration(s.Overlap) * time.Millisecond,

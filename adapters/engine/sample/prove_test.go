@@ -113,6 +113,8 @@ func TestInterrupted(t *testing.T) {
 	}
 	if r := res.Report; !r.Interrupted || r.Scenarios == 0 || r.Scenarios == sample.DefaultScenarios {
 		t.Errorf("interrupted %v after %d scenarios", r.Interrupted, r.Scenarios)
+	} else if r.Asked != sample.DefaultScenarios {
+		t.Errorf("asked for %d executions", r.Asked)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *Config) report(s *tally.Tally, traces map[property.Property]*scenario.T
 	r := &report.Report{
 		Tool: engine.Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: report.Sampled,
 		Broker: engine.SimulatedOf(c.Target), Seed: c.Seed, FailedAcquire: c.FailedAcquire.String(), Bounds: c.Shape.String(), Fixed: engine.Assigned(c.Options),
-		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
+		Scenarios: s.Scenarios, Asked: c.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
 		Efficiency: engine.Efficiency(&s.Costs, c.Target.Kind, property.Of(c.Target)),
 		Stale: report.Overlap{
 			Commands: int(s.OverlapCommands), Time: time.Duration(s.Overlap) * time.Millisecond,

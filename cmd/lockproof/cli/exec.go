@@ -91,10 +91,6 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err := f.judge(&cfg, applicable, kind); err != nil {
 		return err
 	}
-	scenarios := f.scenarios
-	if !c.Flags().Changed("scenarios") {
-		scenarios = gated.DefaultScenarios
-	}
 	options := told(cfg.Options)
 	if f.way != "" {
 		return f.stressExternal(c, kind, options, &cfg)
@@ -116,7 +112,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
-		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
+		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {

@@ -56,7 +56,7 @@ const (
 // sorts are all sorts of runs.
 var sorts = map[string]sort{
 	"prove": {base: "prove reconnects --scenarios 600 --out DIR/ce", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 300"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 300"}, "least": {args: "--least 601", refused: "only 600 are run"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
 		"depth": {args: "--depth 1"}, "strict": {args: "--strict"}, "option": {args: "-o order=ascending"}, "workers": {args: "--workers 3", same: true},
 		"property": {args: "--property linearizable"}, "first": {args: "--first"}, "require": {args: "--require survives-restart", base: "prove --scenarios 1"},
 		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
@@ -67,7 +67,7 @@ var sorts = map[string]sort{
 		"start": {args: "--start slots=1,3"},
 	}},
 	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 11"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 11"}, "least": {args: "--least 13", refused: "only 12 are run"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
 		"depth": {args: "--depth 1 --strategy pct", base: "prove --exec ADAPTER --workers 1 --scenarios 12 --strategy pct"}, "strict": {args: "--strict"},
 		"option": {args: "-o colour=red"}, "workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"},
 		"first": {args: "--first --scenarios 500", base: "prove --exec BUGGY --workers 1 --property mutual-exclusion --scenarios 40 --out DIR/ce", same: true}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --workers 1 --scenarios 1"},
@@ -79,7 +79,7 @@ var sorts = map[string]sort{
 		"start":  {args: "--start slots=1,3"},
 	}},
 	"prove --exec --on": {base: "prove --exec ADAPTER --workers 1 --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "least": {args: "--least 3", same: true}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
 		"depth": {args: "--depth 3 --strategy random", refused: "with --strategy random"}, "strict": {args: "--strict"}, "option": {args: "-o colour=red"},
 		"workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"}, "first": {args: "--first", same: true},
 		"require": {args: "--require survives-restart"}, "clients": {args: "--clients 5"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 5"},
@@ -90,7 +90,7 @@ var sorts = map[string]sort{
 		"start":  {args: "--start slots=1,3", refused: "from the simulated one alone"},
 	}},
 	"prove --on": {base: "prove --on URL --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
+		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "least": {args: "--least 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
 		"strategy": {args: "--strategy pct", refused: noSchedule}, "depth": {args: "--depth 3", refused: noSchedule}, "strict": {args: "--strict", same: true},
 		"option": {args: "-o connection=shared", refused: "expected own"}, "workers": {args: "--workers 1", refused: noSchedule},
 		"property": {args: "--property linearizable"}, "first": {args: "--first", refused: noSchedule}, "require": {args: "--require no-leak"},
@@ -102,7 +102,7 @@ var sorts = map[string]sort{
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"prove --stress": {base: "prove --exec ADAPTER --on URL --stress proxy --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
+		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "least": {args: "--least 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
 		"strategy": {args: "--strategy pct", refused: noSchedule}, "depth": {args: "--depth 3", refused: noSchedule}, "strict": {args: "--strict", same: true},
 		"option": {args: "-o colour=red"}, "workers": {args: "--workers 1", refused: noSchedule},
 		"property": {args: "--property linearizable"}, "first": {args: "--first", refused: noSchedule}, "require": {args: "--require no-leak"},

@@ -127,6 +127,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --exec true --on mysql://root@127.0.0.1:1/", exitCannot, "judged on a broker alone: of a lock on MariaDB, have `lockproof check`"},
 		{"prove --workers -1", exitCannot, `"-1" for "--workers"`},
 		{"prove --workers 0", exitCannot, `"0" for "--workers"`},
+		{"prove --least 100000 --time 20ms", exitInconclusive, "at least 100,000 were to be"},
 		{"prove --time 0s", exitCannot, `"0s" for "--time" flag: expected more than nothing`},
 		{"prove --clients 2147483647", exitCannot, "--clients 2147483647: expected 1 to 8"},
 		{"prove --clients 7 --slots 5 --admins 0 --scenarios 300", exitHolds, "300 executions of 7 clients, 0 administrators, 5 slots sampled"},

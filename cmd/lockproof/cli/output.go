@@ -36,6 +36,8 @@ type outputFlags struct {
 	// require is what --require names, and required those among the properties that are judged.
 	require  properties
 	required property.Set
+	// least is how many executions have to be run; 0 is any number.
+	least int
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
@@ -86,7 +88,7 @@ func tryOutputs(c *cobra.Command) error {
 // write writes what a run came to, counterexamples first, so that they are there whatever happens next. The error says
 // how the run ended, and what could not be written; also is what else went wrong.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
-	res.Report.Required, res.Report.Command, res.Report.At = f.required, commandLine(), time.Now()
+	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
 	if f.notes {

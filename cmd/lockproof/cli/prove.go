@@ -70,6 +70,7 @@ for each scenario, unless a flag says it.`,
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
 	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", sample.DefaultScenarios, gated.DefaultScenarios)})
 	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
+	flags.Var(number[int]{&f.least, 1, manyScenarios}, "least", "a run of fewer executions than `N`, as its time was over, is inconclusive")
 	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
 	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
@@ -85,7 +86,7 @@ for each scenario, unless a flag says it.`,
 	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec", "lock-type", "names", "option", "property", "require", "strict")
 	section(cmd, "Where", "on", "broker", "stress")
-	section(cmd, "Which executions, and how many", "scenarios", "seed", "strategy", "depth", "time", "first", "workers", "patience")
+	section(cmd, "Which executions, and how many", "scenarios", "least", "seed", "strategy", "depth", "time", "first", "workers", "patience")
 	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
 	section(cmd, "What is written", "out", "html", "json", "junit", "explorer", "summary", "sarif", "annotate")
 	completeNames(cmd)
@@ -138,6 +139,9 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if kind := kindNamed(f.asked()); f.exec != "" && kind != nil {
 		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.asked(), kind.title)
 	}
+	if err := f.fitLeast(c); err != nil {
+		return err
+	}
 	switch {
 	case f.exec == "" && f.way != "":
 		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
@@ -162,7 +166,23 @@ func alien(c *cobra.Command) error {
 // unscheduled refuses the flags that are for runs with a schedule alone.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
-		"scenarios", "time", "strategy", "depth", "workers", "first", "start")
+		"scenarios", "least", "time", "strategy", "depth", "workers", "first", "start")
+}
+
+// fitLeast refuses a least number of executions that is larger than the number of those to be run.
+func (f *proveFlags) fitLeast(c *cobra.Command) error {
+	if most := f.howMany(c); f.least > most {
+		return fmt.Errorf("--least %d: only %d are run; expected at most as many, or a larger --scenarios", f.least, most)
+	}
+	return nil
+}
+
+// howMany is the number of executions to be run.
+func (f *proveFlags) howMany(c *cobra.Command) int {
+	if f.exec != "" && !c.Flags().Changed("scenarios") {
+		return gated.DefaultScenarios
+	}
+	return f.scenarios
 }
 
 // fitDepth refuses PCT's depth where PCT is not.
