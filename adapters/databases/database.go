@@ -46,6 +46,9 @@ func (d *Database) make(ctx context.Context) (err error) {
 	if d.alive, err = d.admin.Conn(ctx); err != nil {
 		return err
 	}
+	if _, err := d.alive.ExecContext(ctx, lasting[d.Dialect]); err != nil {
+		return fmt.Errorf("having the server keep an idle session: %w", err)
+	}
 	if err := d.sweep(ctx, d.alive); err != nil {
 		return err
 	}

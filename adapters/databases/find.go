@@ -109,6 +109,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	if s.Dialect == model.Postgres {
 		q := u.Query()
 		q.Set("default_query_exec_mode", "simple_protocol")
+		q.Set("search_path", "pg_catalog") // and no function that somebody else has made
 		if name != "" {
 			q.Set("search_path", name+",pg_catalog")
 			if l == nil || !l.timed {

@@ -61,6 +61,13 @@ var (
 	}
 )
 
+// lasting has a server not end a session that is idle for long: a lock says by it that its run lives. PostgreSQL older than
+// 14 ends none.
+var lasting = [...]string{
+	model.MariaDB:  "SET SESSION wait_timeout = 31536000",
+	model.Postgres: "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
+}
+
 var errAlive = errors.New("another run holds the lock of that name")
 
 // claim has a session hold the lock that says that the run of that name lives, or says errAlive.
@@ -77,6 +84,11 @@ func (s *Server) claim(ctx context.Context, c *sql.Conn, name string) error {
 
 // sweep drops the databases of runs that have ended.
 func (s *Server) sweep(ctx context.Context, c *sql.Conn) error {
+	if s.Dialect == model.MariaDB {
+		if alone, err := alone(ctx, c); err != nil || !alone {
+			return err
+		}
+	}
 	names, err := s.left(ctx, c)
 	if err != nil {
 		return fmt.Errorf("looking for databases that runs have left behind: %w", err)
@@ -87,6 +99,17 @@ func (s *Server) sweep(ctx context.Context, c *sql.Conn) error {
 		}
 	}
 	return nil
+}
+
+// alone reports whether a MariaDB is in no Galera cluster, where each server has locks of its own and a lock that nobody holds
+// proves nothing.
+func alone(ctx context.Context, c *sql.Conn) (bool, error) {
+	var clustered int
+	err := c.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.global_variables WHERE variable_name = 'WSREP_ON' AND variable_value = 'ON'").Scan(&clustered)
+	if err != nil {
+		return false, fmt.Errorf("asking whether the server is one of a cluster: %w", err)
+	}
+	return clustered == 0, nil
 }
 
 // left are the names of databases that have the form of ours.

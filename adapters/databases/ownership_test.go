@@ -2,6 +2,10 @@ package databases_test
 
 import (
 	"context"
+	"crypto/rand"
+	gosql "database/sql"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/databases"
@@ -72,5 +76,47 @@ func TestSweep(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestForeignFunctions: functions that somebody else has made in PostgreSQL's public schema, in which everybody may make some
+// before version 15, do not have a live run's schema be dropped.
+func TestForeignFunctions(t *testing.T) {
+	by := database(t, sql.Postgres)
+	name := "lockproof_test_" + strings.ToLower(rand.Text()[:8])
+	if err := by.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := by.Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(by.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	s, err := databases.At(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	adversary, err := gosql.Open("pgx", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer adversary.Close()
+	if _, err := adversary.ExecContext(t.Context(), "CREATE FUNCTION public.hashtextextended(text, integer) RETURNS bigint LANGUAGE sql AS 'SELECT (random() * 1e15)::bigint'"); err != nil {
+		t.Fatal(err)
+	}
+	var made [2]*databases.Database
+	for i := range made {
+		if made[i], err = s.Database(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer made[i].Close()
+	}
+	if there, err := made[1].Exists(t.Context(), made[0].Name); err != nil || !there {
+		t.Errorf("a live run's schema is there: %t, %v", there, err)
 	}
 }
