@@ -1,10 +1,12 @@
 package lockproof_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof"
 )
@@ -153,5 +155,15 @@ func TestExploreFromNowhere(t *testing.T) {
 		if _, err := lockproof.Explore(t.Context(), target, lockproof.Options{From: c}); !errors.Is(err, lockproof.ErrInvalid) {
 			t.Errorf("another target: %v", err)
 		}
+	}
+}
+
+// TestConnectNeverReturns: a constructor that ignores the end of its context does not outlive a run unsaid.
+func TestConnectNeverReturns(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	stuck := lockproof.Go("stuck", func(context.Context, string) (lockproof.Lock, error) { select {} })
+	if _, err := lockproof.Prove(ctx, stuck, lockproof.Options{}); err == nil || !strings.Contains(err.Error(), "its goroutine is left") {
+		t.Errorf("a constructor that never returns: %v", err)
 	}
 }

@@ -132,6 +132,9 @@ type Params struct {
 // is unknown then. Any other error is a client that broke the protocol, with which there is no going on.
 var ErrDied = errors.New("the client ended by itself")
 
+// ErrLeft is, somewhere in it, the error of a call of somebody else's that does not return when it has to, and is left where it is.
+var ErrLeft = errors.New("it has not returned after its context ended, and its goroutine is left: have it return when ctx is done")
+
 // ErrElsewhere is the error of a runner whose client sends nothing to the address that it was given.
 var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
 	"expected it to connect there, and not to an address of its own; if its clients share a connection, run one worker at a time")

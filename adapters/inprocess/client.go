@@ -110,12 +110,8 @@ type client struct {
 }
 
 // Initialize makes the client and looks what it can do.
-func (c *client) Initialize(_ context.Context, in external.Setup) (external.About, error) {
-	var made Lock
-	err := guarded("New", func() (err error) {
-		made, err = c.starter.New(c.ctx, in.URL)
-		return err
-	})
+func (c *client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+	made, err := c.connect(ctx, in.URL)
 	if err != nil {
 		return external.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}
@@ -141,6 +137,36 @@ func (c *client) Initialize(_ context.Context, in external.Setup) (external.Abou
 		about.Operations = append(about.Operations, lock.Wait)
 	}
 	return about, nil
+}
+
+// connect makes the lock. When ctx is done the client's context ends, and shortly after that a constructor that has not
+// returned is left where it is: what it still makes is closed.
+func (c *client) connect(ctx context.Context, url string) (made Lock, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		guard(&err, func() string { return "New" }, func() (err error) {
+			made, err = c.starter.New(c.ctx, url)
+			return err
+		})
+	}()
+	select {
+	case <-done:
+		return made, err
+	case <-ctx.Done():
+		c.end()
+	}
+	select {
+	case <-done:
+		return made, err
+	case <-time.After(closing):
+	}
+	go func() {
+		if <-done; err == nil && made != nil {
+			_ = guarded("Close", made.Close) // nobody is there any more to be told
+		}
+	}()
+	return nil, fmt.Errorf("%w: %w", context.Cause(ctx), external.ErrLeft)
 }
 
 // Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
@@ -280,6 +306,9 @@ func (c *client) Pause() error { return external.ErrUnsupported }
 // Continue has nothing to do.
 func (c *client) Continue() error { return nil }
 
+// closeLimit is how long closing a client may take.
+const closeLimit = 10 * time.Second
+
 // closing is how long a call that was left where it is may take to come to its end before the client is closed all
 // the same: a lock is called for one thing at a time.
 const closing = time.Second
@@ -297,8 +326,15 @@ func (c *client) Close() error {
 		case <-time.After(closing):
 		}
 	}
-	if err := guarded("Close", c.lock.Close); err != nil && !c.ended {
-		return fmt.Errorf("closing: %w", err)
+	done := make(chan error, 1)
+	go func() { done <- guarded("Close", c.lock.Close) }()
+	select {
+	case err := <-done:
+		if err != nil && !c.ended {
+			return fmt.Errorf("closing: %w", err)
+		}
+	case <-time.After(closeLimit):
+		return fmt.Errorf("closing: Close has not returned within %v, and its goroutine is left", closeLimit)
 	}
 	return nil
 }

@@ -148,9 +148,9 @@ func (f *sharedRun) trying() {
 	}
 }
 
-// quietly is an error unless it follows from the end of the run.
+// quietly is an error unless it follows from the end of the run, and leaves nothing behind.
 func quietly(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, external.ErrLeft) {
 		return nil
 	}
 	return err
