@@ -72,7 +72,7 @@ func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 		return s
 	}
 	if next, ok := p.take(s, u); ok {
-		return next.staged(u.stage, 1)
+		return next.staged(u.stage, hasTaken)
 	}
 	return s
 }
@@ -130,11 +130,33 @@ func (p *Specification) freeAny(s lockState, u *atomicStep) (lockState, bool) {
 	return s.held(slot, none), true
 }
 
+// The stages of an unanswered acquire.
+const (
+	hasTaken    = 1
+	hasReleased = 2
+)
+
+// freeOwn gives back what an unanswered acquire of the client took, or lost since, where nothing tells when connections ended.
 func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	if slot := p.own(&s, u); slot > 0 {
-		return s.held(slot, none), true
+		k := s.holder(slot)
+		return s.held(slot, none).staged(p.stage[k], hasReleased), true
 	}
-	return s, u.partial || !p.r.witnessed
+	if !p.r.witnessed {
+		for k := range p.r.calls[:u.op] {
+			if p.lost(&s, u, int32(k)) {
+				return s.staged(p.stage[k], hasReleased), true
+			}
+		}
+	}
+	return s, u.partial
+}
+
+// lost reports whether a call is an unanswered acquire of the atomic step's client that took a slot and lost it.
+func (p *Specification) lost(s *lockState, u *atomicStep, k int32) bool {
+	c := &p.r.calls[k]
+	return c.effect == mayTake && c.client == u.client && s.stage(p.stage[k]) == hasTaken && s.slotOf(k) == 0 &&
+		(c.slot == history.AnySlot || u.slot == history.AnySlot || int(c.slot) == u.slot)
 }
 
 // end is the end of a client's connection, or of all, as far as a slot is concerned.

@@ -64,9 +64,9 @@ import (
 // client, and [History.GoneMayFree] is set.
 //
 // A history without any such evidence does not tell when connections ended. In it, what an
-// unanswered acquire took may be lost at any moment; and what a client was granted that crashed, was
-// told that its connection is lost, or was left without an answer, at any moment since the last answer
-// that it had.
+// unanswered acquire took may be lost at any moment; what a client was granted that crashed, or was
+// told that its connection is lost, at any moment since the last answer that it had; and what one was
+// granted that was left without an answer, or timed out, at any moment since it called that operation.
 //
 // Where acquires name no slot ([AnySlot]), there are permits that are all alike: acquire, ok takes one
 // if there is one left, and release gives one of the client's own back. With several, nobody can say

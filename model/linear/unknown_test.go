@@ -1,0 +1,298 @@
+package linear
+
+import (
+	"flag"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var unknowns = flag.Int("unknown", 6000, "how many small histories of unknown outcomes are compared with brute force")
+
+// drawUnknown draws a small history without slot numbers that does not tell when connections end, in which many outcomes are
+// unknown.
+func drawUnknown(c drawn.Chooser) *history.History {
+	h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{1}}
+	if c.Below(3) == 0 {
+		h.Kind, h.Slots[0] = lock.Semaphore, 1+c.Below(2)
+	}
+	d := unknownDraw{c: c, h: h, processes: []int32{1, 2, 3}[:2+c.Below(2)], next: 3, calls: make(map[int32]history.F), reuse: c.Below(2) == 0}
+	for range 6 + c.Below(9) {
+		d.step(c.Below(len(d.processes)))
+	}
+	return h
+}
+
+// unknownDraw is a history being drawn.
+type unknownDraw struct {
+	c         drawn.Chooser
+	h         *history.History
+	processes []int32
+	next      int32
+	calls     map[int32]history.F // under way
+	held      []int32             // processes that were granted the lock and are not said to have released it
+	reuse     bool                // a client goes on under its number after an unknown outcome
+}
+
+func (d *unknownDraw) step(i int) {
+	p := d.processes[i]
+	f, busy := d.calls[p]
+	holds := -1
+	for k, by := range d.held {
+		if by == p {
+			holds = k
+		}
+	}
+	e := history.Event{Time: int64(len(d.h.Events)), Process: p, F: f}
+	switch {
+	case !busy && d.c.Below(30) == 0:
+		e.Process, e.Target, e.Type, e.F = history.Nemesis, p, history.Info, history.Crash
+	case !busy:
+		e.F = history.F(lock.Acquire)
+		if holds >= 0 && d.c.Below(5) > 0 || d.c.Below(8) == 0 {
+			e.F = history.F(lock.Release)
+		}
+		d.calls[p] = e.F
+	default:
+		delete(d.calls, p)
+		d.answer(&e, holds)
+		if e.Type == history.Info && !d.reuse {
+			d.next++
+			d.processes[i] = d.next
+		}
+	}
+	d.h.Events = append(d.h.Events, e)
+}
+
+// answer is how an operation ends: often so that nobody knows, else mostly as it does in a lock that is right.
+func (d *unknownDraw) answer(e *history.Event, holds int) {
+	full := len(d.held) >= max(1, d.h.Slots[0])
+	wrong := d.c.Below(12) == 0
+	switch {
+	case d.c.Below(3) == 0:
+		e.Type = history.Info
+		e.Reason = []lock.Reason{lock.NoReason, lock.NoReason, lock.TimedOut, lock.Disconnected, lock.Crashed}[d.c.Below(5)]
+		if holds >= 0 && d.c.Below(2) == 0 {
+			d.held = append(d.held[:holds:holds], d.held[holds+1:]...)
+		} else if e.F == history.F(lock.Acquire) && !full && d.c.Below(2) == 0 {
+			d.held = append(d.held, e.Process)
+		}
+	case e.F == history.F(lock.Release) && d.c.Below(6) == 0:
+		e.Type = history.Fail
+	case e.F == history.F(lock.Release):
+		if e.Type = history.OK; holds >= 0 {
+			d.held = append(d.held[:holds:holds], d.held[holds+1:]...)
+		}
+	case full != wrong:
+		e.Type, e.Reason = history.Fail, []lock.Reason{lock.Full, lock.NoReason, lock.Full}[d.c.Below(3)]
+	default:
+		e.Type, e.Held = history.OK, true
+		d.held = append(d.held, e.Process)
+	}
+}
+
+// unknownBrute decides such a history by going through all that can happen between its events, with nothing but these words:
+//
+//   - an acquire that is ok takes a permit at a moment of the call; one of unknown outcome does so at a moment since it was
+//     called, or never, and may lose it at any later moment;
+//   - an acquire that failed as full saw the permit taken at a moment of the call, where there is but one;
+//   - a release that is ok gives back what its process was granted last, if it has it still; without a grant, what an acquire
+//     of unknown outcome before it took, though it has lost it since. Where anyone releases, it gives back what anybody has,
+//     but its own first. One of unknown outcome does so at a moment since it was called, or never;
+//   - a process may lose what it was granted, and has not released, since it called an operation that has no answer; if the reason is a lost
+//     connection or a crash, since the moment at which it last had an answer, which may have come on another connection.
+type unknownBrute struct {
+	h       *history.History
+	anyone  bool
+	permits int
+	acts    []unknownAct
+	seen    map[unknownScene]bool
+}
+
+type unknownAct struct {
+	f        lock.Op
+	process  int32
+	inv, ret int // ret is past the last event where there is no answer
+	e        history.Event
+	grant    int // release: the last grant of its process; -1 is none
+	released bool
+	losable  int // what it took may be lost from just before this event on; past the last one for never
+}
+
+// unknownScene is one state before an event: which acts have happened, which took permits that they have, and which had
+// theirs lost.
+type unknownScene struct {
+	event            int
+	done, held, lost uint16
+}
+
+func newUnknownBrute(h *history.History, o Options) *unknownBrute {
+	b := &unknownBrute{h: h, anyone: o.Releases == ByAnyone, permits: max(1, h.Slots[0]), seen: make(map[unknownScene]bool)}
+	end := len(h.Events)
+	under, heard := make(map[int32]int), make(map[int32]int)
+	for i, e := range h.Events {
+		switch {
+		case e.F == history.Crash:
+			b.doubt(e.Target, i, heard[e.Target])
+		case e.Type == history.Invoke:
+			under[e.Process] = len(b.acts)
+			b.acts = append(b.acts, unknownAct{f: e.F.Op(), process: e.Process, inv: i, ret: end, e: history.Event{Type: history.Info}, losable: end, grant: b.granted(e.Process)})
+		default:
+			a := &b.acts[under[e.Process]]
+			delete(under, e.Process)
+			if a.e = e; e.Type != history.Info {
+				a.ret, heard[e.Process] = i, i
+				if a.f == lock.Release && e.Type == history.OK && a.grant >= 0 {
+					b.acts[a.grant].released = true
+				}
+				continue
+			}
+			b.unknown(a, i, heard[e.Process])
+		}
+	}
+	for _, k := range under {
+		b.unknown(&b.acts[k], end, heard[b.acts[k].process])
+	}
+	return b
+}
+
+// unknown has an act end at an event so that nobody knows.
+func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
+	since := a.inv
+	if a.e.Reason == lock.Disconnected || a.e.Reason == lock.Crashed {
+		since = heard
+	}
+	b.doubt(a.process, i, since)
+	if a.f == lock.Acquire {
+		a.losable = a.inv
+	}
+}
+
+// granted is the last grant of a process that it has not released, or -1.
+func (b *unknownBrute) granted(process int32) int {
+	for k := len(b.acts) - 1; k >= 0; k-- {
+		if g := &b.acts[k]; g.process == process && g.f == lock.Acquire && g.e.Type == history.OK && !g.released {
+			return k
+		}
+	}
+	return -1
+}
+
+// doubt has a process lose what it was granted before event i, perhaps, after another event.
+func (b *unknownBrute) doubt(process int32, i, since int) {
+	for k := range b.acts {
+		if a := &b.acts[k]; a.process == process && a.f == lock.Acquire && a.e.Type == history.OK && a.ret < i && !a.released {
+			a.losable = min(a.losable, max(since, a.ret))
+		}
+	}
+}
+
+func (b *unknownBrute) legal() bool { return b.from(unknownScene{}) }
+
+// from reports whether the rest of the history can be explained from a scene on.
+func (b *unknownBrute) from(s unknownScene) bool {
+	if b.seen[s] {
+		return false
+	}
+	b.seen[s] = true
+	if s.event == len(b.h.Events) || b.passes(s) && b.from(unknownScene{s.event + 1, s.done, s.held, s.lost}) {
+		return true
+	}
+	for k := range b.acts {
+		bit := uint16(1) << k
+		a := &b.acts[k]
+		if a.inv < s.event && s.event <= a.ret && s.done&bit == 0 && b.happens(s, k, a) {
+			return true
+		}
+		if s.held&bit != 0 && a.losable <= s.event && b.from(unknownScene{s.event, s.done, s.held &^ bit, s.lost | bit}) {
+			return true
+		}
+	}
+	return false
+}
+
+// passes reports whether the event that is next contradicts nothing: what it answers has happened.
+func (b *unknownBrute) passes(s unknownScene) bool {
+	for k := range b.acts {
+		a := &b.acts[k]
+		told := a.e.Type == history.OK || a.e.Reason == lock.Full && b.permits == 1
+		if a.ret == s.event && told && s.done&(1<<k) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// happens reports whether the rest can be explained if an act happens now.
+func (b *unknownBrute) happens(s unknownScene, k int, a *unknownAct) bool {
+	bit, n := uint16(1)<<k, bits.OnesCount16(s.held)
+	s.done |= bit
+	switch {
+	case a.f == lock.Acquire && a.e.Type == history.Fail:
+		return n >= b.permits && a.e.Reason == lock.Full && b.from(s)
+	case a.f == lock.Acquire:
+		s.held |= bit
+		return n < b.permits && b.from(s)
+	case a.e.Type == history.Fail:
+		return false
+	}
+	for _, g := range b.about(s, a) {
+		if b.from(unknownScene{s.event, s.done, s.held &^ (1 << g), s.lost &^ (1 << g)}) {
+			return true
+		}
+	}
+	return a.grant >= 0 && !b.anyone && s.held&(1<<a.grant) == 0 && b.from(s)
+}
+
+// about are the acts whose permit a release may give back.
+func (b *unknownBrute) about(s unknownScene, a *unknownAct) (acts []int) {
+	mine := func(k int) bool { return b.acts[k].process == a.process }
+	held := b.of(s.held)
+	switch {
+	case b.anyone && slices.ContainsFunc(held, mine):
+		return slices.DeleteFunc(held, func(k int) bool { return !mine(k) })
+	case b.anyone:
+		return held
+	case a.grant >= 0:
+		return slices.DeleteFunc(held, func(k int) bool { return k != a.grant })
+	}
+	return slices.DeleteFunc(b.of(s.held|s.lost), func(k int) bool { return !mine(k) || b.acts[k].inv > a.inv || b.acts[k].e.Type == history.OK })
+}
+
+// of are the acts of a set.
+func (b *unknownBrute) of(set uint16) (acts []int) {
+	for k := range b.acts {
+		if set&(1<<k) != 0 {
+			acts = append(acts, k)
+		}
+	}
+	return acts
+}
+
+// TestUnknownOutcomes: histories with many unknown outcomes are judged as brute force judges them, whoever may release.
+func TestUnknownOutcomes(t *testing.T) {
+	var c Checker
+	var counts [3]int
+	for i := range *unknowns {
+		h := drawUnknown(drawn.BySeed(uint64(*firstSeed + i)))
+		for _, o := range []Options{{}, {Releases: ByAnyone}} {
+			wrong := func(h *history.History) bool {
+				if Validate(h) != nil || h.Slots[0] > 1 && !slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Held }) {
+					return false // without a grant, slots are taken for numbered
+				}
+				f := c.Linearizable(h, o)
+				return f.Decision != Undecided && (f.Decision == Legal) != newUnknownBrute(h, o).legal()
+			}
+			if wrong(h) {
+				least := shrink(h, wrong)
+				t.Fatalf("seed %d, releases by others: %s: %+v, by brute force legal %v\n%s", i, o.Releases, c.Linearizable(least, o), newUnknownBrute(least, o).legal(), drawn.Tell(least))
+			}
+			counts[c.Linearizable(h, o).Decision]++
+		}
+	}
+	t.Logf("of %d histories, in two readings: %d legal, %d illegal, %d undecided", *unknowns, counts[Legal], counts[Illegal], counts[Undecided])
+}
