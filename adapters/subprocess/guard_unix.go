@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// watchOver ends the process groups that it was told of, and not told the end of, when its input ends: we are dead then.
+// watchOver ends the process groups that it was told of, and not told the end of, when its input ends: we are dead then. On
+// Linux it also ends what has left its group, by the mark in its environment.
 const watchOver = `trap '' HUP INT TERM
 groups=' '
 while read -r what group; do
@@ -20,7 +21,12 @@ while read -r what group; do
 	over) exit ;;
 	esac
 done
-for group in $groups; do kill -KILL -"$group"; done`
+for group in $groups; do kill -KILL -"$group"; done
+for round in 1 2 3; do
+	for process in /proc/[0-9]*; do
+		if grep -qF "$0" "$process/environ" 2>/dev/null; then kill -KILL "${process#/proc/}"; fi
+	done
+done`
 
 // guard is a process that sees that none of the programs outlives us, of whatever cause we die. There is one while there are
 // programs.
@@ -70,7 +76,7 @@ func (g *guard) tell(what string, group int) error {
 
 // start starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
 func (g *guard) start() error {
-	cmd := exec.Command("/bin/sh", "-c", watchOver)
+	cmd := exec.Command("/bin/sh", "-c", watchOver, runMark)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	orders, err := cmd.StdinPipe()

@@ -37,6 +37,7 @@ type Starter struct {
 	forks    bool      // its programs say that they fork
 	template *template // nil where there is none
 	alive    int       // processes that are clients, or may become one
+	marked   string    // see mark
 }
 
 // DefaultLimit is how long a program may take to answer the first call.
@@ -102,7 +103,7 @@ func (s *Starter) command(url string) (*child, error) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
 		env = append(env, "GOMAXPROCS=1")
 	}
-	env = append(env, s.Env...)
+	env = append(append(env, s.Env...), s.marking())
 	child, err := startChild(s.Command, s.Dir, env)
 	if err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command, err)
@@ -116,6 +117,9 @@ func (s *Starter) over() {
 	defer s.mu.Unlock()
 	s.alive--
 	s.unneeded()
+	if s.alive == 0 {
+		s.endDetached()
+	}
 }
 
 // unneeded ends the template if nobody is there whom it has forked, or might have.

@@ -1,0 +1,67 @@
+package subprocess
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// endDetached ends the processes that have a mark in their environment, whatever group or session they are in, and names them.
+// A random mark is in nobody's environment who was not started by a client of ours.
+func endDetached(mark string) (ended []string) {
+	for range detachedRounds {
+		found := endMarked(mark)
+		if len(found) == 0 {
+			break
+		}
+		ended = append(ended, found...) // what one of them has started meanwhile is found in the next round
+	}
+	return ended
+}
+
+// detachedRounds is how often is looked for such processes, if there are some each time.
+const detachedRounds = 20
+
+func endMarked(mark string) (ended []string) {
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, d := range all {
+		if pid, err := strconv.Atoi(d.Name()); err == nil && pid != os.Getpid() && has(pid, mark) {
+			if name, ok := end(pid, mark); ok {
+				ended = append(ended, name)
+			}
+		}
+	}
+	return ended
+}
+
+// has reports whether a process has a mark in its environment.
+func has(pid int, mark string) bool {
+	environment, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	return err == nil && bytes.Contains(environment, []byte(mark))
+}
+
+// end kills a process, and none that is given its number meanwhile.
+func end(pid int, mark string) (name string, ok bool) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return "", false
+	}
+	defer unix.Close(fd)
+	if !has(pid, mark) {
+		return "", false
+	}
+	said, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")) // it has no name then
+	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) != nil {
+		return "", false
+	}
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1000)
+	return fmt.Sprintf("%d (%s)", pid, strings.TrimSpace(string(said))), true
+}
