@@ -43,6 +43,7 @@ type Monitor struct {
 	unguarded bool  // it is not known by what administrators exclude one another
 	n         uint8
 	ended     uint8 // the owners whose connections have ended at this moment
+	dying     uint8 // the clients that have crashed at this moment, and were not administering
 	told      uint8 // the client that has just been told what it waited for: the last acknowledgement of those whom it robbed
 	traits    lock.Traits
 	now       int64
@@ -102,7 +103,8 @@ type (
 		moved bool // it has opened another since it was granted what it believes to hold
 	}
 	theDead struct {
-		left uint8 // the slot it believed to hold when it crashed
+		left  uint8 // the slot it believed to hold when it crashed
+		spent bool  // a slot was lost by its crash
 	}
 	// loosened is what a history of leases leaves open of a client; see [watch.loosen].
 	loosened struct {
@@ -478,7 +480,7 @@ func (t *Truth) owned(c uint8) (set uint16) {
 }
 
 // At sets the time, in virtual milliseconds: a new moment begins.
-func (m *Monitor) At(now int64) { m.now, m.ended = now, 0 }
+func (m *Monitor) At(now int64) { m.now, m.ended, m.dying = now, 0, 0 }
 
 // Client is what is known of a client, as far as every state of a search knows it.
 type Client struct {

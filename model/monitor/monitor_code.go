@@ -40,7 +40,7 @@ func (m *Monitor) encode(w *watch, c *codec.Coder) {
 }
 
 // Left reports whether it is still to be judged that what a dead client had becomes free.
-func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 }
+func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 || m.clients[c-1].spent }
 
 // CodeDead writes what the monitor knows of somebody who died and is of no more interest: a client of the
 // same lock as the one at hand.
@@ -54,7 +54,7 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
 	codec.Byte(c, &w.left)
-	codec.Bools(c, &w.alive, &w.connected, &w.released, &w.gone, &w.dropped, &w.moved)
+	codec.Bools(c, &w.alive, &w.connected, &w.released, &w.gone, &w.dropped, &w.moved, &w.spent)
 	if w.op == lock.NoOp {
 		return
 	}

@@ -191,6 +191,9 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	t := &m.locks[w.lock].truth
 	bit := uint16(1) << s
 	if r.Outcome != lock.Done || s == 0 {
+		if s != 0 && w.deleted {
+			m.violate(property.EffectiveRelease, c, 0, s, "")
+		}
 		m.confirm(r.Outcome != lock.Failed || w.mine&bit == 0 || t.Owner[s] == m.owner(c) || m.traits.Has(lock.Leases) && !w.unsaid)
 		return
 	}

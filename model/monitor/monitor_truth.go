@@ -13,7 +13,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	old := m.locks[l].truth
 	m.locks[l].truth = *t
 	if m.otherSlots(&old, t) {
-		m.slotsChanged(c, &old, t)
+		m.slotsChanged(l, c, &old, t)
 	}
 	if m.traits != 0 {
 		m.leases(l, c, &old, t)
@@ -33,22 +33,23 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 }
 
 // slotsChanged attributes A queues that came and went to the operation that did it.
-func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
+func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	if !m.whole(t) {
 		m.dropWitness()
 	}
 	if c == 0 {
 		m.dropWitness()
+		m.spend(l, old, t)
 		return
 	}
 	w := &m.clients[c-1]
+	added, more := t.Exists&^old.Exists, bits.OnesCount16(t.Exists)-bits.OnesCount16(old.Exists)
 	if !w.op.Administrative() {
-		w.deleted = true
+		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // or it gives back the permit that it took away
 		m.dropWitness()
 		return
 	}
-	added := t.Exists &^ old.Exists
-	switch more := bits.OnesCount16(t.Exists) - bits.OnesCount16(old.Exists); {
+	switch {
 	case m.traits.Has(lock.Permits) && more > 0:
 		w.grown += uint8(more)
 	case m.traits.Has(lock.Permits):
@@ -60,6 +61,22 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 		w.shrunk++
 	}
 	m.confirm(m.within(w)) // others see it before the operation is over
+}
+
+// spend notes slots that are lost with the clients that crash at this moment, or whose connections end in a call.
+func (m *Monitor) spend(l uint8, old, t *Truth) {
+	if bits.OnesCount16(t.Exists) >= bits.OnesCount16(old.Exists) {
+		return
+	}
+	for i := range m.clients[:m.n] {
+		switch w := &m.clients[i]; {
+		case w.lock != l:
+		case m.dying&(1<<i) != 0:
+			w.spent = true
+		case w.alive && w.op != lock.NoOp && !w.op.Administrative() && m.ended&(1<<i) != 0:
+			w.deleted = true
+		}
+	}
 }
 
 // ownersChanged follows who has the B queues.
@@ -247,6 +264,10 @@ func (m *Monitor) Crash(c uint8) {
 		m.locks[w.lock].expected = -1
 	}
 	m.loosen(c, w, true)
+	if !w.op.Administrative() {
+		m.dying |= 1 << (c - 1)
+		w.spent = w.deleted
+	}
 	left := w.believed
 	switch {
 	case m.drains && w.op == lock.Release: // what it was about to give back
@@ -287,11 +308,14 @@ func (m *Monitor) ChannelGone(c uint8, granted bool) {
 // that after the connection's end.
 func (m *Monitor) Freed(c uint8) {
 	w := &m.clients[c-1]
-	if w.alive || w.left == 0 {
+	if w.alive || w.left == 0 && !w.spent {
 		return
 	}
-	s, t := w.left, &m.locks[w.lock].truth
-	w.left = 0
+	s, t, spent := w.left, &m.locks[w.lock].truth, w.spent
+	if w.theDead = (theDead{}); spent {
+		m.CanBeHad(c, false)
+		return
+	}
 	if t.Until[s] != 0 {
 		return // it is free when the lease ends
 	}

@@ -54,6 +54,9 @@ func (v Violation) Explain() string {
 	case EffectiveRelease:
 		return fmt.Sprintf("%s released %s, but it cannot be acquired", c, s)
 	case CrashFrees:
+		if v.Slot == 0 && v.Kind == lock.Semaphore {
+			return fmt.Sprintf("%s crashed and the broker noticed, but what it had cannot be acquired", c)
+		}
 		return fmt.Sprintf("%s crashed and the broker noticed, but %s is not free", c, s)
 	case SurvivesRestart:
 		return ForKind(v.Kind, "after the restart there are slots missing, or holders left", "after the restart the lock is missing, or a holder is left")
