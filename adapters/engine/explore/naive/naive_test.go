@@ -1,0 +1,218 @@
+package naive_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+var (
+	many     = flag.Int("naive", 0, "how many random configurations each server's models are compared on; 0 is a few")
+	from     = flag.Uint64("naive-seed", 1, "the seed of the first configuration; the others' follow")
+	patience = flag.Duration("naive-patience", 3*time.Second, "how long explore may take for one configuration")
+	largest  = flag.Int("naive-states", 60_000, "how many states a naive model may have")
+)
+
+// configuration is what both models are asked about.
+type configuration struct {
+	target                 string
+	options                [][2]string
+	clients, slots, admins int
+	calls, adminCalls      string
+	faults                 sim.FaultBounds
+	leave                  property.Set // what is not compared
+}
+
+func (c *configuration) set(name string, value any) {
+	c.options = append(c.options, [2]string{name, fmt.Sprint(value)})
+}
+
+func (c *configuration) String() string {
+	s := fmt.Sprintf("lockproof explore %s --clients %d --slots %d --crashes %d --late=%v", c.target, c.clients, c.slots,
+		c.faults.Crashes, c.faults.Late)
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"admins", c.admins}, {"drops", c.faults.Drops}, {"lost", c.faults.Lost}, {"restarts", c.faults.Restarts}} {
+		if f.n > 0 {
+			s += fmt.Sprintf(" --%s %d", f.name, f.n)
+		}
+	}
+	if c.calls != "" {
+		s += " --calls " + c.calls
+	}
+	if c.adminCalls != "" {
+		s += " --admin-calls " + c.adminCalls
+	}
+	for _, o := range c.options {
+		s += " -o " + o[0] + "=" + o[1]
+	}
+	return s
+}
+
+// outcome is what a naive model came to: for each property that it found violated, a shortest execution.
+type outcome struct {
+	violated map[string][]string
+	states   int
+	whole    bool
+}
+
+// reached is how a state was come to first.
+type reached[S any] struct {
+	from S
+	step string
+}
+
+// visit visits the states that next leads to, breadth first, up to so many. next tells each step, the state it leads to, and
+// which properties the step has violated.
+func visit[S comparable](start S, most int, next func(s S, to func(step string, s S, broken []string))) outcome {
+	out := outcome{violated: map[string][]string{}, whole: true}
+	seen := map[S]reached[S]{start: {}}
+	queue := []S{start}
+	for i := 0; i < len(queue); i++ {
+		if len(seen) > most {
+			out.whole = false
+			break
+		}
+		s := queue[i]
+		next(s, func(step string, to S, broken []string) {
+			for _, p := range broken {
+				if _, known := out.violated[p]; !known {
+					out.violated[p] = append(path(seen, start, s), step)
+				}
+			}
+			if _, known := seen[to]; !known {
+				seen[to] = reached[S]{from: s, step: step}
+				queue = append(queue, to)
+			}
+		})
+	}
+	out.states = len(seen)
+	return out
+}
+
+// path is the steps from the start to a state.
+func path[S comparable](seen map[S]reached[S], start, s S) (steps []string) {
+	for s != start {
+		steps = append(steps, seen[s].step)
+		s = seen[s].from
+	}
+	slices.Reverse(steps)
+	return steps
+}
+
+// compared maps each property of a naive model to those of explore's that say the same, any of which may be violated for it.
+type compared map[string][]property.Property
+
+// verdicts are explore's, of the properties compared. Where it has not come to an end they say what it has found.
+func verdicts(t *testing.T, c *configuration, by compared) (violated map[string]bool, whole bool) {
+	t.Helper()
+	target, err := engine.TargetNamed(c.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := explore.Exploration{Target: target, Options: c.options, Clients: c.clients, Slots: c.slots, Admins: c.admins,
+		Rounds: 1, Faults: c.faults, Brief: true, Search: search.Options{Reductions: search.AllReductions, Workers: 1}}
+	if e.Calls, err = parsed(c.calls); err == nil {
+		e.AdminCalls, err = parsed(c.adminCalls)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range by {
+		for _, p := range all {
+			if !c.leave.Has(p) {
+				e.Properties = e.Properties.With(p)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), *patience)
+	defer cancel()
+	x, err := explore.Run(ctx, e)
+	if err != nil {
+		t.Fatalf("%v: %v", c, err)
+	}
+	violated, whole = map[string]bool{}, ctx.Err() == nil
+	for name, all := range by {
+		for i := range x.Report.Properties {
+			p := &x.Report.Properties[i]
+			verdict, _ := x.Report.Verdict(p)
+			if slices.Contains(all, p.Property) {
+				violated[name] = violated[name] || verdict == report.Violated
+				whole = whole && verdict != report.Undecided
+			}
+		}
+	}
+	return violated, whole
+}
+
+func parsed(calls string) ([]scenario.Operation, error) {
+	if calls == "" {
+		return nil, nil
+	}
+	return explore.ParseCalls(calls)
+}
+
+// drawer draws a configuration; ask has the naive model visit it.
+type drawer func(r *rand.Rand) (c configuration, ask func(most int) outcome)
+
+// agree compares the two models on random configurations, few of them unless the flag says more.
+func agree(t *testing.T, few int, by compared, draw drawer) {
+	switch {
+	case *many > 0:
+		few = *many
+	case testing.Short():
+		few = 2
+	}
+	t.Parallel()
+	var judged, left, differ int
+	for seed := *from; seed < *from+uint64(few); seed++ {
+		c, ask := draw(rand.New(rand.NewPCG(seed, 2)))
+		naive := ask(*largest)
+		if !naive.whole && len(naive.violated) == 0 {
+			left++
+			continue
+		}
+		began := time.Now()
+		found, whole := verdicts(t, &c, by)
+		t.Logf("seed %d: %d states here, %v there: %v", seed, naive.states, time.Since(began).Round(time.Millisecond), &c)
+		judged++
+		if disagree(t, seed, &c, naive, found, whole, by) {
+			differ++
+		}
+	}
+	t.Logf("seeds %d to %d: %d configurations compared, %d disagree, %d too large here", *from, *from+uint64(few)-1, judged, differ, left)
+}
+
+// disagree reports each property on which the verdicts differ.
+func disagree(t *testing.T, seed uint64, c *configuration, naive outcome, found map[string]bool, whole bool, by compared) (any bool) {
+	for name := range by {
+		steps, here := naive.violated[name]
+		switch {
+		case here == found[name], !here && !naive.whole, here && !whole:
+		case here:
+			any = true
+			t.Errorf("seed %d: explore does not find %s violated, the naive model does:\n%v\n  %s", seed, name, c, strings.Join(steps, "\n  "))
+		default:
+			any = true
+			t.Errorf("seed %d: explore finds %s violated, the naive model does not:\n%v", seed, name, c)
+		}
+	}
+	return any
+}
+
+// pick is one of the values.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
