@@ -13,6 +13,7 @@ type draft struct {
 	event history.Event
 	index int64
 	has   part
+	owner string // the client that an answer names; "" is none
 }
 
 // part is a set of what an event's file said.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // Jepsen keeps a history as EDN: a map for each event, one after the other, or in one vector; in
@@ -15,15 +14,10 @@ import (
 //	#jepsen.history.Op{:index 1, :time 23456, :type :ok, :process 0, :f :acquire, :value nil}
 //
 // Locks in Jepsen have permits, not numbered slots: unless the value is a map with our words (slot,
-// slots, held, token), an event speaks of any slot. What the nemesis did to somebody else's system is
+// slots, held, token), an event speaks of any slot. Of Hazelcast's tests, :fence is a token, and :client whose operation it
+// was, under whichever number (owners.go). What the nemesis did to somebody else's system is
 // evidence of nothing that lockproof knows, and only counts, so that events have Jepsen's numbers; its
 // own occurrences are keywords of the namespace lockproof.
-
-// synonyms are other words for operations and reasons that Jepsen's tests use.
-var (
-	fSynonyms      = map[string]history.F{"lock": history.F(lock.Acquire), "unlock": history.F(lock.Release)}
-	reasonSynonyms = map[string]lock.Reason{"timeout": lock.TimedOut}
-)
 
 // namespace is that of our occurrences.
 const namespace = "lockproof/"
@@ -31,13 +25,18 @@ const namespace = "lockproof/"
 // EDNReader reads a history from EDN, event by event.
 type EDNReader struct {
 	Header Header
-	Notes  Notes // what was passed over so far
 
-	name      string
-	forms     formScanner
-	inside    bool // the vector that has all events
-	locks     words[uint16]
-	validator validator
+	name        string
+	forms       formScanner
+	inside      bool // the vector that has all events
+	interpreter interpreter
+	validator   validator
+}
+
+// interpreter makes sense of an event's form, in Jepsen's words and in ours.
+type interpreter struct {
+	locks words[uint16]
+	notes Notes
 }
 
 // NewEDNReader begins to read a history, whose name is for errors. EDN does not say which locks it is
@@ -45,37 +44,45 @@ type EDNReader struct {
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
 		Header: assumed, name: name, forms: newFormScanner(r),
-		locks: assumed.vocabulary(), validator: newValidator(),
+		interpreter: interpreter{locks: assumed.vocabulary()}, validator: newValidator(),
 	}
 }
+
+// Notes are what was passed over so far.
+func (r *EDNReader) Notes() Notes { return r.interpreter.notes }
 
 // Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
 // field, what was found, what was expected.
 func (r *EDNReader) Read(e *history.Event) error {
+	d, err := r.read()
+	*e = d.event
+	return err
+}
+
+func (r *EDNReader) read() (d draft, err error) {
 	line, f, err := r.next()
 	if err == io.EOF {
-		return err
+		return d, err
 	}
-	var d draft
 	known := false
 	if err == nil {
-		known, err = r.event(&f, &d)
+		known, err = r.interpreter.event(&f, &d)
 	}
 	if err == nil && known {
 		err = r.validator.check(&d)
 	}
 	if err != nil {
-		return atLine(r.name, line, err)
+		return d, atLine(r.name, line, err)
 	}
-	if *e = d.event; !known {
-		r.Notes.Ignored++
-		*e = d.passedOver()
+	if !known {
+		d.event = r.interpreter.passOver(&d)
 	}
-	return nil
+	return d, nil
 }
 
-// passedOver is what stands for an event that means nothing.
-func (d *draft) passedOver() history.Event {
+// passOver is what stands for an event that means nothing.
+func (i *interpreter) passOver(d *draft) history.Event {
+	i.notes.Ignored++
 	return history.Event{Time: d.event.Time, Process: history.Nemesis, Type: history.Info, F: history.Other}
 }
 
@@ -103,17 +110,17 @@ func (r *EDNReader) next() (int, form, error) {
 }
 
 // event makes sense of a map, and reports false for what is passed over.
-func (r *EDNReader) event(f *form, d *draft) (known bool, err error) {
+func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	if f.kind != mapForm {
 		return false, wrong("", f.String(), "an event: a map of EDN, or an object of JSON")
 	}
-	if err := r.process(f.get("process"), d); err != nil {
+	if err := i.process(f.get("process"), d); err != nil {
 		return false, err
 	}
 	if d.event.Process == history.Nemesis {
-		return r.occurrence(f, d)
+		return i.occurrence(f, d)
 	}
-	for _, read := range []func(*form, *draft) error{r.numbers, r.words, r.value, r.reason} {
+	for _, read := range []func(*form, *draft) error{i.numbers, i.words, i.value, i.reason} {
 		if err := read(f, d); err != nil {
 			return false, err
 		}
@@ -122,7 +129,7 @@ func (r *EDNReader) event(f *form, d *draft) (known bool, err error) {
 }
 
 // process is a client, if it has a number.
-func (r *EDNReader) process(f *form, d *draft) error {
+func (i *interpreter) process(f *form, d *draft) error {
 	if f == nil {
 		return nil // the validator says what is missing
 	}
@@ -139,7 +146,7 @@ func (r *EDNReader) process(f *form, d *draft) error {
 }
 
 // numbers are the index and the time; Jepsen leaves both out, or nil, in histories made by hand.
-func (r *EDNReader) numbers(event *form, d *draft) error {
+func (i *interpreter) numbers(event *form, d *draft) error {
 	for _, n := range []struct {
 		name string
 		part part
@@ -158,7 +165,7 @@ func (r *EDNReader) numbers(event *form, d *draft) error {
 	return nil
 }
 
-func (r *EDNReader) words(event *form, d *draft) error {
+func (i *interpreter) words(event *form, d *draft) error {
 	var ok bool
 	if f := event.get("type"); f != nil {
 		d.has |= hasType
@@ -169,22 +176,20 @@ func (r *EDNReader) words(event *form, d *draft) error {
 	if f := event.get("f"); f != nil {
 		d.has |= hasF
 		if d.event.F, ok = fs.find([]byte(f.text)); !ok {
-			if d.event.F, ok = fSynonyms[f.text]; !ok {
-				return wrong("f", f.String(), "an operation: %s", fs.expected)
-			}
+			return wrong("f", f.String(), "an operation: %s", fs.expected)
 		}
 	}
 	if f := event.get("lock"); f != nil {
 		d.has |= hasLock
-		if d.event.Lock, ok = r.locks.find([]byte(f.text)); !ok {
-			return wrong("lock", f.String(), "%s", r.locks.expected)
+		if d.event.Lock, ok = i.locks.find([]byte(f.text)); !ok {
+			return wrong("lock", f.String(), "%s", i.locks.expected)
 		}
 	}
 	return nil
 }
 
 // value is what an operation was given or gave back, where it is in our words, or plainly yes or no.
-func (r *EDNReader) value(event *form, d *draft) error {
+func (i *interpreter) value(event *form, d *draft) error {
 	f := event.get("value")
 	if f == nil || f.is("nil") {
 		return nil
@@ -195,13 +200,13 @@ func (r *EDNReader) value(event *form, d *draft) error {
 		return nil
 	}
 	before := d.has
-	for i := 0; f.kind == mapForm && i < len(f.items); i += 2 {
-		if err := d.detail(f.items[i].text, &f.items[i+1]); err != nil {
+	for k := 0; f.kind == mapForm && k < len(f.items); k += 2 {
+		if err := d.detail(f.items[k].text, &f.items[k+1]); err != nil {
 			return err
 		}
 	}
-	if d.has == before {
-		r.Notes.Values++
+	if d.has == before && d.owner == "" {
+		i.notes.Values++
 	}
 	return nil
 }
@@ -221,6 +226,18 @@ func (d *draft) detail(name string, f *form) error {
 		}
 		d.has |= hasPriority
 		d.event.Priority = uint8(f.number)
+	case "client":
+		if !f.is("nil") {
+			d.owner = f.String()
+		}
+	case "fence":
+		if f.kind != integerForm || f.number < 0 || f.number > history.MaxToken {
+			return wrong(name, f.String(), "a whole number from 0 to %d", history.MaxToken)
+		}
+		if f.number > 0 { // 0 is none
+			d.has |= hasToken
+			d.event.Token = f.number
+		}
 	case "token":
 		if f.kind != integerForm || f.number < 1 || f.number > history.MaxToken {
 			return wrong(name, f.String(), "a whole number from 1 to %d", history.MaxToken)
@@ -244,7 +261,7 @@ func (d *draft) detail(name string, f *form) error {
 
 // reason is an error in our words; other words are no reason. Jepsen often puts them into a vector
 // with more about it.
-func (r *EDNReader) reason(event *form, d *draft) error {
+func (i *interpreter) reason(event *form, d *draft) error {
 	f := event.get("error")
 	if f == nil || f.is("nil") {
 		return nil
@@ -254,17 +271,14 @@ func (r *EDNReader) reason(event *form, d *draft) error {
 	}
 	reason, ok := reasons.find([]byte(f.text))
 	if !ok {
-		reason, ok = reasonSynonyms[f.text]
-	}
-	if !ok {
-		r.Notes.Unexplained++
+		i.notes.Unexplained++
 	}
 	d.event.Reason = reason
 	return nil
 }
 
 // occurrence is something of ours that happened to the world, or nothing.
-func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
+func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) {
 	if f := event.get("time"); f != nil {
 		d.event.Time = f.number // 0 of what is no whole number
 	}
@@ -279,13 +293,13 @@ func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
 	d.has |= hasType | hasF
 	d.event.Type = history.Info
 	if value := event.get("value"); value != nil && value.kind == mapForm {
-		for i := 0; i < len(value.items); i += 2 {
-			client := &value.items[i+1]
-			if value.items[i].text == "client" && client.kind == integerForm && client.number >= 0 && client.number <= MaxProcess {
+		for k := 0; k < len(value.items); k += 2 {
+			client := &value.items[k+1]
+			if value.items[k].text == "client" && client.kind == integerForm && client.number >= 0 && client.number <= MaxProcess {
 				d.has |= hasClient
 				d.event.Target = int32(client.number)
 			}
 		}
 	}
-	return true, r.numbers(event, d)
+	return true, i.numbers(event, d)
 }

@@ -40,6 +40,7 @@ type Notes struct {
 	Ignored     int // occurrences that mean nothing to a lock, such as partitions
 	Unexplained int // errors in other words than ours: such a failure claims no more than that
 	Values      int // values other than slots: such an event speaks of any slot
+	Renamed     int // processes of a client that answers name, and that had another process before
 }
 
 // String says what was passed over, and is empty where nothing was.
@@ -53,6 +54,7 @@ func (n Notes) String() string {
 		{n.Ignored, "event", "of the nemesis ignored"},
 		{n.Unexplained, "error", "not understood: such a failure has no known reason"},
 		{n.Values, "value", "without a slot: such an event may be of any slot"},
+		{n.Renamed, "process number", "of a client that answers name, and that had another before"},
 	} {
 		if note.count > 0 {
 			said = append(said, style.Plural(note.count, note.noun)+" "+note.means)
@@ -120,13 +122,18 @@ func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
 	if !looksLikeJSON(in) {
 		reader := NewEDNReader(in, name, assumed)
 		reader.forms.line += lines
-		return &events{history: assumed.history(), next: reader.Read, notes: &reader.Notes}, nil
+		notes := &reader.interpreter.notes
+		return &events{history: assumed.history(), next: newOwners(reader.read, notes).Read, notes: notes}, nil
 	}
 	reader, err := newReader(in, name, lines, assumed)
 	if err != nil {
 		return nil, err
 	}
-	return &events{history: reader.Header.history(), next: reader.Read, notes: new(Notes)}, nil
+	out := &events{history: reader.Header.history(), next: reader.Read, notes: &reader.jepsen.notes}
+	if !reader.headed {
+		out.next = newOwners(reader.read, out.notes).Read
+	}
+	return out, nil
 }
 
 // each gives the events, until they are over or one is not wanted.

@@ -28,12 +28,14 @@ import (
 //     that came with a grant); of nemesis, client.
 //   - time is in nanoseconds and for people: what came first is said by the order of the lines.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
-//     busy, timed-out or crashed.
+//     busy, timed-out, crashed or not-held.
 //   - lock is the name of the lock, and may be left out for the first one.
 //
 // One array of such objects, over as many lines as it likes, is read as well. The header may be left out
-// where the caller knows what it would say. Nothing else may stand in
-// a line: a misspelt field would weaken the check without a word.
+// where the caller knows what it would say. No other field may stand in
+// a line: a misspelt one would weaken the check without a word. What Jepsen's EDN may say in these fields may be said
+// here, and means the same (edn.go): lock and unlock, other errors, other values, what the nemesis did to somebody else's
+// system. What of it is passed over is counted, and told.
 
 // The format of histories. Files of other versions are refused.
 const (
@@ -64,7 +66,9 @@ type Reader struct {
 	line      int
 	array     *elements // where it is an array; nil for JSON Lines
 	pending   bool      // a line was read and is not an event yet
+	headed    bool      // it has a header
 	locks     words[uint16]
+	jepsen    interpreter // of what is not in the words above
 	validator validator
 	scanner   scanner
 }
@@ -73,6 +77,7 @@ type Reader struct {
 // without a header is taken for what is assumed.
 func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Reader, error) {
 	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), line: before, locks: assumed.vocabulary(), validator: newValidator()}
+	reader.jepsen.locks = reader.locks
 	reader.lines.Buffer(make([]byte, 1<<16), maxEventLine)
 	if start, _ := in.Peek(1); string(start) == "[" {
 		reader.array = &elements{at: before + 1}
@@ -133,28 +138,75 @@ func (r *Reader) readHeader() error {
 		return atLine(r.name, r.line, err)
 	}
 	r.locks = r.Header.vocabulary()
+	r.jepsen.locks, r.headed = r.locks, true
 	return nil
 }
 
 // Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
 // field, what was found, what was expected.
 func (r *Reader) Read(e *history.Event) error {
+	d, err := r.read()
+	*e = d.event
+	return err
+}
+
+func (r *Reader) read() (d draft, err error) {
 	if err := r.next(); err != nil {
-		return err
+		return d, err
 	}
-	var d draft
 	r.scanner.reset(r.lines.Bytes())
 	r.event(&d)
-	err := r.scanner.err
-	if err == nil {
+	known := true
+	if err = r.scanner.err; err != nil {
+		var understood bool
+		if d, known, understood = r.jepsens(); understood {
+			err = nil
+		}
+	}
+	if err == nil && known {
 		err = r.validator.check(&d)
 	}
 	if err != nil {
-		return atLine(r.name, r.line, err)
+		return d, atLine(r.name, r.line, err)
 	}
-	*e = d.event
-	return nil
+	if !known {
+		d.event = r.jepsen.passOver(&d)
+	}
+	return d, nil
 }
+
+// jepsens makes sense of the line at hand as an event of Jepsen's; known is false for one that is passed over. One whose
+// fields have other names is not understood, and neither are, where there is a header, an occurrence of ours and a value
+// with fields.
+func (r *Reader) jepsens() (d draft, known, understood bool) {
+	f, err := formOfJSON(r.lines.Bytes())
+	if err != nil || !f.named(eventFields) {
+		return d, false, false
+	}
+	if v := f.get("value"); r.headed && v != nil && v.kind == mapForm {
+		return d, false, false
+	}
+	process := f.get("process")
+	if process == nil || process.kind == textForm && process.text != nemesis || process.kind != textForm && process.kind != integerForm {
+		return d, false, false
+	}
+	if of := f.get("f"); process.kind == textForm && r.headed && of != nil {
+		if _, ours := fs.find([]byte(of.text)); ours {
+			return d, false, false
+		}
+	}
+	before := r.jepsen.notes
+	if known, err = r.jepsen.event(&f, &d); err != nil {
+		r.jepsen.notes = before
+	}
+	return d, known, err == nil
+}
+
+// eventFields are the fields of an event, and valueFields those of its value.
+var (
+	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock"}
+	valueFields = []string{"slot", "slots", "priority", "held", "token", "client"}
+)
 
 // event reads the line at hand.
 func (r *Reader) event(d *draft) {
@@ -189,7 +241,7 @@ func (r *Reader) event(d *draft) {
 			d.begin(hasLock, "lock", s)
 			e.Lock = pick(s, &r.locks)
 		default:
-			s.unknown("index, type, process, f, value, time, error or lock")
+			s.unknown(eventFields)
 		}
 	}
 	s.end()
@@ -243,7 +295,7 @@ func value(s *scanner, d *draft) {
 			d.begin(hasClient, "client", s)
 			e.Target = int32(s.integer(0, MaxProcess))
 		default:
-			s.unknown("slot, slots, priority, held, token or client")
+			s.unknown(valueFields)
 		}
 	}
 }

@@ -147,9 +147,9 @@ func pick[T any](s *scanner, table *words[T]) T {
 }
 
 // unknown stops at the field whose name was read last.
-func (s *scanner) unknown(expected string) {
+func (s *scanner) unknown(fields []string) {
 	s.at = s.name
-	s.fail("one of the fields " + expected)
+	s.fail("one of the fields " + either(fields))
 }
 
 // integer reads a whole number between two bounds.

@@ -52,17 +52,32 @@ func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 			w.values[word.text] = word.value
 		}
 	}
-	w.expected = strings.Join(names, ", ")
+	w.expected = either(names)
+	return w
+}
+
+// either lists words of which one is expected.
+func either(names []string) string {
 	if n := len(names) - 1; n > 0 {
-		w.expected = strings.Join(names[:n], ", ") + " or " + names[n]
+		return strings.Join(names[:n], ", ") + " or " + names[n]
+	}
+	return strings.Join(names, ", ")
+}
+
+// or is the vocabulary with another word for something. Errors do not name it.
+func (w words[T]) or(text string, value T) words[T] {
+	w.list = append(w.list, word[T]{text, value})
+	if w.values != nil {
+		w.values[text] = value
 	}
 	return w
 }
 
+// The words of histories, with those that Jepsen's tests use for the same.
 var (
 	types   = vocabulary(int(history.Info)+1, history.EventType.String)
-	fs      = vocabulary(1<<8, history.F.String)
-	reasons = vocabulary(1<<8, lock.Reason.String)
+	fs      = vocabulary(1<<8, history.F.String).or("lock", history.F(lock.Acquire)).or("unlock", history.F(lock.Release))
+	reasons = vocabulary(1<<8, lock.Reason.String).or("timeout", lock.TimedOut)
 )
 
 // vocabulary has the names of the locks.

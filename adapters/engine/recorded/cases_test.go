@@ -1,0 +1,65 @@
+package recorded_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/linear"
+)
+
+// TestCases walks testdata/histories/cases. In each folder, "expected" has a line for each history and reading of releases
+// by others: what judging it comes to, and the properties that are violated.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("../../../testdata/histories/cases/*/expected")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			if words := strings.Fields(line); len(words) > 2 && words[0] != "#" {
+				path := filepath.Join(filepath.Dir(file), words[0])
+				t.Run(filepath.Base(filepath.Dir(file))+"/"+words[0]+" "+words[1], func(t *testing.T) { judgeCase(t, path, words[1:]) })
+			}
+		}
+	}
+}
+
+// judgeCase judges a history: expected are the reading, the outcome, and what is violated.
+func judgeCase(t *testing.T, path string, expected []string) {
+	releases, err := linear.ReleasesNamed(expected[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	recording, err := histories.NewRecording(file, path, histories.Unnamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := recorded.CheckRecording(recording, recorded.CheckOptions{Source: path, Releases: releases})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{expected[0], string(r.Outcome())}
+	for i := range r.Properties {
+		if verdict, _ := r.Verdict(&r.Properties[i]); verdict == report.Violated {
+			got = append(got, r.Properties[i].Name())
+		}
+	}
+	if !slices.Equal(got, expected) {
+		t.Errorf("%q, expected %q", got, expected)
+	}
+}

@@ -1,0 +1,150 @@
+package histories
+
+import (
+	"io"
+
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// In Jepsen a thread goes on as another process after an operation of unknown outcome: process p of n threads as p+n. Where
+// answers name the client, as those of Hazelcast's tests do, its processes are one: what one of them was granted, another
+// may release. Its events are given then with the number of the first of them.
+//
+// The invocations before the first such answer of a process do not tell whose they are. So events wait for it; not for longer
+// than for so many other events, after which the process is taken for a client of its own.
+const mostWaiting = 1 << 13
+
+// mostUnknown is how many processes are remembered for which no other has gone on.
+const mostUnknown = 1 << 10
+
+// owners gives the processes of one client one number.
+type owners struct {
+	read    func() (draft, error)
+	notes   *Notes
+	waiting []history.Event
+	next    int   // the first of them that has not been given
+	ended   error // what reading ended with
+	numbers map[int32]int32
+	first   map[string]int32 // by client: its first process
+	clients map[int32]bool   // the numbers of such processes
+	unknown []int32          // processes with an operation of unknown outcome, that no process goes on for yet
+	threads int32            // how many there are; 0 is not known
+	busy    map[int32]int32  // by number: the process that is calling something
+	told    map[int32]bool   // processes whose other number is noted
+}
+
+func newOwners(read func() (draft, error), notes *Notes) *owners {
+	return &owners{
+		read: read, notes: notes, numbers: make(map[int32]int32), first: make(map[string]int32), clients: make(map[int32]bool),
+		busy: make(map[int32]int32), told: make(map[int32]bool),
+	}
+}
+
+// Read gives the next event.
+func (o *owners) Read(e *history.Event) error {
+	for o.ended == nil && o.wait() {
+		d, err := o.read()
+		if err != nil {
+			o.ended = err
+			break
+		}
+		o.waiting = append(o.waiting, d.event)
+		o.learn(&d)
+	}
+	if o.next == len(o.waiting) || o.ended != nil && o.ended != io.EOF {
+		return o.ended
+	}
+	*e = o.waiting[o.next]
+	if o.next++; o.next == len(o.waiting) {
+		o.waiting, o.next = o.waiting[:0], 0
+	}
+	o.number(e)
+	return nil
+}
+
+// wait reports whether more has to be read before the next event can be given.
+func (o *owners) wait() bool {
+	n := len(o.waiting) - o.next
+	return n == 0 || n <= mostWaiting && !o.known(o.waiting[o.next].Process)
+}
+
+func (o *owners) known(process int32) bool {
+	_, ok := o.numbers[process]
+	return ok || process == history.Nemesis
+}
+
+// learn takes in whose an event is.
+func (o *owners) learn(d *draft) {
+	e := &d.event
+	switch {
+	case e.Process == history.Nemesis || e.Type == history.Invoke:
+		return
+	case d.owner != "":
+		o.named(e.Process, d.owner)
+	case e.Type == history.Info && !o.known(e.Process):
+		o.succeeds(e.Process)
+	case e.Type == history.OK && !o.known(e.Process):
+		o.numbers[e.Process] = e.Process
+	}
+	if e.Type == history.Info && o.clients[o.numbers[e.Process]] {
+		o.unknown = append(o.unknown[max(0, len(o.unknown)-mostUnknown):], e.Process)
+	}
+}
+
+// named is an answer that names the client of a process.
+func (o *owners) named(process int32, client string) {
+	first, met := o.first[client]
+	if !met {
+		first = process
+		if n, ok := o.numbers[process]; ok {
+			first = n
+		}
+		o.first[client], o.clients[first] = first, true
+	}
+	if o.known(process) {
+		return
+	}
+	o.numbers[process] = first
+	for i, before := range o.unknown {
+		if before < process && o.numbers[before] == first {
+			o.threads = process - before
+			o.unknown = append(o.unknown[:i], o.unknown[i+1:]...)
+			return
+		}
+	}
+}
+
+// succeeds is a process that no answer has named: it goes on for the one of its thread whose operation had an unknown outcome.
+func (o *owners) succeeds(process int32) {
+	o.numbers[process] = process
+	for i, before := range o.unknown {
+		if before < process && (process-before == o.threads || o.threads == 0 && len(o.unknown) == 1) && o.clients[o.numbers[before]] {
+			o.numbers[process], o.threads = o.numbers[before], process-before
+			o.unknown = append(o.unknown[:i], o.unknown[i+1:]...)
+			return
+		}
+	}
+}
+
+// number gives an event the number of its client. A client whose processes call at the same time is none.
+func (o *owners) number(e *history.Event) {
+	if e.Process == history.Nemesis {
+		return
+	}
+	process := e.Process
+	n, ok := o.numbers[process]
+	if by, calling := o.busy[n]; !ok || e.Type == history.Invoke && calling && by != process {
+		n = process
+		o.numbers[process] = n
+	}
+	if e.Type == history.Invoke {
+		o.busy[n] = process
+		if n != process && !o.told[process] {
+			o.told[process] = true
+			o.notes.Renamed++
+		}
+	} else {
+		delete(o.busy, n)
+	}
+	e.Process = n
+}
