@@ -11,7 +11,6 @@
 //
 //	rabbitmq, redis, databases   real servers, which are compared with the simulated ones
 //	consul       the simulated Consul, served over HTTP, and a connection to a real agent
-//	leftover     files and folders of runs that have ended
 //	stress       what is common to using a lock on a real server all at once
 //	measure      how long operations take on real servers
 //	replaytest   what the tests of replays on real servers share

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/lockproof/lockproof/adapters/leftover"
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 // Names that do not carry a run's mark are proved to be the run's by a file that only our user can write: anybody may write

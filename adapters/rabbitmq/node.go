@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 const (
@@ -25,7 +27,8 @@ const (
 type node struct {
 	programs programs
 	advanced string // its advanced.config; empty is none
-	dir      string
+	folder   *leftover.Folder
+	dir      string // its path
 	ports    ports
 	console  *os.File // what the programs print
 	janitor  *janitor
@@ -69,9 +72,10 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 // prepare makes what every start of the node shares: the janitor first, so that nothing after it
 // can be left behind.
 func (n *node) prepare(ctx context.Context) (err error) {
-	if n.dir, err = os.MkdirTemp("", "lockproof-node-"); err != nil {
+	if n.folder, err = leftover.NewFolder("node"); err != nil {
 		return err
 	}
+	n.dir = n.folder.Path
 	if n.janitor, err = startJanitor(endNode, n.dir); err != nil {
 		return err
 	}
@@ -171,8 +175,8 @@ func (n *node) stop() (err error) {
 	if n.console != nil {
 		_ = n.console.Close()
 	}
-	if n.janitor == nil || err != nil {
-		err = os.RemoveAll(n.dir)
+	if n.folder != nil {
+		err = n.folder.Remove()
 	}
 	return err
 }

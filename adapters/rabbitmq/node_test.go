@@ -4,6 +4,7 @@ package rabbitmq_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,9 +68,13 @@ func wantNothingLeft(t *testing.T, tmp, url string) {
 	t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
 }
 
+// filesIn finds all but the folder of our user's folders, which a killed run leaves empty for the next.
 func filesIn(dir string) (left []string) {
-	left, _ = filepath.Glob(filepath.Join(dir, "*"))
-	return left
+	for _, pattern := range []string{"*", "lockproof-*/*"} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		left = append(left, found...)
+	}
+	return slices.DeleteFunc(left, func(path string) bool { return path == filepath.Join(dir, fmt.Sprintf("lockproof-%d", os.Geteuid())) })
 }
 
 // processesOf finds the processes that mention a directory in their arguments or environment; where
@@ -79,7 +84,7 @@ func processesOf(dir string) (left []string) {
 	for _, proc := range all {
 		args, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 		env, _ := os.ReadFile(filepath.Join(proc, "environ"))
-		if strings.Contains(string(args)+string(env), filepath.Join(dir, "lockproof-node-")) {
+		if strings.Contains(string(args)+string(env), filepath.Join(dir, "lockproof-")) {
 			left = append(left, proc+": "+strings.ReplaceAll(string(args), "\x00", " "))
 		}
 	}

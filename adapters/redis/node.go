@@ -6,16 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"time"
+
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 // node is a redis-server of our own, on a port of its own, with its files in a temporary directory.
 type node struct {
 	program string
-	dir     string
+	folder  *leftover.Folder
 	port    int
 	args    []string
 	command *exec.Cmd
@@ -35,7 +36,7 @@ func Start(ctx context.Context, args ...string) (_ *Server, err error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
 	n := &node{program: program, args: args}
-	if n.dir, err = os.MkdirTemp("", "lockproof-redis-"); err != nil {
+	if n.folder, err = leftover.NewFolder("redis"); err != nil {
 		return nil, err
 	}
 	if n.port, err = freePort(); err != nil {
@@ -52,7 +53,7 @@ func Start(ctx context.Context, args ...string) (_ *Server, err error) {
 }
 
 func (n *node) boot() error {
-	fixed := []string{"--port", strconv.Itoa(n.port), "--bind", "127.0.0.1", "--dir", n.dir, "--daemonize", "no"}
+	fixed := []string{"--port", strconv.Itoa(n.port), "--bind", "127.0.0.1", "--dir", n.folder.Path, "--daemonize", "no"}
 	n.command = exec.Command(n.program, append(fixed, n.args...)...)
 	n.command.Stdout, n.command.Stderr = &n.console, &n.console
 	return n.command.Start()
@@ -105,7 +106,7 @@ func (n *node) kill() {
 
 func (n *node) stop() error {
 	n.kill()
-	return os.RemoveAll(n.dir)
+	return n.folder.Remove()
 }
 
 // freePort is a port on which nobody listens now.

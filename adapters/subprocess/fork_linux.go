@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 // canFork says that which process is at the other end of a socket can be learnt here, and when it ends.
@@ -16,28 +17,29 @@ const canFork = true
 
 // sockets is where a forked process finds its standard input, output and error.
 type sockets struct {
+	folder   *leftover.Folder
 	path     string
 	listener *net.UnixListener
 }
 
 // listen makes the socket, in a directory that nobody else can enter.
 func listen() (*sockets, error) {
-	dir, err := os.MkdirTemp("", "lockproof-")
+	folder, err := leftover.NewFolder("fork")
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "fork")
+	path := filepath.Join(folder.Path, "fork")
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, folder.Remove())
 	}
-	return &sockets{path, listener}, nil
+	return &sockets{folder, path, listener}, nil
 }
 
 // end gives the socket back.
 func (s *sockets) end() {
 	_ = s.listener.Close()
-	_ = os.RemoveAll(filepath.Dir(s.path))
+	_ = s.folder.Remove() // the next run finds what stays
 }
 
 // accept takes a process that connects: first for its standard input and output, then for its standard error.

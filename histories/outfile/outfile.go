@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"time"
+
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 // Write writes a file.
@@ -111,13 +113,14 @@ func find(path string) (place, error) {
 // can be written to, such as one that is mounted there, it is written to.
 func (p *place) replace(write func(io.Writer) error) (err error) {
 	sweep(p.path)
-	f, err := create(p.path, p.perm())
+	f, release, err := begin(p.path, p.perm())
 	if err != nil && p.info != nil && writable(p.path) == nil {
 		return p.fill(write)
 	}
 	if err != nil {
 		return err
 	}
+	defer release()
 	if err = put(f, write, f.Sync); err == nil && p.info != nil {
 		err = os.Chmod(f.Name(), p.perm()) // whatever the umask
 	}
@@ -170,6 +173,23 @@ func create(path string, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(beside(path, rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 }
 
+// begin makes a file beside another one, which other runs leave alone until release.
+func begin(path string, perm fs.FileMode) (f *os.File, release func(), err error) {
+	for {
+		if f, err = create(path, perm); err != nil {
+			return nil, nil, err
+		}
+		release, err = leftover.Hold(f)
+		switch {
+		case err == nil:
+			return f, release, nil
+		case !errors.Is(err, fs.ErrNotExist): // there are no locks, so that no run takes it for left
+			return f, func() {}, nil
+		}
+		_ = f.Close() // another run has removed it before it was held
+	}
+}
+
 // perm is who may read and write the file: those who could before.
 func (p *place) perm() fs.FileMode {
 	if p.info != nil {
@@ -179,8 +199,8 @@ func (p *place) perm() fs.FileMode {
 }
 
 // beside is what files are called that are about to take a file's place.
-func beside(path, mark string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lockproof-"+mark)
+func beside(path, name string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lockproof-"+name)
 }
 
 func tryBeside(path string) error {
@@ -194,19 +214,16 @@ func tryBeside(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// abandoned is how old a file is, at least, that a run has left which was killed while it wrote: none takes so long.
-const abandoned = time.Hour
+// mark is what names a file that a run is writing.
+var mark = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// sweep removes what is left of such runs.
+// sweep removes files that runs have left which were killed while they wrote.
 func sweep(path string) {
 	dir, prefix := filepath.Split(beside(path, ""))
 	entries, _ := os.ReadDir(filepath.Clean(dir))
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) || !e.Type().IsRegular() {
-			continue
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = os.Remove(dir + e.Name()) // another run may have done so
+		if rest, ours := strings.CutPrefix(e.Name(), prefix); ours && mark.MatchString(rest) {
+			_ = leftover.RemoveFile(dir + e.Name()) // its run may live, or another may have done so
 		}
 	}
 }

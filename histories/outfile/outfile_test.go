@@ -3,6 +3,7 @@
 package outfile_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/histories/leftover"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -160,24 +162,36 @@ func TestTry(t *testing.T) {
 	want(t, file, "in its place")
 }
 
-// TestSweep: what killed runs have left goes, what others write at the moment stays.
+// TestSweep: what killed runs have left goes, however young it is; what others write at the moment stays, however old it is,
+// and so does what no run has named.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	old, young, other := filepath.Join(dir, ".out.lockproof-OLD"), filepath.Join(dir, ".out.lockproof-YOUNG"), filepath.Join(dir, ".outer.lockproof-OLD")
-	for _, path := range []string{old, young, other} {
+	dead, alive := ".out.lockproof-"+rand.Text(), ".out.lockproof-"+rand.Text()
+	others := []string{".out.lockproof-OLD", ".outer.lockproof-" + rand.Text(), ".out.lockproof-" + rand.Text() + "X"}
+	long := time.Now().Add(-48 * time.Hour)
+	for _, name := range append([]string{dead, alive}, others...) {
+		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-	}
-	long := time.Now().Add(-48 * time.Hour)
-	for _, path := range []string{old, other} {
-		if err := os.Chtimes(path, long, long); err != nil {
-			t.Fatal(err)
+		if name != dead {
+			if err := os.Chtimes(path, long, long); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	write(t, filepath.Join(dir, "out"), "")
-	alone(t, dir, "out", filepath.Base(young), filepath.Base(other))
-	if _, err := os.Stat(young); err != nil {
-		t.Error(err)
+	f, err := os.Open(filepath.Join(dir, alive))
+	if err != nil {
+		t.Fatal(err)
 	}
+	release, err := leftover.Hold(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	write(t, filepath.Join(dir, "out"), "")
+	alone(t, dir, append(others, "out", alive)...)
+	release()
+	write(t, filepath.Join(dir, "out"), "")
+	alone(t, dir, append(others, "out")...)
 }

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/lockproof/lockproof/histories/leftover"
 )
 
 //go:embed all:built
@@ -76,12 +78,12 @@ func Build(ctx context.Context) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: %w", err)
 	}
-	temp, err := os.MkdirTemp("", "lockproof-explorer-")
+	temp, err := leftover.NewFolder("explorer")
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(temp) }()
-	wasm := filepath.Join(temp, "explorer.wasm")
+	defer func() { _ = temp.Remove() }() // the next run finds what stays
+	wasm := filepath.Join(temp.Path, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
 	cmd.Dir = filepath.Join(here, "..", "wasm")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")

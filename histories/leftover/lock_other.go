@@ -13,3 +13,7 @@ const provable = false
 const openFlags = 0
 
 func mine(os.FileInfo) bool { return false }
+
+func hold(*os.File) (release func(), err error) { return func() {}, nil }
+
+func enter(path string) (*os.File, error) { return os.Open(path) }

@@ -78,3 +78,51 @@ func (f *File) Close() error { return f.f.Close() }
 
 // Remove deletes the file and lets go of it.
 func (f *File) Remove() error { return errors.Join(os.Remove(f.f.Name()), f.f.Close()) }
+
+// Hold says that a file of this run's, which is being written, is not left over, until release is called. It is an error if
+// the file is gone already.
+func Hold(f *os.File) (release func(), err error) {
+	if release, err = hold(f); err != nil {
+		return nil, err
+	}
+	if !same(f) {
+		release()
+		return nil, fmt.Errorf("%s: %w", f.Name(), os.ErrNotExist)
+	}
+	return release, nil
+}
+
+// same reports whether an open file is the one at its path.
+func same(f *os.File) bool {
+	at, err := os.Lstat(f.Name())
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(at, info)
+}
+
+// RemoveFile deletes a file that a run has left, by a name that only a run gives; what a living run holds stays.
+func RemoveFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !provable:
+		return ErrAlive
+	case !info.Mode().IsRegular() || !mine(info):
+		return fmt.Errorf("%s: %w: it is not a plain file of yours", path, os.ErrPermission)
+	}
+	if ok, err := lock(f); err != nil || !ok {
+		return errors.Join(err, ErrAlive)
+	}
+	if !same(f) {
+		return os.ErrNotExist
+	}
+	return os.Remove(path)
+}
