@@ -31,10 +31,14 @@ func (r *run) pending(l uint8) bool {
 }
 
 // snatched judges an acquire that fails because what it uses is gone, though nothing has happened but what clients do and nobody
-// changes the slots: somebody has deleted it, or had it deleted, by acquiring or releasing. What somebody still consumes, only the
+// changes the slots: it was never created, or somebody has deleted it, or had it deleted, by acquiring or releasing. What somebody still consumes, only the
 // broker itself takes away (broker.Options.SuccessorServed).
 func (r *run) snatched(p *clientState, res lock.Result) {
 	if p.op != lock.Acquire || res.Outcome != lock.Unknown || !p.vanished || p.cancelled || p.troubled || p.dead || !r.record.plain() || r.administers() {
+		return
+	}
+	if l := &r.sc.Locks[r.lockOf(p.id)]; r.config.Kind != lock.Mutex && l.Slots == 0 {
+		r.noProgress(p.id, `the acquire fails because the lock was never created: acquire has to answer {"held":false} then, which is no error`)
 		return
 	}
 	r.noProgress(p.id, "the acquire fails because a queue or an exchange is gone, which nobody was asked to delete")

@@ -3,6 +3,7 @@ package gated_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -104,6 +105,80 @@ func TestNeverMade(t *testing.T) {
 		again := play(t, runner, sim.Replay(x.Trace))
 		if x.Found.Has(property.Progress) != remembers || again.Found != x.Found || !remembers && x.Found != 0 {
 			t.Errorf("remembers %v: %v, replayed %v\n%s", remembers, x.Violations, again.Violations, told(x))
+		}
+	}
+}
+
+// fetched is a persistent mutex by one message. Whoever acquires one that was never created is given the driver's error, or, if
+// it asks, told no.
+type fetched struct {
+	conn *amqp.Connection
+	ch   *amqp.Channel
+	asks bool
+}
+
+func (c *fetched) channel() (err error) {
+	if c.ch == nil || c.ch.IsClosed() {
+		c.ch, err = c.conn.Channel()
+	}
+	return err
+}
+
+func (c *fetched) Create(_ context.Context, name string, _ int) error {
+	if err := c.channel(); err != nil {
+		return err
+	}
+	q, err := c.ch.QueueDeclare(name, true, false, false, false, nil)
+	if err != nil || q.Messages > 0 {
+		return err
+	}
+	return c.ch.Publish("", name, false, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
+}
+
+func (c *fetched) Destroy(_ context.Context, name string) error {
+	_, err := c.ch.QueueDelete(name, false, false, false)
+	return err
+}
+
+func (c *fetched) Count(context.Context, string) (int, error) {
+	return 0, errors.New("it is not counted")
+}
+
+func (c *fetched) Acquire(_ context.Context, name string) (int, error) {
+	if err := c.channel(); err != nil {
+		return 0, err
+	}
+	_, ok, err := c.ch.Get(name, false)
+	var gone *amqp.Error
+	switch {
+	case c.asks && errors.As(err, &gone) && gone.Code == amqp.NotFound:
+		return 0, nil
+	case err != nil || !ok:
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (c *fetched) Verify(context.Context, string, int) (bool, error) { return !c.ch.IsClosed(), nil }
+
+func (c *fetched) Release(context.Context, string, int) error { return c.ch.Close() }
+
+func (c *fetched) Close() error { return c.conn.Close() }
+
+// TestNeverCreated: a client that fails to acquire a lock which was never created is told what it has to answer.
+func TestNeverCreated(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []bool{false, true} {
+		runner := runnerOf(t, lock.PersistentMutex, external.Timing{}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp.Dial(url)
+			return &fetched{conn: conn, asks: asks}, err
+		})
+		x := play(t, runner, runner.Playable(scenario.Scenario{
+			Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
+		}))
+		v, found := x.Violation(property.Progress)
+		if found == asks || found && !strings.Contains(v.Detail, `never created: acquire has to answer {"held":false}`) {
+			t.Errorf("asks %v: %+v\n%s", asks, v, told(x))
 		}
 	}
 }
