@@ -86,6 +86,7 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer recording.Close()
 	r := &run{o: o, kind: recording.History().Kind, list: listOf(o.Own)}
 	if err := r.list.Check(); err != nil {
 		return nil, asInvalid(err)

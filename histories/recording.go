@@ -1,49 +1,81 @@
 package histories
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Recording is a recorded history that is read event by event, as often as it takes, so that it may be of any length. Only
-// one that cannot be read twice, as it comes through a pipe, is kept in memory.
+// Recording is a recorded history that is read event by event, as often as it takes, so that it may be of any length. One
+// that cannot be read twice, as it comes through a pipe, is copied first: to memory, or where that is too much, to a
+// temporary file, until it is closed.
 type Recording struct {
-	history *history.History // without its events, but where it is kept
+	history *history.History // without its events
 	notes   Notes
-	kept    bool
 	file    io.ReadSeeker
-	start   int64 // where it begins
+	start   int64    // where it begins
+	copied  *os.File // the temporary file; nil where there is none
 	name    string
 	assumed Header
 }
 
-// NewRecording begins to read a history, as [ReadHistory] does.
+// NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
 func NewRecording(r io.Reader, name string, assumed Header) (*Recording, error) {
+	return newRecording(r, name, assumed, mostCopied)
+}
+
+// mostCopied is how many bytes of a pipe are copied to memory.
+const mostCopied = 16 << 20
+
+func newRecording(r io.Reader, name string, assumed Header, most int64) (*Recording, error) {
 	rec := &Recording{name: name, assumed: assumed}
-	var err error
-	if rec.file, rec.start, rec.kept = seekable(r); rec.kept {
-		rec.history, rec.notes, err = ReadHistory(r, name, assumed)
-		return rec, err
+	if err := rec.seekable(r, most); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: copying what comes through a pipe, to read it twice: %w", name, err), rec.Close())
 	}
-	in, err := eventsOf(r, name, assumed)
+	in, err := eventsOf(rec.file, name, assumed)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, rec.Close())
 	}
 	rec.history = in.history
 	return rec, nil
 }
 
-// seekable is what is read as something that can be read again from where it stands, unless it cannot.
-func seekable(r io.Reader) (file io.ReadSeeker, start int64, not bool) {
-	file, ok := r.(io.ReadSeeker)
-	if !ok {
-		return nil, 0, true
+// seekable makes of what is read something that can be read again from where it stands.
+func (r *Recording) seekable(from io.Reader, most int64) (err error) {
+	if file, ok := from.(io.ReadSeeker); ok {
+		if r.start, err = file.Seek(0, io.SeekCurrent); err == nil {
+			r.file = file
+			return nil
+		}
 	}
-	start, err := file.Seek(0, io.SeekCurrent)
-	return file, start, err != nil
+	var copied bytes.Buffer
+	if _, err = io.CopyN(&copied, from, most); err == io.EOF {
+		r.file = bytes.NewReader(copied.Bytes())
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if r.copied, err = os.CreateTemp("", "lockproof-history-*"); err != nil {
+		return err
+	}
+	r.file = r.copied
+	if _, err = io.Copy(r.copied, io.MultiReader(&copied, from)); err == nil {
+		_, err = r.copied.Seek(0, io.SeekStart)
+	}
+	return err
+}
+
+// Close deletes what was copied to a temporary file. What the history was read from stays open.
+func (r *Recording) Close() error {
+	if r.copied == nil {
+		return nil
+	}
+	return errors.Join(r.copied.Close(), os.Remove(r.copied.Name()))
 }
 
 // History is what the history is of, without its events.
@@ -58,14 +90,6 @@ func (r *Recording) Notes() Notes { return r.notes }
 
 // Each gives the events from the first on, until they are over or the error is not nil, which is returned then.
 func (r *Recording) Each(event func(e *history.Event) error) error {
-	if r.kept {
-		for i := range r.history.Events {
-			if err := event(&r.history.Events[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
 		return err
 	}

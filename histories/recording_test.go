@@ -2,6 +2,8 @@ package histories
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,10 +21,20 @@ func TestRecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]io.Reader{"file": strings.NewReader(text), "pipe": io.MultiReader(strings.NewReader(text))} {
-		rec, err := NewRecording(r, name, Unnamed)
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, r := range map[string]io.Reader{
+		"file": strings.NewReader(text), "pipe": io.MultiReader(strings.NewReader(text)), "large pipe": io.MultiReader(strings.NewReader(text)),
+	} {
+		most := int64(len(text) + 1)
+		if name == "large pipe" {
+			most = 10
+		}
+		rec, err := newRecording(r, name, Unnamed, most)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if copied, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*"); len(copied) > 0 != (name == "large pipe") {
+			t.Errorf("%s: copied to %q", name, copied)
 		}
 		for range 2 {
 			if got, err := rec.Whole(3); err != nil || !reflect.DeepEqual(got, want) {
@@ -35,5 +47,11 @@ func TestRecording(t *testing.T) {
 		if found, err := rec.Some(func(e *history.Event) bool { return e.Type == history.OK }); !found || err != nil {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}
+		if err := rec.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }

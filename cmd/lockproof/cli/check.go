@@ -79,6 +79,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer recording.Close()
 	h := recording.History()
 	if err := f.fit(c, args[0], recording, kind); err != nil {
 		return err
