@@ -40,6 +40,7 @@ type Notes struct {
 	Ignored     int // occurrences that mean nothing to a lock, such as partitions
 	Unexplained int // errors in other words than ours: such a failure claims no more than that
 	Values      int // values other than slots: such an event speaks of any slot
+	Backwards   int // events that have an earlier time than one before; String leaves them out
 	Renamed     int // processes of a client that answers name, and that had another process before
 }
 
@@ -139,11 +140,19 @@ func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
 // each gives the events, until they are over or one is not wanted.
 func (in *events) each(event func(e *history.Event) error) error {
 	var e history.Event
+	last := int64(minTime)
 	for {
 		if err := in.next(&e); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
+		}
+		switch {
+		case e.Time == 0 || e.F == history.Other: // it has none, or it does not matter
+		case e.Time < last:
+			in.notes.Backwards++
+		default:
+			last = e.Time
 		}
 		if err := event(&e); err != nil {
 			return err

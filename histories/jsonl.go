@@ -26,7 +26,7 @@ import (
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
 //     slot, slots (how many; of acquire, the limit that its caller states), priority, held, token (the fencing token
 //     that came with a grant); of nemesis, client.
-//   - time is in nanoseconds and for people: what came first is said by the order of the lines.
+//   - time is in nanoseconds: what came first is said by the order of the lines, which times must not contradict.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out, crashed or not-held.
 //   - lock is the name of the lock, and may be left out for the first one.

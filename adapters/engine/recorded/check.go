@@ -1,12 +1,15 @@
 package recorded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
@@ -29,6 +32,49 @@ type CheckOptions struct {
 	// Releases is who may release a lock, and FailedRelease what a release that failed says of who called it.
 	Releases      linear.Releases
 	FailedRelease linear.FailedRelease
+	// Order is what says which event was first where times contradict the order of lines.
+	Order Order
+}
+
+// Order says in which order the events of a recording were.
+type Order uint8
+
+// The orders.
+const (
+	// BothOrders is that of the lines; where times contradict it, nothing is decided.
+	BothOrders Order = iota
+	// ByLines is that of the lines, whatever the times are.
+	ByLines
+	// ByTime is that of the times, and of the lines where they are equal.
+	ByTime
+)
+
+var orderNames = [...]string{"both", "lines", "time"}
+
+// String is the order's name.
+func (o Order) String() string { return orderNames[o] }
+
+// Arrange puts the events of a history into the order, by time only. Events without a time stay behind the one before.
+func (o Order) Arrange(h *history.History) {
+	if o != ByTime {
+		return
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Time == 0 && i > 0 {
+			e.Time = h.Events[i-1].Time
+		}
+	}
+	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+}
+
+// OrderNamed is the order with that name.
+func OrderNamed(name string) (Order, error) {
+	for o, n := range orderNames {
+		if n == name {
+			return Order(o), nil
+		}
+	}
+	return 0, fmt.Errorf("%q: expected one of %q", name, orderNames)
 }
 
 // Check judges a recorded history: linearizability, and the other properties as far as a history
@@ -50,6 +96,11 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	h, err := rec.Whole(wholeEvents)
 	switch {
 	case err != nil:
+	case o.Order == ByTime && h == nil:
+		return nil, fmt.Errorf("%s: more than %d events: expected fewer to order them by time", o.Source, wholeEvents)
+	case o.Order == ByTime:
+		o.Order.Arrange(h)
+		verdicts, err = judge.History(h, o.Reading())
 	case h != nil:
 		verdicts, err = judge.History(h, o.Reading())
 	default:
@@ -61,7 +112,29 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	} else if err != nil {
 		return nil, err
 	}
-	return o.report(h, verdicts), nil
+	r := o.report(h, verdicts)
+	if n := rec.Notes().Backwards; n > 0 && o.Order == BothOrders {
+		unordered(r, n)
+	}
+	return r, nil
+}
+
+// unordered decides nothing that was judged of a history of which so many events have an earlier time than one before.
+func unordered(r *report.Report, n int) {
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {
+			p.Checked, p.Violation, p.Undecided = 0, nil, 1
+			p.Unclear = fmt.Sprintf("%s an earlier time than one before: which was first is not known", has(n))
+		}
+	}
+}
+
+// has is that so many events have something.
+func has(n int) string {
+	if n == 1 {
+		return "1 event has"
+	}
+	return style.Plural(n, "event") + " have"
 }
 
 // report is that of a history.

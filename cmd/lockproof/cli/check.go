@@ -24,6 +24,7 @@ type checkFlags struct {
 	strict  bool
 	others  string
 	failed  string
+	order   string
 	outputFlags
 }
 
@@ -60,6 +61,7 @@ mutual-exclusion only.`,
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
+	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
 	f.registerReport(cmd)
 	return cmd
 }
@@ -97,6 +99,9 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
+	if o.Order, err = recorded.OrderNamed(f.order); err != nil {
+		return fmt.Errorf("--order: %w", err)
+	}
 	report, err := recorded.CheckRecording(recording, o)
 	if err != nil {
 		return err
@@ -107,6 +112,9 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	drawn, err := f.drawn(args[0], recording)
 	if err != nil {
 		return err
+	}
+	if drawn != nil {
+		o.Order.Arrange(drawn)
 	}
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
 }

@@ -175,16 +175,19 @@ var sorts = map[string]sort{
 		"lock": {args: "--lock persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},
 		"strict": {args: "--strict", same: true}, "require": {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+		"order": {args: "--order lines", same: true},
 	}},
 	"check of a semaphore that does not say so": {base: "check --lock semaphore ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock": {args: "--lock mutex"}, "slots": {args: "--slots 2"}, "permits": {args: "--permits 2"}, "strict": {args: "--strict", same: true},
 		"require":           {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+		"order": {args: "--order lines", same: true},
 	}},
 	"check of a history that says what it is of": {base: "check DIR/jobs.jsonl", report: true, flags: map[string]use{
 		"lock": {args: "--lock persistent-mutex", refused: "says that it is of a semaphore"}, "slots": {args: "--slots 3", refused: "says that there are 1"},
 		"permits": {args: "--permits 2", refused: "names slots"}, "strict": {args: "--strict", same: true}, "require": {args: "--require no-leak"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+		"order": {args: "--order lines", same: true},
 	}},
 	"replay": {base: "replay ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
 		"on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
