@@ -131,6 +131,12 @@ func (o Options) Check() error {
 		return errors.New("option servers: expected 1, 3 or 5")
 	case o.Lease <= o.Margin || o.LeaseAbove > 0 && o.LeaseAbove <= o.Margin:
 		return errors.New("options lease and margin: nothing is left of the lease")
+	case o.Entry == Claims && o.Equal == Take:
+		return errors.New("options entry and equal: a claim is never put on top of one of an equal priority; take entry=single")
+	case o.Entry == Claims && o.Release == Unguarded:
+		return errors.New("options entry and release: of claims each client deletes its own; take entry=single")
+	case o.Entry == Claims && o.Stolen == Longest:
+		return errors.New("options entry and stolen: a claim has a lease of its own; take entry=single")
 	}
 	return nil
 }

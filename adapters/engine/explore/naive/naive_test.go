@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -159,11 +160,23 @@ func verdicts(t *testing.T, c *configuration, by compared) (violated map[string]
 	return violated, whole
 }
 
-func parsed(calls string) ([]scenario.Operation, error) {
+func parsed(calls string) (ops []scenario.Operation, err error) {
 	if calls == "" {
 		return nil, nil
 	}
-	return explore.ParseCalls(calls)
+	for _, call := range strings.Split(calls, ",") {
+		name, arg, stated := strings.Cut(call, ":")
+		if name == "acquire" && stated { // what its caller states: a priority
+			ops = append(ops, scenario.Operation{Op: lock.Acquire, Arg: arg[0] - '0'})
+			continue
+		}
+		more, err := explore.ParseCalls(call)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, more...)
+	}
+	return ops, nil
 }
 
 // drawer draws a configuration; ask has the naive model visit it.
@@ -205,13 +218,28 @@ func disagree(t *testing.T, seed uint64, c *configuration, naive outcome, found 
 		case here == found[name], !here && !naive.whole, here && !whole:
 		case here:
 			any = true
-			t.Errorf("seed %d: explore does not find %s violated, the naive model does:\n%v\n  %s", seed, name, c, strings.Join(steps, "\n  "))
+			t.Errorf("seed %d: explore does not find %s violated, the naive model does:\n%v\n  %s", seed, name, c, strings.Join(brief(steps), "\n  "))
 		default:
 			any = true
 			t.Errorf("seed %d: explore finds %s violated, the naive model does not:\n%v", seed, name, c)
 		}
 	}
 	return any
+}
+
+// brief has the milliseconds that pass in a line.
+func brief(steps []string) (lines []string) {
+	passed := 0
+	for i, step := range steps {
+		if step == "a millisecond" {
+			if passed++; i+1 < len(steps) && steps[i+1] == step {
+				continue
+			}
+			step = fmt.Sprintf("%d ms", passed)
+		}
+		lines, passed = append(lines, step), 0
+	}
+	return lines
 }
 
 // pick is one of the values.

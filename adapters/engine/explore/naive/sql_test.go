@@ -653,7 +653,7 @@ func (m *sqlModel) observe(s *sqlState) (broken []string) {
 	n := 0
 	for i := first; i <= last; i++ {
 		r := &s.rows[i]
-		if r.token != 0 && r.until >= 0 || r.changed && r.newToken != 0 && r.newUntil >= 0 {
+		if r.token != 0 && r.until > 0 || r.changed && r.newToken != 0 && r.newUntil > 0 {
 			n++
 			live |= 1 << (i - 1)
 		}
@@ -679,9 +679,9 @@ func (m *sqlModel) observe(s *sqlState) (broken []string) {
 		}
 		switch m.calls[cl.op] {
 		case "acquire":
-			cl.full = cl.full || n >= m.slots || believers >= m.slots
+			cl.full = cl.full || n >= m.slots
 			if m.slotForm {
-				cl.seen |= live | held
+				cl.seen |= live
 			}
 		case "refresh":
 			for i := first; i <= last; i++ {
@@ -861,7 +861,7 @@ func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8)
 	}
 	leases, live := 0, 0
 	for i := 1; i < len(s.rows); i++ {
-		if s.rows[i].token != 0 && s.rows[i].until >= 0 {
+		if s.rows[i].token != 0 && s.rows[i].until > 0 {
 			live++
 		}
 	}
@@ -870,7 +870,7 @@ func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8)
 	}
 	for d := range s.clients {
 		o := &s.clients[d]
-		if d == c || o.slot == 0 || o.until < 0 || m.slotForm && o.slot != cl.slot || m.releasing(o) {
+		if d == c || o.slot == 0 || o.until <= 0 || m.slotForm && o.slot != cl.slot || m.releasing(o) {
 			continue
 		}
 		leases++
