@@ -1,13 +1,16 @@
 package consul
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,14 +40,39 @@ type Server struct {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, known := strings.CutPrefix(r.URL.Path, "/v1/")
+	if name, any := unknown(r); any {
+		http.Error(w, r.Method+" "+r.URL.Path+": parameter "+name+" is not simulated", http.StatusNotImplemented)
+		return
+	}
 	switch kind, rest, _ := strings.Cut(path, "/"); {
 	case known && kind == "session":
 		s.session(w, r, rest)
 	case known && kind == "kv":
 		s.keys(w, r, rest)
 	default:
-		http.Error(w, r.URL.Path+" is not simulated: expected /v1/session or /v1/kv", http.StatusNotFound)
+		http.Error(w, r.URL.Path+" is not simulated: expected /v1/session or /v1/kv", http.StatusNotImplemented)
 	}
+}
+
+// parameters are those of a key's request that are simulated. Of one server all modes of consistency are the same.
+var parameters = map[string][]string{
+	http.MethodGet:    {"recurse", "index", "wait", "consistent", "stale"},
+	http.MethodPut:    {"acquire", "release", "cas", "flags"},
+	http.MethodDelete: {"recurse", "cas"},
+}
+
+// unknown is the first parameter of a request, by its name, that is not simulated.
+func unknown(r *http.Request) (name string, any bool) {
+	of, method := parameters[r.Method]
+	if strings.HasPrefix(r.URL.Path, "/v1/session/") {
+		of = []string{"consistent", "stale"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if method && !slices.Contains(of, name) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // do carries out a request at the present time. again is closed when the store may have changed.
@@ -113,7 +141,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 	case r.Method == http.MethodGet && verb == "info":
 		write(w, s.info(id))
 	default:
-		http.Error(w, r.Method+" "+r.URL.Path+" is not simulated: expected create, renew, destroy or info of a session", http.StatusNotFound)
+		http.Error(w, r.Method+" "+r.URL.Path+" is not simulated: expected create, renew, destroy or info of a session", http.StatusNotImplemented)
 	}
 }
 
@@ -150,12 +178,20 @@ func (s *Server) info(id string) []told {
 // readSession reads what a client says of the session that it asks for. status is that of an error: Consul's own.
 func readSession(body io.Reader) (x consul.Session, status int, err error) {
 	var asked struct {
-		TTL, Behavior string
-		LockDelay     any
+		TTL, Behavior, Name string
+		LockDelay           any
+		Checks, NodeChecks  []string
 	}
 	data, err := io.ReadAll(io.LimitReader(body, maxBody))
 	if err == nil && len(data) > 0 {
-		err = json.Unmarshal(data, &asked)
+		in := json.NewDecoder(bytes.NewReader(data))
+		in.DisallowUnknownFields()
+		err = in.Decode(&asked)
+	}
+	for _, check := range slices.Concat(asked.Checks, asked.NodeChecks) {
+		if check != "serfHealth" {
+			return x, http.StatusNotImplemented, fmt.Errorf("check %q of a session is not simulated: expected none, or serfHealth", check)
+		}
 	}
 	if err == nil {
 		x.Delay, err = lockDelayOf(asked.LockDelay)

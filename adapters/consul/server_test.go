@@ -161,3 +161,27 @@ func FuzzServer(f *testing.F) {
 		}
 	})
 }
+
+// TestRefused: the server refuses what it does not simulate by name, and never with 404, which says that a key is not there.
+func TestRefused(t *testing.T) {
+	server := httptest.NewServer(&Server{})
+	defer server.Close()
+	a := &agent{t: t, url: server.URL, mark: "refused"}
+	for _, c := range [][3]string{
+		{"GET", a.key("x") + "?raw", "parameter raw"},
+		{"GET", a.key("") + "?keys&separator=/", "parameter keys"},
+		{"GET", a.key("x") + "?dc=elsewhere", "parameter dc"},
+		{"PUT", a.key("x") + "?ns=team", "parameter ns"},
+		{"PUT", "/v1/session/create?acquire=x", "parameter acquire"},
+		{"DELETE", a.key("x") + "?partition=p", "parameter partition"},
+		{"GET", "/v1/session/list", "/v1/session/list"},
+		{"GET", "/v1/session/node/here", "/v1/session/node/here"},
+		{"PUT", "/v1/txn", "/v1/txn"},
+	} {
+		a.want(c[0], c[1], "", http.StatusNotImplemented, c[2])
+	}
+	a.want("PUT", "/v1/session/create", `{"NodeChecks":["mine"]}`, http.StatusNotImplemented, `"mine"`)
+	a.want("PUT", "/v1/session/create", `{"Node":"elsewhere"}`, http.StatusBadRequest, "Node")
+	a.want("PUT", a.key("x")+"?flags=1", "v", http.StatusOK, "true")
+	a.want("GET", a.key("x")+"?consistent", "", http.StatusOK, `"Flags":1`)
+}

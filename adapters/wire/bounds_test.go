@@ -196,3 +196,26 @@ func TestManyChannels(t *testing.T) {
 		}
 	}
 }
+
+// TestChannelNumbers: a channel may have any number. The maximum agreed on is of how many are open, as in RabbitMQ 3.10.8.
+func TestChannelNumbers(t *testing.T) {
+	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
+	p := dial(t, server.Addr().String())
+	p.hello("guest", "guest")
+	p.expect(ConnectionTuneID)
+	p.send(0, &ConnectionTuneOk{ChannelMax: 2, FrameMax: 4096}, &ConnectionOpen{VirtualHost: "/"})
+	p.expect(ConnectionOpenOkID)
+	for _, number := range []uint16{65535, 3} {
+		p.send(number, &ChannelOpen{})
+		p.expect(ChannelOpenOkID)
+	}
+	p.send(1, &ChannelOpen{})
+	m, err := p.next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const says = "530 NOT_ALLOWED - number of channels opened (2) has reached the negotiated channel_max (2)"
+	if said := strings.ReplaceAll(p.text(m), "ReplyText:", ""); !strings.Contains(said, says) {
+		t.Errorf("%s, expected %s", said, says)
+	}
+}

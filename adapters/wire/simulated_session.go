@@ -258,9 +258,10 @@ func usedQueue(m frame.Method) (name string, uses bool) {
 	return "", false
 }
 
+// openChannel opens a channel of any number. As in RabbitMQ, the maximum agreed on is of how many there are.
 func (x *simSession) openChannel(number uint16) *refusal {
-	if number > x.channelMax {
-		return refusef(frame.ChannelError, "channel number %d is larger than the %d agreed on", number, x.channelMax)
+	if n := len(x.channels); n >= int(x.channelMax) {
+		return refusef(frame.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", n, x.channelMax)
 	}
 	x.host.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelOpen, Channel: number})
 	x.channels[number] = &simChannel{number: number}

@@ -27,7 +27,7 @@ func consulCommand() *cobra.Command {
 
 It has sessions and keys, with check-and-set, acquire and release, and blocking queries, as
 Consul's HTTP API has them under /v1/session and /v1/kv. Everything else it answers with
-404. Nothing is kept when it ends.
+501. Nothing is kept when it ends.
 
 Anybody who reaches its address can use it. So it listens on this machine alone, unless
 --listen-anywhere is given. It prints its address first.`,
