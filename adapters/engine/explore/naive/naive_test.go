@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -201,7 +202,8 @@ func agree(t *testing.T, few int, by compared, draw drawer) {
 		}
 		began := time.Now()
 		found, whole := verdicts(t, &c, by)
-		t.Logf("seed %d: %d states here, %v there: %v", seed, naive.states, time.Since(began).Round(time.Millisecond), &c)
+		t.Logf("seed %d: %d states here, %v there, violated here %v: %v", seed, naive.states, time.Since(began).Round(time.Millisecond),
+			slices.Sorted(maps.Keys(naive.violated)), &c)
 		judged++
 		if disagree(t, seed, &c, naive, found, whole, by) {
 			differ++
