@@ -125,7 +125,7 @@ func (m *consulModel) step(s *consulState, c int) (step string, broken []string)
 		switch {
 		case !won && !m.credulous:
 			m.again(cl, m.first())
-		case m.unconfirmed || !won:
+		case m.unconfirmed:
 			m.done(cl, true)
 		default:
 			cl.at = consulConfirm
@@ -193,7 +193,11 @@ func (m *consulModel) next(s consulState, to func(step string, s consulState, br
 		}
 		for c := range s.clients {
 			cl := &s.clients[c]
-			cl.full = cl.full || cl.at > consulKey && cl.at <= consulGaveUp && bits.OnesCount8(s.holders&s.live) >= m.slots
+			held := s.holders & s.live
+			if m.prune == "none" {
+				held = s.holders // nobody takes the dead out
+			}
+			cl.full = cl.full || cl.at > consulKey && cl.at <= consulGaveUp && bits.OnesCount8(held) >= m.slots
 		}
 		to(step, s, broken)
 	}
@@ -244,7 +248,9 @@ func drawConsul(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	c.set("removes", m.removes)
 	m.retries = pick[int8](r, 0, 1, 2)
 	c.set("retries", m.retries)
-	c.clients, c.slots = 2+r.IntN(2), 1+r.IntN(2)
+	if c.clients, c.slots = 2+r.IntN(2), 1; c.clients == 2 {
+		c.slots = 1 + r.IntN(2)
+	}
 	c.calls = pick(r, "acquire", "acquire,release", "acquire,release,acquire")
 	c.faults = sim.FaultBounds{Crashes: r.IntN(2), Late: r.IntN(2) == 0}
 	m.clients, m.slots, m.calls = c.clients, c.slots, strings.Split(c.calls, ",")

@@ -498,7 +498,7 @@ func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (b
 		}
 		return nil
 	}
-	if failure != sqlOK && k != sqlFind {
+	if failure != sqlOK && (k != sqlFind || m.postgres) {
 		rows = 1 // it goes on as if it had what it asked for
 	}
 	switch {
@@ -929,7 +929,7 @@ func drawSQL(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	}
 	m.deadline = pick(r, "sending", "sending", "reply", "never")
 	c.set("deadline", m.deadline)
-	m.lease = pick[int16](r, 3, 5, 7)
+	m.lease = pick[int16](r, 5, 7, 9) // of less, a millisecond decides
 	c.set("lease", m.lease)
 	if m.lockWait = pick[int16](r, 0, 0, 2, 3); m.lockWait > 0 {
 		c.set("lock-wait", m.lockWait)
