@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -60,6 +62,8 @@ const (
 	counterexampleVersion = 1
 	maxCounterexample     = 4 << 20 // bytes; one of the most steps has a tenth of that
 )
+
+var counterexampleInput = infile.Input{Noun: "counterexample", Most: maxCounterexample}
 
 // counterexampleFile is the file as JSON. Steps, clients and slots count from 1, locks from 0.
 type counterexampleFile struct {
@@ -142,7 +146,7 @@ func safeName(target string) string {
 // Save writes the counterexample to a file, whole or not at all. A counterexample that is there
 // already is replaced; anything else is not.
 func (c *Counterexample) Save(path string) error {
-	if old, err := os.ReadFile(path); err == nil && !isCounterexample(old) {
+	if old, err := counterexampleInput.Read(path); err == nil && !isCounterexample(old) || err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: not written, since the file that is there is no counterexample: move it away", path)
 	}
 	data, err := c.Encode()
@@ -178,12 +182,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 
 // LoadCounterexample reads a counterexample's file.
 func LoadCounterexample(path string) (*Counterexample, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxCounterexample+1))
+	data, err := counterexampleInput.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -81,10 +81,16 @@ func (h *Header) history() *history.History {
 	return out
 }
 
+// HistoryInput is a history's file, and PipedHistoryInput one that comes through a pipe, and is copied.
+var (
+	HistoryInput      = infile.Input{Noun: "history", Most: 16 << 30}
+	PipedHistoryInput = infile.Input{Noun: "history that is piped: give a larger one as a file", Most: 1 << 30}
+)
+
 // LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. One that does not say what it
 // is of is taken for what is assumed.
 func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
-	f, err := os.Open(path)
+	f, err := HistoryInput.Open(path)
 	if err != nil {
 		return nil, Notes{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/lockproof/lockproof/histories/infile"
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
@@ -99,6 +100,21 @@ func (s *Server) String() string {
 	return "MariaDB " + number
 }
 
+// checkFiles checks the files that pgx reads, as the address's query names them, or the environment.
+func checkFiles(query func(name string) string) error {
+	certificates, others := []string{"sslcert", "sslkey", "sslrootcert"}, []string{"passfile", "servicefile"}
+	err := errors.Join(infile.Certificate.CheckNamed(func(name string) string {
+		if path := query(name); path != "system" { // PostgreSQL's word for the authorities of the system
+			return path
+		}
+		return ""
+	}, certificates...), infile.Credentials.CheckNamed(query, others...))
+	for i := range certificates {
+		certificates[i] = "PG" + strings.ToUpper(certificates[i])
+	}
+	return errors.Join(err, infile.Certificate.CheckNamed(os.Getenv, certificates...), infile.Credentials.CheckNamed(os.Getenv, "PGPASSFILE", "PGSERVICEFILE"))
+}
+
 // open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the address's, if any. A line is
 // of a pool with a single connection; nil is none. Of one that is timed, commits are as durable as the server has them.
 func (s *Server) open(name string, l *line) (*sql.DB, error) {
@@ -108,6 +124,9 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	}
 	if s.Dialect == model.Postgres {
 		q := u.Query()
+		if err := checkFiles(q.Get); err != nil {
+			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
+		}
 		q.Set("default_query_exec_mode", "simple_protocol")
 		q.Set("search_path", "pg_catalog") // and no function that somebody else has made
 		if name != "" {

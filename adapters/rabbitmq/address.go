@@ -7,6 +7,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
@@ -30,6 +31,9 @@ func checkURL(address string) (string, error) {
 	}
 	if u.Hostname() == "" {
 		return "", wrong("it names no host")
+	}
+	if err := infile.Certificate.CheckNamed(u.Query().Get, "cacertfile", "certfile", "keyfile"); err != nil {
+		return "", wrong(err.Error())
 	}
 	parsed, err := amqp.ParseURI(address)
 	if err != nil {

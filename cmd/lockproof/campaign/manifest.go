@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
@@ -67,16 +68,12 @@ var build = sync.OnceValues(func() (string, error) {
 	return "program " + sum, err
 })
 
+// targetInput bounds what belongs to a target: programs are smaller.
+var targetInput = infile.Input{Noun: "target's file", Most: 4 << 30}
+
 // hashFile is a hash of a file's content.
 func hashFile(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() { // a device or a pipe may have no end
-		return "", fmt.Errorf("%s: expected a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := targetInput.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -3,11 +3,12 @@ package campaign
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/histories/infile"
 )
 
 // Plan is a campaign's file. One of Sample, Mutants, Configurations and Sweep says what its space is.
@@ -82,19 +83,12 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// maxPlan bounds a campaign's file: a table of many thousand configurations is smaller.
-const maxPlan = 8 << 20
+// planInput bounds a campaign's file: a table of many thousand configurations is smaller.
+var planInput = infile.Input{Noun: "campaign's file", Most: 8 << 20}
 
 // Load reads a campaign's file.
 func Load(path string) (*Plan, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxPlan {
-		return nil, fmt.Errorf("%s: expected a campaign's file, of at most %d MB", path, maxPlan>>20)
-	}
-	data, err := os.ReadFile(path)
+	data, err := planInput.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +34,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check FILE",
 		Short: "judge a recorded history: JSON Lines, an array of JSON, or Jepsen's EDN",
 		Long: `Judges a recorded history: lockproof's own JSON Lines, the same as one JSON array,
-or the EDN that Jepsen writes of a mutex or semaphore. Linearizability is decided, and the
+or the EDN that Jepsen writes of a mutex or semaphore; FILE - is standard input. Linearizability is decided, and the
 other properties as far as a history alone can show them broken.
 
 A history that does not say what it is of is taken for that of a mutex; --lock,
@@ -72,16 +72,11 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		return fmt.Errorf("--lock: %w", err)
 	}
 	assumed := histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: f.slots}}}
-	file, err := os.Open(args[0])
+	recording, done, err := recordingOf(c, args[0], assumed)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	recording, err := histories.NewRecording(file, args[0], assumed)
-	if err != nil {
-		return err
-	}
-	defer recording.Close()
+	defer done()
 	h := recording.History()
 	if err := f.fit(c, args[0], recording, kind); err != nil {
 		return err
@@ -117,6 +112,25 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		o.Order.Arrange(drawn)
 	}
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
+}
+
+// recordingOf begins to read a history from a file, or from standard input where it is called - or /dev/stdin. done is called
+// when it has been read.
+func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *histories.Recording, done func(), err error) {
+	if path == "-" || path == "/dev/stdin" {
+		if r, err = histories.NewRecording(histories.PipedHistoryInput.Stream("standard input", c.InOrStdin()), path, assumed); err != nil {
+			return nil, nil, err
+		}
+		return r, func() { _ = r.Close() }, nil
+	}
+	file, err := histories.HistoryInput.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r, err = histories.NewRecording(file, path, assumed); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return r, func() { _ = errors.Join(r.Close(), file.Close()) }, nil
 }
 
 // mostDrawn is how many events of a history a page can show.

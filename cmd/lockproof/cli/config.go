@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/safetext"
 )
@@ -24,6 +25,8 @@ const configFile = ".lockproof.yaml"
 
 // maxConfig bounds the file: a megabyte of flags is a mistake.
 const maxConfig = 1 << 20
+
+var configInput = infile.Input{Noun: "file of flags", Most: maxConfig}
 
 // setting is a flag that a file gives, or a target.
 type setting struct {
@@ -53,15 +56,10 @@ var unsettable = []string{"help", "version", "config", "run-exec", "listen-anywh
 
 // loadConfig reads a file, nil where there is none and nobody asked for one.
 func loadConfig(path string, asked bool) (*config, error) {
-	f, err := os.Open(path)
+	data, err := configInput.Read(path)
 	if errors.Is(err, os.ErrNotExist) && !asked {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err != nil {
 		return nil, err
 	}

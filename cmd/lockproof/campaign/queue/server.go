@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -93,40 +92,8 @@ func options(s *campaign.Server) ([]nats.Option, error) {
 		nats.Name("lockproof"), nats.Timeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // whoever waits for an answer is told as well
 	}
-	if s.Creds != "" {
-		if err := readable(s.Creds); err != nil {
-			return nil, fmt.Errorf("credentials: %w", err)
-		}
-		out = append(out, nats.UserCredentials(s.Creds))
-	}
-	if s.NKey != "" {
-		option, err := nats.NkeyOptionFromSeed(s.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("NKey %s: %w", s.NKey, err)
-		}
-		out = append(out, option)
-	}
-	if s.Cert != "" || s.Key != "" {
-		if _, err := tls.LoadX509KeyPair(s.Cert, s.Key); err != nil {
-			return nil, fmt.Errorf("certificate %q with key %q: %w", s.Cert, s.Key, err)
-		}
-		out = append(out, nats.ClientCert(s.Cert, s.Key))
-	}
-	if s.CA != "" {
-		if err := readable(s.CA); err != nil {
-			return nil, fmt.Errorf("certificate authority: %w", err)
-		}
-		out = append(out, nats.RootCAs(s.CA))
-	}
-	return out, nil
-}
-
-func readable(path string) error {
-	f, err := os.Open(path)
-	if err == nil {
-		err = f.Close()
-	}
-	return err
+	more, err := credentials(s)
+	return append(out, more...), err
 }
 
 // start starts a server in this process, without a port.

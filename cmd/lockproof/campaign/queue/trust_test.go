@@ -48,5 +48,5 @@ func TestDevicesHaveNoHash(t *testing.T) {
 	if err == nil {
 		t.Fatal("it has a hash")
 	}
-	expect(t, err.Error(), "/dev/zero: expected a regular file")
+	expect(t, err.Error(), `"/dev/zero" is a device; expected a regular file`)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/infile"
+)
+
+// What a campaign leaves for those who look at it.
+var (
+	statusInput = infile.Input{Noun: "campaign's status", Most: 1 << 20}
+	pageInput   = infile.Input{Noun: "campaign's page", Most: 256 << 20}
 )
 
 // Watcher looks at a campaign from outside. That changes nothing, takes no part, and may be done by any build of
@@ -87,7 +95,7 @@ func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("queue %s: the page can't be read: %w", w.q.name, err)
 	}
-	return io.ReadAll(unpacked)
+	return io.ReadAll(pageInput.Stream("queue "+w.q.name, unpacked))
 }
 
 // pageIn is Page of a campaign in a directory.
@@ -105,7 +113,7 @@ func (w *Watcher) pageIn() ([]byte, error) {
 		return nil, nil
 	}
 	w.page = seen
-	return os.ReadFile(path)
+	return pageInput.Read(path)
 }
 
 // look is the status as whoever runs the campaign has left it, and what has changed since then.
@@ -141,7 +149,10 @@ func (q *Queue) look(ctx context.Context) (*campaign.Status, error) {
 }
 
 func lookIn(dir string) (*campaign.Status, error) {
-	data, err := os.ReadFile(filepath.Join(dir, statusFile))
+	data, err := statusInput.Read(filepath.Join(dir, statusFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("there is no campaign in %s: start it with lockproof campaign run, or give the server's --queue", dir)
 	}

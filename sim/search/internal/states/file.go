@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
+
+	"github.com/lockproof/lockproof/histories/infile"
 )
 
 // What a checkpoint can be refused for, whatever it is of.
@@ -19,10 +20,13 @@ var (
 	ErrOtherwise = errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
 )
 
+// checkpointInput bounds a checkpoint: it is little more than what a search has in memory.
+var checkpointInput = infile.Input{Noun: "checkpoint of a search", Most: 256 << 30}
+
 // Open has a checkpoint read. The error is other where the file does not begin with magic, [ErrDamaged] where it is not
 // whole, and decode's.
 func Open(path, magic string, other error, decode func(*Decoder) error) error {
-	f, err := os.Open(path)
+	f, err := checkpointInput.Open(path)
 	if err == nil {
 		defer f.Close()
 		err = Decode(f, magic, other, decode)

@@ -1,0 +1,152 @@
+// Package infile opens the files that a user names to be read. They are regular files of at most so many bytes: a device
+// never ends, a pipe may never begin, and a sparse file of a terabyte takes no room until it is read.
+package infile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Input is what a file is read as.
+type Input struct {
+	// Noun names it in errors, such as counterexample.
+	Noun string
+	// Most is how many bytes it may have.
+	Most int64
+}
+
+// Sizes of what is the same for everybody.
+var (
+	// Certificate is a certificate, a chain of them, or a key.
+	Certificate = Input{"certificate or key", 1 << 20}
+	// Credentials are a password, a seed, a token, or a list of them.
+	Credentials = Input{"credentials file", 1 << 20}
+)
+
+// Open opens a file. The error names it, what it is read as, and what was expected; one that is not there is
+// [fs.ErrNotExist].
+func (in Input) Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = in.fits(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err = f.Stat() // another file may have come to that name
+	if err == nil {
+		err = in.fits(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Read reads a file whole. Errors are those of Open.
+func (in Input) Read(path string) ([]byte, error) {
+	f, err := in.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, in.Most+1))
+	if err == nil && int64(len(data)) > in.Most { // it grows
+		err = in.tooLarge(path)
+	}
+	return data, err
+}
+
+// Check reports why a file can't be read by Open, for what is read elsewhere.
+func (in Input) Check(path string) error {
+	f, err := in.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// Stream bounds what comes through a pipe, of which the name is only what errors call it. Reading on after the last byte
+// allowed is an error.
+func (in Input) Stream(name string, r io.Reader) io.Reader { return &stream{in, name, r, in.Most} }
+
+type stream struct {
+	in   Input
+	name string
+	r    io.Reader
+	left int64
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	if int64(len(p)) > s.left+1 {
+		p = p[:s.left+1]
+	}
+	n, err := s.r.Read(p)
+	if s.left -= int64(n); s.left < 0 {
+		return n + int(s.left), s.in.tooLarge(s.name)
+	}
+	return n, err
+}
+
+// fits reports why a file is not read.
+func (in Input) fits(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%q is %s; expected a regular file, a %s of at most %s", path, kind(info.Mode()), in.Noun, Size(in.Most))
+	}
+	if info.Size() > in.Most {
+		return in.tooLarge(path)
+	}
+	return nil
+}
+
+func (in Input) tooLarge(path string) error {
+	return fmt.Errorf("%q has more than %s; expected a %s, which has no more", path, Size(in.Most), in.Noun)
+}
+
+// kind is what a file is that is no regular one.
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "no regular file"
+}
+
+// Size is a number of bytes for people, in the largest unit that it is a whole number of.
+func Size(bytes int64) string {
+	for _, unit := range []struct {
+		shift int
+		name  string
+	}{{30, "GiB"}, {20, "MiB"}, {10, "KiB"}} {
+		if bytes >= 1<<unit.shift && bytes&(1<<unit.shift-1) == 0 {
+			return fmt.Sprintf("%d %s", bytes>>unit.shift, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// CheckNamed checks the files that an address names in its query, or the environment, by the names that they have there:
+// drivers read them whole.
+func (in Input) CheckNamed(value func(name string) string, names ...string) error {
+	for _, name := range names {
+		if path := value(name); path != "" {
+			if err := in.Check(path); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
