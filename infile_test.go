@@ -23,7 +23,7 @@ var notNamed = map[string]string{
 	"histories/historiestest":              "files of tests",
 	"model/pinned":                         "files of tests",
 	"adapters/engine/gated/load.go":        "the system's",
-	"adapters/leftover/file.go":            "its own",
+	"histories/leftover":                   "its own",
 	"adapters/subprocess":                  "the system's, of processes",
 	"adapters/rabbitmq/node.go":            "what a node of ours has logged",
 	"cmd/lockproof/cli/output.go":          "writes the summary",

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/bound"
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/model/consul"
 )
 
@@ -27,6 +29,12 @@ var ErrNoAgent = errors.New("no Consul agent is named: start one with consul age
 
 // answerLimit is how long an agent may take to answer a request that does not wait.
 const answerLimit = 10 * time.Second
+
+// maxAnswer is how many bytes an answer may have: some dozens of the largest values.
+const maxAnswer = 32 << 20
+
+// granted are an agent's limits.
+var granted = bound.Limits{Connect: answerLimit, Most: 64 << 20}
 
 // Agent is a Consul agent, real or simulated, to which requests are sent over HTTP.
 type Agent struct {
@@ -43,7 +51,7 @@ func Find(ctx context.Context, address string) (*Agent, error) {
 	if address == "" {
 		return nil, ErrNoAgent
 	}
-	a, err := newAgent(address, new(net.Dialer).DialContext)
+	a, err := newAgent(address, granted.Dial)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +95,7 @@ type answer struct {
 }
 
 func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("%s did not answer within %v: %w", a.url, answerLimit, bound.ErrServer))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, a.url+path, strings.NewReader(body))
 	if err != nil {
@@ -98,12 +106,24 @@ func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []b
 	}
 	res, err := a.client.Do(req)
 	if err != nil {
-		return answer{}, nil, err
+		return answer{}, nil, late(ctx, err)
 	}
 	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err == nil && len(data) > maxAnswer {
+		err = fmt.Errorf("%s sent more than %s in answer to one request: %w", a.url, infile.Size(maxAnswer), bound.ErrServer)
+	}
+	err = late(ctx, err)
 	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 where there is none
 	return answer{res.StatusCode, index}, bytes.TrimSpace(data), err
+}
+
+// late is an error, or why there was no time for anything else.
+func late(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), bound.ErrServer) {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // Do sends a request that does not wait. A session that it creates has the name that the agent gives it, in r.

@@ -48,7 +48,7 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 	c := &measuredClient{space: l.space, protocol: &l.protocol}
 	var err error
 	c.agent, err = newAgent(l.space.agent.url, func(ctx context.Context, network, address string) (net.Conn, error) {
-		socket, err := new(net.Dialer).DialContext(ctx, network, address)
+		socket, err := granted.Dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/lockproof/lockproof/adapters/bound"
 	"github.com/lockproof/lockproof/histories/infile"
 	model "github.com/lockproof/lockproof/model/sql"
 )
@@ -27,6 +28,9 @@ var usual = [...]string{model.MariaDB: "mysql://root@127.0.0.1:3306/", model.Pos
 
 // lookLimit is how long a server at the usual address may take to answer.
 const lookLimit = 5 * time.Second
+
+// greetLimit is how long a server may take to be connected to and to say its version.
+const greetLimit = 20 * time.Second
 
 // ErrMissing is, somewhere in it, the error of a server that there is none of: no variable names one, and the usual address
 // does not answer.
@@ -72,7 +76,12 @@ func At(ctx context.Context, raw string) (*Server, error) {
 		return nil, err
 	}
 	defer db.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, greetLimit, fmt.Errorf("it did not say its version within %v: %w", greetLimit, bound.ErrServer))
+	defer cancel()
 	if err := db.QueryRowContext(ctx, "SELECT version()").Scan(&s.Version); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("%s: %w", redact(raw), err)
 	}
 	if s.Dialect == model.MariaDB && !strings.Contains(s.Version, "MariaDB") {
@@ -140,7 +149,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		if err != nil {
 			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
 		}
-		if l != nil {
+		if c.DialFunc = granted.Dial; l != nil {
 			c.DialFunc = l.dial
 		}
 		return stdlib.OpenDB(*c), nil
@@ -153,7 +162,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	c.Passwd, _ = u.User.Password()
 	c.Logger = &mysql.NopLogger{} // it would tell of connections that were cut
 	c.ClientFoundRows = true      // rows that were found count as changed, as PostgreSQL says it
-	if l != nil {
+	if c.DialFunc = granted.Dial; l != nil {
 		c.DialFunc = l.dial
 	}
 	connector, err := mysql.NewConnector(c)

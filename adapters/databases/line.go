@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"time"
 
+	"github.com/lockproof/lockproof/adapters/bound"
 	"github.com/lockproof/lockproof/adapters/measure"
 )
 
@@ -19,6 +21,12 @@ type line struct {
 	cut     bool
 }
 
+// What a server is granted: a session may wait for a lock, while others go through their steps. Rows are few and small.
+var (
+	granted  = bound.Limits{Connect: 10 * time.Second, Answer: time.Minute, Most: 64 << 20}
+	sessions = bound.Limits{Connect: 10 * time.Second, Answer: 10 * time.Minute, Most: 64 << 20}
+)
+
 var errCut = errors.New("the connection was cut")
 
 // dial is the drivers' DialFunc.
@@ -28,8 +36,7 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	if l.cut {
 		return nil, errCut
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, network, address)
+	conn, err := sessions.Dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +49,7 @@ func (l *line) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true
-	if tcp, ok := l.conn.(*net.TCPConn); ok {
+	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = tcp.SetLinger(0) // then it is closed, no sooner and no later
 	}
 	if l.conn != nil {

@@ -43,7 +43,9 @@ type result struct {
 // Session opens a connection whose transactions have a level. Commands' lock n is the row lock_key n+offset.
 func (d *Database) Session(ctx context.Context, level model.Level, offset int) (*Session, error) {
 	s := d.session(ctx, offset)
-	if err := s.open(ctx, level); err != nil {
+	opening, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := s.open(opening, level); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/bound"
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
@@ -75,7 +76,7 @@ func (c *Conn) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.dialer.Timeout)
 	defer cancel()
 	conn, err := amqp091.DialConfig(c.url, amqp091.Config{
-		Heartbeat: c.dialer.Heartbeat,
+		Heartbeat: c.dialer.Heartbeat, FrameSize: frameSize,
 		Dial: func(network, addr string) (net.Conn, error) {
 			connect := c.dialer.Socket
 			if connect == nil {
@@ -88,11 +89,14 @@ func (c *Conn) open(ctx context.Context) error {
 			return socket, err
 		},
 	})
+	if err != nil && ctx.Err() == context.DeadlineExceeded {
+		return fmt.Errorf("it did not take us within %v: %w", c.dialer.Timeout, bound.ErrServer)
+	}
 	if err != nil {
 		return err
 	}
 	c.conn, c.closes = conn, conn.NotifyClose(make(chan *amqp091.Error, 1))
-	c.channels, c.inbox = make(map[uint16]*channel), newInbox()
+	c.channels, c.inbox = make(map[uint16]*channel), newInbox(c.Kill)
 	c.gaveUp.Store(false)
 	c.killed.Store(false)
 	return nil

@@ -16,14 +16,26 @@ type inbox struct {
 	mu         sync.Mutex
 	deliveries []amqp.Delivery
 	arrived    chan struct{} // has room for one: something did
+	flooded    func()        // is called where there is more than anybody asked for
 }
 
-func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
+// maxInbox is how many deliveries may be there that nobody has taken: a broker that sends more is cut off.
+const maxInbox = 1 << 16
+
+func newInbox(flooded func()) *inbox {
+	return &inbox{arrived: make(chan struct{}, 1), flooded: flooded}
+}
 
 func (in *inbox) put(d amqp.Delivery) {
 	in.mu.Lock()
-	in.deliveries = append(in.deliveries, d)
+	fits := len(in.deliveries) < maxInbox
+	if fits {
+		in.deliveries = append(in.deliveries, d)
+	}
 	in.mu.Unlock()
+	if !fits {
+		in.flooded()
+	}
 	select {
 	case in.arrived <- struct{}{}:
 	default:

@@ -8,7 +8,15 @@ import (
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/bound"
 )
+
+// granted are a broker's limits. Heartbeats bound its silence. frameSize is the largest frame that it may send, also where
+// it would send larger ones.
+var granted = bound.Limits{Most: 64 << 20}
+
+const frameSize = 128 << 10
 
 const (
 	greetLimit = 5 * time.Second        // for one connection to be opened
@@ -18,7 +26,7 @@ const (
 
 // greet opens a connection, asks the broker what it is, and closes the connection again.
 func greet(ctx context.Context, url string) (version string, err error) {
-	conn, err := amqp.DialConfig(url, amqp.Config{Dial: dialer(ctx)})
+	conn, err := amqp.DialConfig(url, amqp.Config{Dial: dialer(ctx), FrameSize: frameSize})
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +41,7 @@ func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 	return func(network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, greetLimit)
 		defer cancel()
-		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		conn, err := granted.Dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockproof/lockproof/adapters/bound"
 )
 
 // EnvURL names the environment variable that says where a Redis is, as redis://user:password@host:port/database.
@@ -22,6 +24,9 @@ const usualURL = "redis://127.0.0.1:6379/0"
 
 // answerLimit is how long a server may take to answer one command before it counts as gone.
 const answerLimit = 10 * time.Second
+
+// granted are a server's limits.
+var granted = bound.Limits{Connect: answerLimit, Answer: answerLimit, Most: 64 << 20}
 
 // ErrNoServer is, somewhere in it, the error of [Find] when there is no Redis.
 var ErrNoServer = errors.New("no Redis: set " + EnvURL + " to an address such as redis://127.0.0.1:6379/0, or install redis-server and start it")
@@ -67,6 +72,7 @@ func Dial(ctx context.Context, url string) (*Server, error) {
 	}
 	o.MaxRetries = -1 // a command that is sent twice is two commands
 	o.ReadTimeout, o.WriteTimeout = answerLimit, answerLimit
+	o.Dialer = dialer(o)
 	s := &Server{URL: url, client: redis.NewClient(o)}
 	info, err := s.client.Info(ctx, "server").Result()
 	if err != nil {

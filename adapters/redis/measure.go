@@ -86,7 +86,7 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	c := &measuredClient{protocol: &l.protocol, number: uint8(number), began: time.Now(), millisecond: l.millisecond}
 	o := *l.server.client.Options()
 	o.PoolSize, o.Dialer = 1, func(ctx context.Context, network, address string) (net.Conn, error) {
-		socket, err := new(net.Dialer).DialContext(ctx, network, address)
+		socket, err := dialer(&o)(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

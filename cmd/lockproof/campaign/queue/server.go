@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/lockproof/lockproof/adapters/bound"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
@@ -86,10 +88,22 @@ func enabled(ctx context.Context, ask func() error) error {
 	}
 }
 
+// granted are a server's limits: results are sent by the megabyte, and acknowledged.
+var granted = bound.Limits{Connect: connecting, Most: 128 << 20, Greeting: 1 << 20}
+
+// patient connects to a server.
+type patient struct{}
+
+// Dial implements [nats.CustomDialer].
+func (patient) Dial(network, address string) (net.Conn, error) {
+	return granted.Dial(context.Background(), network, address)
+}
+
 // options are those of a connection to a server.
 func options(s *campaign.Server) ([]nats.Option, error) {
 	out := []nats.Option{
 		nats.Name("lockproof"), nats.Timeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
+		nats.SetCustomDialer(patient{}),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // whoever waits for an answer is told as well
 	}
 	more, err := credentials(s)
@@ -163,6 +177,12 @@ func without(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }
 
+// late reports whether a server has not answered in time.
+func late(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
 // explain is an error of the server's in words, and what to do about it.
 func (c *connection) explain(err error) error {
 	var what string
@@ -177,6 +197,8 @@ func (c *connection) explain(err error) error {
 		what = "the server has no JetStream: start it with -js, or name another"
 	case errors.Is(err, nats.ErrNoServers):
 		what = "no server answers: start one with nats-server -js, name another, or leave --queue out"
+	case late(err):
+		what = fmt.Sprintf("it did not answer within %v: %v", connecting, bound.ErrServer)
 	default:
 		what = err.Error()
 	}

@@ -1,0 +1,24 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/bound/boundtest"
+	"github.com/lockproof/lockproof/adapters/redis"
+)
+
+// TestHostile: a server that is silent, dribbles or never ends is given up, in bounded time and memory.
+func TestHostile(t *testing.T) {
+	all := boundtest.All("+OK\r\n", "$67108864\r\n")
+	for _, endless := range []string{"*2000000000\r\n", "$9223372036854775800\r\n", "*1000000\r\n", "$1000000\r\n", "%2147483647\r\n", "-ERR no\r\n"} {
+		all = append(all, boundtest.Hostile{Name: "endless " + endless[:len(endless)-2], Endless: endless, Asked: true})
+	}
+	boundtest.Refused(t, all, time.Minute, func(address string) error {
+		s, err := redis.Dial(t.Context(), "redis://"+address+"/0")
+		if err == nil {
+			s.Close()
+		}
+		return err
+	})
+}
