@@ -26,6 +26,7 @@ var notNamed = map[string]string{
 	"histories/leftover":                   "its own",
 	"adapters/subprocess":                  "the system's, of processes",
 	"adapters/rabbitmq/node.go":            "what a node of ours has logged",
+	"cmd/lockproof/cli/memory_linux.go":    "the system's",
 	"cmd/lockproof/cli/output.go":          "writes the summary",
 	"cmd/lockproof/campaign/queue":         "claims a directory by a file of its own",
 	"cmd/lockproof/explorer/program":       "what was built here",

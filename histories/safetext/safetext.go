@@ -114,3 +114,34 @@ func appendEscaped(out []byte, text, others string) []byte {
 	}
 	return out
 }
+
+// What is shown whole of a text from outside: words of so many characters, and so many altogether.
+const (
+	longestWord = 400
+	longestText = 4000
+)
+
+// Cut is a text for an error, in which what is too long to be read is cut: the beginning and the end of a word or text stay,
+// and it is said how many characters there were.
+func Cut(text string) string {
+	if len(text) <= longestWord {
+		return text
+	}
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		words[i] = cut(word, longestWord)
+	}
+	return cut(strings.Join(words, " "), longestText)
+}
+
+// cut is a text of at most so many characters, and what is said of those left out.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s…(%d characters)…%s", string(runes[:most/4]), len(runes), string(runes[len(runes)-most/8:]))
+}

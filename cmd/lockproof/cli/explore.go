@@ -132,8 +132,8 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "a `LIST` of the reductions to use, or none")
 	flags.Var(number[int]{&f.Search.Workers, 1, manyWorkers}, "workers", "how many search at once (default one a processor); the result is the same")
 	flags.Var(number[int]{&f.Search.Depth, 1, 1 << 30}, "depth", "end the search after so many levels")
-	f.memory, f.array = 8192, 64
-	flags.Var(number[int]{&f.memory, 1, manyMiB}, "memory", "end the search at about so many `MiB`")
+	f.memory, f.array = mostMemory, 64
+	flags.Var(number[int]{&f.memory, 1, manyMiB}, "memory", "end the search at about so many `MiB`, or fewer where this process may not have twice as many")
 	flags.StringVar(&f.storage, "storage", "fingerprints", "the `WAY` states are kept: fingerprints, exact or bits")
 	flags.Var(number[int64]{&f.array, 1, manyMiB}, "array", "the size of the array of --storage bits, in `MiB`")
 	flags.BoolVar(&f.Search.First, "first", false, "end the search at the first violation")
@@ -283,6 +283,9 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 		return fmt.Errorf("--storage: %w", err)
 	}
 	if f.Search.Reductions, err = reductions(f.reduce); err != nil {
+		return err
+	}
+	if err := f.fitMemory(c, systemMemory()); err != nil {
 		return err
 	}
 	if f.storage == "bits" && f.array > int64(f.memory) {

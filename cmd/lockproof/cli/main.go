@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -22,7 +23,19 @@ import (
 // RabbitMQ are found by the finders; a program without one or the other hands the command line to the program that has it.
 func Main(runner campaign.Runner, found servers.Finders) {
 	campaigns, finders = runner, found
+	boundWorkers(runtime.NumCPU())
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// perProcessor is how many workers a processor has at most, by GOMAXPROCS: more only cost memory.
+const perProcessor = 16
+
+// boundWorkers takes back what GOMAXPROCS has beyond sense: work is spread over as many workers.
+func boundWorkers(processors int) {
+	if asked, most := runtime.GOMAXPROCS(0), perProcessor*processors; asked > most {
+		runtime.GOMAXPROCS(most)
+		tell(fmt.Sprintf("GOMAXPROCS is %d: %d are used, %d for each processor of this machine", asked, most, perProcessor))
+	}
 }
 
 // campaigns runs campaigns, and finders find real servers; nil where another program does.
@@ -43,7 +56,7 @@ func run(args []string, out, errs io.Writer) int {
 	err := root.ExecuteContext(context.WithValue(ctx, endingKey{}, &end))
 	err = all(err, end.close())
 	for _, trouble := range troubles(err) {
-		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(secret.Hide(trouble.Error()+hint(trouble))))
+		fmt.Fprintln(errs, "lockproof:", safetext.Cut(safetext.OneLine(secret.Hide(trouble.Error()+hint(trouble)))))
 	}
 	return exitCode(err, ctx.Err() != nil)
 }

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestLongValues: an error does not show a value whole that nobody can read.
+func TestLongValues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("v", 70000)
+	for _, words := range [][]string{
+		{long}, {"prove", long}, {"prove", "--" + long}, {"prove", "--seed", long}, {"prove", "--property", long}, {"prove", "--on", long}, {"prove", "--time", long},
+		{"prove", "--option", long}, {"prove", "--html", long}, {"prove", "--names", long}, {"check", long},
+		{"replay", long}, {"explore", "--start", long}, {"list", long}, {"campaign", "run", long}, {"init", long}, {"compare", long},
+	} {
+		var out bytes.Buffer
+		var code int
+		said := capture(t, func() { code = run(words, &out, &out) })
+		if said += out.String(); len(said) > 8000 || code != exitCannot {
+			t.Errorf("%.40q: exit code %d, %d bytes: %.300s", words, code, len(said), said)
+		}
+	}
+}
+
+// TestWorkersAreBounded: GOMAXPROCS beyond sense is taken back, and that is said.
+func TestWorkersAreBounded(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for asked, want := range map[int]int{2: 2, 32: 32, 4000: 32} {
+		runtime.GOMAXPROCS(asked)
+		said := capture(t, func() { boundWorkers(2) })
+		if got := runtime.GOMAXPROCS(0); got != want || (said != "") != (asked != want) {
+			t.Errorf("%d: %d are used, expected %d: %s", asked, got, want, said)
+		}
+	}
+}
+
+// TestMemoryFits: a search takes no more than the system lets the process have, and is refused where more is asked for.
+func TestMemoryFits(t *testing.T) {
+	for system, want := range map[int64]int{1 << 20: 1, 1 << 30: 384, 4 << 30: 1920, 1 << 40: mostMemory} {
+		if got := searchMemory(system); got != want {
+			t.Errorf("%d MiB: a search takes %d MiB, expected %d", system>>20, got, want)
+		}
+	}
+	var out bytes.Buffer
+	if code := run([]string{"explore", "--memory", "16777216"}, &out, &out); code != exitCannot || !strings.Contains(out.String(), "--memory 16777216: expected at most") {
+		t.Errorf("exit code %d: %s", code, out.String())
+	}
+}

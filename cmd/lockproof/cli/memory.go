@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// mostMemory is how many MiB a search takes at most unless --memory says otherwise.
+const mostMemory = 8192
+
+// overhead is how many MiB the program takes besides a search.
+const overhead = 256
+
+// searchMemory is how many MiB of a search fit into so many bytes: beside them stands what is garbage already, and what a table
+// takes that grows.
+func searchMemory(system int64) int {
+	return int(max(1, min(mostMemory, (system>>20-overhead)/2)))
+}
+
+// fitMemory has a search end, and leave its checkpoint, before the system ends it.
+func (f *exploreFlags) fitMemory(c *cobra.Command, system int64) error {
+	fits := searchMemory(system)
+	if !c.Flags().Changed("memory") {
+		f.memory = fits
+		if fits < mostMemory {
+			tell(fmt.Sprintf("the search ends at about %d MiB, since this process may have %d MiB; --memory says otherwise", fits, system>>20))
+		}
+	} else if int64(f.memory) > system>>20 {
+		return fmt.Errorf("--memory %d: expected at most %d, the MiB that this process may have by the machine, ulimit -v or its container", f.memory, system>>20)
+	}
+	debug.SetMemoryLimit(system / 8 * 7)
+	return nil
+}

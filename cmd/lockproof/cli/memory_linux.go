@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// systemMemory is how many bytes this process may have at most: by the machine, by ulimit, and by the container's limit. Where
+// the system does not say it, it is as much as can be counted.
+func systemMemory() int64 {
+	least := int64(math.MaxInt64)
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_DATA, &limit) == nil && limit.Cur < uint64(least) {
+		least = int64(limit.Cur)
+	}
+	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil && limit.Cur < uint64(least) {
+		least = max(1, int64(limit.Cur)-addresses())
+	}
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) == nil {
+		least = min(least, int64(uint64(info.Totalram)*uint64(info.Unit)))
+	}
+	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && n > 0 { // otherwise it says max
+			least = min(least, n)
+		}
+	}
+	return least
+}
+
+// addresses are the bytes of address space that the process has from its beginning on, which count as well by ulimit -v.
+func addresses() (bytes int64) {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _, _ := strings.Cut(string(data), " ")
+	n, _ := strconv.ParseInt(pages, 10, 64) // 0 where it is no number
+	return n * int64(os.Getpagesize())
+}
