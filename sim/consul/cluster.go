@@ -206,7 +206,12 @@ func (k *cluster) told(c uint8) {
 		return
 	}
 	if m.Slot == 0 {
-		m.Slot = max(1, k.slotOf(k.lockOf(c), m.Session))
+		l := k.lockOf(c)
+		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // it believes to be among the holders, and is not
+			if m.Slot = k.lowest(l); int(m.Slot) > k.protocols[l].Limit {
+				m.Slot = 1 // which somebody else has, as all
+			}
+		}
 	}
 	if m.Phase == consul.Idle {
 		m.Result.Slot = m.Slot

@@ -24,11 +24,22 @@ func (k *cluster) assignSlots(l uint8) {
 	}
 }
 
-// lowest is the lowest slot that nobody has.
+// lowest is the number for a place among the holders that has none: see [monitor.PermitNumber]. A belief counts as long as its
+// client's session lives.
 func (k *cluster) lowest(l uint8) uint8 {
-	var t monitor.Truth
-	k.Truth(l, &t)
-	return t.Lowest()
+	var taken, believed uint16
+	for _, p := range k.slots {
+		if p.lock == l && k.lives(l, p.id) {
+			taken |= 1 << p.slot
+		}
+	}
+	for i := range k.clients {
+		m := &k.clients[i].machine
+		if k.lockOf(uint8(i+1)) == l && slices.ContainsFunc(k.sessions, func(s session) bool { return s.alive && s.id == m.Session }) {
+			believed |= 1 << m.Slot
+		}
+	}
+	return monitor.PermitNumber(taken, believed, k.protocols[l].Limit)
 }
 
 func (k *cluster) holders(l uint8) []string {
