@@ -115,7 +115,7 @@ func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 		m.extended(is, s, old, t)
 		return
 	}
-	if limit := m.limit(w, t); m.counted() && limit > 0 && bits.OnesCount16(t.Taken) > bits.OnesCount16(old.Taken) {
+	if limit, any := m.limit(w, t); m.counted() && any && bits.OnesCount16(t.Taken) > bits.OnesCount16(old.Taken) {
 		m.require(property.LimitRespected, bits.OnesCount16(t.Taken) <= limit, is, 0, 0, "granted though as many as may held the lock already")
 	}
 	if m.traits.Has(lock.Priorities) {
@@ -159,21 +159,27 @@ func (m *Monitor) respects(p property.Property, l, c, s uint8) {
 	}
 }
 
-// limit is how many may hold a lock as far as a client is concerned, 0 if nothing says so.
-func (m *Monitor) limit(w *watch, t *Truth) int {
-	limit := int(t.Limit)
-	if m.traits.Has(lock.Limits) && w.stated > 0 && (limit == 0 || int(w.stated) < limit) {
-		return int(w.stated)
+// limit is how many may hold a lock as far as a client is concerned, if anything says so: none may where there is no slot.
+func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
+	limit = int(t.Limit)
+	if !m.traits.Has(lock.Limits) {
+		if limit == 0 {
+			limit = int(m.number(t))
+		}
+		return limit, true
 	}
-	if limit == 0 && !m.traits.Has(lock.Limits) {
-		return int(m.number(t))
+	if w.stated > 0 && (limit == 0 || int(w.stated) < limit) {
+		limit = int(w.stated)
 	}
-	return limit
+	return limit, limit > 0
 }
 
 // sate notes whether a client may be refused now.
 func (m *Monitor) sate(w *watch, t *Truth) {
-	limit := max(1, m.limit(w, t))
+	limit, any := m.limit(w, t)
+	if !any {
+		limit = 1
+	}
 	w.sated = w.sated || bits.OnesCount16(t.Taken|t.Pending) >= limit
 	if !m.traits.Has(lock.Priorities) || w.beaten {
 		return
