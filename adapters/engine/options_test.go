@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,10 +15,11 @@ func TestOptionsTakeEffect(t *testing.T) {
 	for _, target := range engine.Targets() {
 		defaults := lock.BackendOf(target).Defaults
 		for _, option := range defaults.Table() {
-			for value := range strings.SplitSeq(option.Values, "|") {
+			for _, value := range valuesOf(option) {
 				asked, err := defaults.With(option.Name, value)
 				if err != nil {
-					continue // a range of numbers
+					t.Errorf("%s of %s cannot be %s, which is among %s: %v", option.Name, target.Name, value, option.Values, err)
+					continue
 				}
 				o, err := engine.OptionsOf(target, [][2]string{{option.Name, value}})
 				switch {
@@ -34,4 +36,21 @@ func TestOptionsTakeEffect(t *testing.T) {
 	if refused == 0 {
 		t.Error("no target refuses an option: expected what makes a mutant to be fixed")
 	}
+}
+
+// valuesOf are the values that an option is tried with: of a range of numbers the first two, one in the middle, and the last.
+func valuesOf(o lock.Option) (all []string) {
+	for value := range strings.SplitSeq(o.Values, "|") {
+		first, last, ranging := strings.Cut(value, "-")
+		from, err := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if !ranging || err != nil || err2 != nil { // a word may have a hyphen
+			all = append(all, value)
+			continue
+		}
+		for _, n := range []int{from, from + 1, (from + to) / 2, to} {
+			all = append(all, strconv.Itoa(n))
+		}
+	}
+	return all
 }
