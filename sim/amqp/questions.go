@@ -174,7 +174,7 @@ func init() {
 				question.Both(1, 1, oneCrash, ops(acquire, verify), swap).Beside(2),
 			},
 			Any: &question.Configuration{
-				Clients: sim.AnyNumber, Admins: sim.AnyNumber, Slots: 1, Calls: session, AdminCalls: swap, Faults: sim.FaultBounds{Crashes: sim.AnyNumber},
+				Clients: sim.AnyNumber, Admins: 1, Slots: 1, Calls: session, AdminCalls: swap, Faults: sim.FaultBounds{Crashes: sim.AnyNumber},
 			},
 		},
 	})
