@@ -157,8 +157,8 @@ func TestRefreshes(t *testing.T) {
 // kind.
 var pins = map[string]int{
 	"mariadb-slots, 1 crash": 4699, "mariadb-slots, 1 dropped connection": 5041, "mariadb-slots, 1 lost reply": 2338, "mariadb-slots, 1 broker restart": 2009,
-	"mariadb-master, 1 crash": 229787, "mariadb-master, 1 dropped connection": 337800, "mariadb-master, 1 lost reply": 238056, "mariadb-master, 1 broker restart": 72359,
-	"postgres-master, 1 crash": 229787, "postgres-master, 1 dropped connection": 337800, "postgres-master, 1 lost reply": 238056, "postgres-master, 1 broker restart": 72359,
+	"mariadb-master, 1 crash": 302140, "mariadb-master, 1 dropped connection": 451845, "mariadb-master, 1 lost reply": 306146, "mariadb-master, 1 broker restart": 86524,
+	"postgres-master, 1 crash": 302140, "postgres-master, 1 dropped connection": 451845, "postgres-master, 1 lost reply": 306146, "postgres-master, 1 broker restart": 86524,
 	"postgres-slots, 1 crash": 4571, "postgres-slots, 1 dropped connection": 4988, "postgres-slots, 1 lost reply": 2324, "postgres-slots, 1 broker restart": 1999,
 }
 
