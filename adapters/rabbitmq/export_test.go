@@ -12,6 +12,15 @@ func (b *Broker) AccountingIn(dir string) *Broker {
 	return b
 }
 
+// Drop ends the run as its death does.
+func (b *Broker) Drop() {
+	r := b.registered
+	_ = r.conn.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keepAccount()
+}
+
 // Mark is what the names of this run begin with.
 func (b *Broker) Mark() string { return b.registered.Mark }
 

@@ -374,3 +374,26 @@ func TestSweepUnregistered(t *testing.T) {
 		t.Errorf("theirs there %v, marked there %v", r.exists(theirs, ""), r.exists(marked, ""))
 	}
 }
+
+// TestAccountsGoAway: the account of a dead run that the registry does not know is deleted, and nothing else by it.
+func TestAccountsGoAway(t *testing.T) {
+	t.Parallel()
+	r := newRegistryTest(t)
+	first, _ := r.register(r.url, func(error) {})
+	name := "fixed." + r.registry[10:40]
+	first.Note(name, "")
+	r.declare(name)
+	defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(name, false, false, false); return err })
+	first.Drop()
+	if err := r.do(func(ch *amqp091.Channel) error { _, err := ch.QueuePurge(r.registry, false); return err }); err != nil {
+		t.Fatal(err)
+	}
+	b, found := r.find(r.url, func(err error) { t.Error(err) })
+	if !r.exists(name, "") || len(found.Left) != 1 || !strings.Contains(found.Left[0], name) {
+		t.Errorf("there %v; left %q", r.exists(name, ""), found.Left)
+	}
+	r.stop(b)
+	if files, err := os.ReadDir(r.accounts); err != nil || len(files) > 0 {
+		t.Errorf("accounts are left: %v, %v", files, err)
+	}
+}

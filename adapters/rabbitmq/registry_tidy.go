@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	if err != nil {
 		return err
 	}
+	found.Left = append(found.Left, r.closeAccounts(&all)...)
 	dead := slices.DeleteFunc(slices.Clone(all.others), func(o run) bool { return r.there(o.alive()) })
 	if len(dead) == 0 {
 		return nil
@@ -126,6 +128,30 @@ func (r *registration) retire(o run, alone bool) (left []string, err error) {
 		err = account.file.Remove()
 	}
 	return append(left, r.unproved(unproved, proved)...), err
+}
+
+// closeAccounts deletes the accounts of ended runs that the registry does not know any more: maybe it is another broker's, so
+// that what is there by such a name is nobody's for certain.
+func (r *registration) closeAccounts(all *reading) (left []string) {
+	files, _ := os.ReadDir(r.accounts)
+	for _, f := range files {
+		mark := f.Name()
+		if !stress.IsPrefix(mark) || mark == r.Mark || slices.ContainsFunc(all.others, func(o run) bool { return o.Mark == mark }) {
+			continue
+		}
+		a, err := accountOf(r.accounts, mark, r.place)
+		if err != nil || a == nil {
+			continue
+		}
+		things, err := a.things()
+		if err != nil || things == nil {
+			_ = a.file.Close()
+			continue
+		}
+		left = append(left, r.unproved(slices.Collect(maps.Keys(things)), nil)...)
+		_ = a.file.Remove() // the next run finds it otherwise
+	}
+	return left
 }
 
 // notedBy are the things that a dead run's notes name: those that carry its mark, and others.

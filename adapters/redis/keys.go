@@ -21,8 +21,8 @@ const runsKey = "lockproof:runs"
 // A run lives while its key of that name behind the mark is there, which expires where nobody renews it.
 const (
 	livingKey  = "run}"
-	livingTime = 10 * time.Minute
-	renewal    = time.Minute
+	livingTime = time.Minute
+	renewal    = 10 * time.Second
 )
 
 // marked is the mark of a run, with which a key of its begins.
