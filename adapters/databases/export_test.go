@@ -46,6 +46,9 @@ func (s *Session) Start(statement string) {
 	}()
 }
 
+// TakeNumberOf has a session be known by the number of another.
+func (s *Session) TakeNumberOf(o *Session) { s.id = o.id }
+
 // Pooled is so many connections that transactions share, as behind a pooler.
 func (d *Database) Pooled(connections int) (*sql.DB, error) {
 	pool, err := d.open(d.Name, nil)

@@ -140,6 +140,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		q.Set("search_path", "pg_catalog") // and no function that somebody else has made
 		if name != "" {
 			q.Set("search_path", name+",pg_catalog")
+			q.Set("application_name", name) // by which a session is known to be the database's
 			if l == nil || !l.timed {
 				q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
 			}

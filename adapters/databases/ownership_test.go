@@ -120,3 +120,19 @@ func TestForeignFunctions(t *testing.T) {
 		t.Errorf("a live run's schema is there: %t, %v", there, err)
 	}
 }
+
+// TestForeignSessionStays: a session whose number the server has given to somebody else since does not end that.
+func TestForeignSessionStays(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			ours, theirs := database(t, d), session(t, database(t, d), sql.ReadCommitted)
+			s := session(t, ours, sql.ReadCommitted)
+			s.TakeNumberOf(theirs)
+			s.Start(map[sql.Dialect]string{sql.MariaDB: "SELECT sleep(30)", sql.Postgres: "SELECT pg_sleep(30)"}[d])
+			s.Close()
+			if _, err := theirs.Value(t.Context(), "SELECT 1"); err != nil {
+				t.Errorf("somebody else's session was ended: %v", err)
+			}
+		})
+	}
+}

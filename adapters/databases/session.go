@@ -85,14 +85,15 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 // has noticed, the session is there ([Session.There]).
 func (s *Session) Cut() { s.line.reset() }
 
-// There reports whether the server has the session still.
+// There reports whether the server has the session still. Its number may be somebody else's by now, but no session of
+// somebody else's is of this database.
 func (s *Session) There(ctx context.Context) (bool, error) {
-	ask := "SELECT count(*) FROM information_schema.processlist WHERE id = %d"
+	ask := "SELECT count(*) FROM information_schema.processlist WHERE id = %d AND db = '%s'"
 	if s.database.Dialect == model.Postgres {
-		ask = "SELECT count(*) FROM pg_stat_activity WHERE pid = %d"
+		ask = "SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND application_name = '%s'"
 	}
 	var n int
-	err := s.database.watch.QueryRowContext(ctx, fmt.Sprintf(ask, s.id)).Scan(&n)
+	err := s.database.watch.QueryRowContext(ctx, fmt.Sprintf(ask, s.id, s.database.Name)).Scan(&n)
 	return n > 0, err
 }
 
@@ -104,15 +105,24 @@ func (s *Session) Set(ctx context.Context, setting string) error {
 	return nil
 }
 
+// kill has the server end the session, if it has it still.
+func (s *Session) kill() {
+	ctx := context.Background()
+	if there, err := s.There(ctx); err != nil || !there {
+		return
+	}
+	kill := fmt.Sprintf("KILL %d", s.id)
+	if s.database.Dialect == model.Postgres {
+		kill = fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %d AND application_name = '%s'", s.id, s.database.Name)
+	}
+	_, _ = s.database.watch.ExecContext(ctx, kill) // it may be over by now
+}
+
 // Close ends the connection, whatever it is in the middle of.
 func (s *Session) Close() {
 	s.cancel()
 	if _, there := s.Arrived(); s.pending && !there {
-		kill := fmt.Sprintf("KILL %d", s.id)
-		if s.database.Dialect == model.Postgres {
-			kill = fmt.Sprintf("SELECT pg_terminate_backend(%d)", s.id)
-		}
-		_, _ = s.database.watch.ExecContext(context.Background(), kill) // it may be over already
+		s.kill()
 		<-s.replies
 	}
 	if s.conn != nil {

@@ -153,6 +153,13 @@ def half(folder):
                 yield "half " + name
 
 
+def heard():
+    """A program that is started in the background by a shell, or under nohup, ignores signals, and so do those that it starts."""
+    for s in SIGNALS:
+        if s != signal.SIGKILL:
+            signal.signal(s, signal.SIG_DFL)
+
+
 def processes(mark):
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -170,8 +177,8 @@ class Kills:
         self.findings, self.work = [], tempfile.mkdtemp(prefix="kills-")
 
     def start(self, args, mark, cwd):
-        env = dict(os.environ, TMPDIR=self.path("tmp"), XDG_CONFIG_HOME=self.path("config"), KILLS=mark)
-        return subprocess.Popen([os.path.join(self.o.bin, "lockproof")] + args, cwd=cwd, env=env, start_new_session=True,
+        env = dict(os.environ, TMPDIR=self.path("tmp"), XDG_CONFIG_HOME=self.path("config"), KILLS=mark, GOTELEMETRY="off")
+        return subprocess.Popen([os.path.join(self.o.bin, "lockproof")] + args, cwd=cwd, env=env, start_new_session=True, preexec_fn=heard,
                                 stdin=subprocess.DEVNULL, stdout=open(self.path("said"), "w"), stderr=subprocess.STDOUT)
 
     def path(self, name):
@@ -190,7 +197,8 @@ class Kills:
             except OSError:
                 pass
         folders = [os.path.join(b, n) for b, ns, _ in os.walk(self.path("tmp")) for n in ns if not n.startswith("lockproof-0")]
-        accounts = [n for _, _, names in os.walk(self.path("config")) for n in names]
+        folders += [n for _, _, names in os.walk(self.path("tmp")) for n in names if not n.startswith("go-")]
+        accounts = [n for _, _, names in os.walk(os.path.join(self.path("config"), "lockproof", "rabbitmq")) for n in names]
         return {"processes": [c for _, c in running], "folders": folders, "files": list(half(cwd)), "accounts": accounts,
                 "things": self.servers.things(server)}
 
@@ -262,6 +270,8 @@ class Kills:
 
 
 def main():
+    for s in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(s, lambda *_: sys.exit(3))
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
     p.add_argument("--adapter", required=True)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/histories/leftover"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -86,8 +87,13 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", missing(err)
 	}
+	temp, err := leftover.NewFolder("build")
+	if err != nil {
+		return "", missing(err)
+	}
+	defer func() { _ = temp.Remove() }() // the next run finds what stays
 	build := exec.CommandContext(ctx, compiler, "install", target)
-	build.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off")
+	build.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off", "GOTMPDIR="+temp.Path)
 	if build.Dir = dir; clone != "" {
 		build.Dir = clone
 		tell("building " + p.name + " from the clone " + clone + ", in " + dir)

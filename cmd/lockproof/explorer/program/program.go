@@ -86,7 +86,7 @@ func Build(ctx context.Context) (*Program, error) {
 	wasm := filepath.Join(temp.Path, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
 	cmd.Dir = filepath.Join(here, "..", "wasm")
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=", "GOTMPDIR="+temp.Path)
 	if _, err := output(cmd); err != nil {
 		return nil, fmt.Errorf("the explorer: building it: %w", err)
 	}
