@@ -126,7 +126,10 @@ func TestForeignSessionStays(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
 			ours, theirs := database(t, d), session(t, database(t, d), sql.ReadCommitted)
-			s := session(t, ours, sql.ReadCommitted)
+			s, err := ours.Session(t.Context(), sql.ReadCommitted, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
 			s.TakeNumberOf(theirs)
 			s.Start(map[sql.Dialect]string{sql.MariaDB: "SELECT sleep(30)", sql.Postgres: "SELECT pg_sleep(30)"}[d])
 			s.Close()

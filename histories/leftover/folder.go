@@ -47,6 +47,20 @@ func NewFolder(kind string) (*Folder, error) {
 	return f, nil
 }
 
+// Sweep deletes the temporary folders that ended runs have left. What can't be deleted now, a later run finds.
+func Sweep() {
+	if _, err := os.Lstat(root()); err != nil || !provable {
+		return
+	}
+	at, err := enterRoot()
+	if err != nil {
+		return
+	}
+	sweepFolders(at.Name())
+	_ = os.Remove(at.Name()) // it stays while others are in it
+	_ = at.Close()
+}
+
 // lone is a folder that no other run knows.
 func lone(kind string) (*Folder, error) {
 	path, err := os.MkdirTemp("", "lockproof-"+kind+"-")

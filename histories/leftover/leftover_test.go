@@ -33,13 +33,7 @@ func TestFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "LEFTOVER_TEST_KILLED=1")
-	out, _ := cmd.Output() // it was killed
-	killed := string(out)
-	if _, err := os.Stat(killed); killed == "" || err != nil {
-		t.Fatalf("a killed run leaves %q: %v", killed, err)
-	}
+	killed := killedRun(t)
 	if err := os.Mkdir(filepath.Join(root(), "empty"), 0o700); err != nil { // as of one that was killed earlier
 		t.Fatal(err)
 	}
@@ -54,6 +48,29 @@ func TestFolders(t *testing.T) {
 	if err := errors.Join(alive.Remove(), next.Remove()); err != nil {
 		t.Error(err)
 	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// killedRun is the folder that a run has left which was killed.
+func killedRun(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "LEFTOVER_TEST_KILLED=1")
+	out, _ := cmd.Output() // it was killed
+	if _, err := os.Stat(string(out)); len(out) == 0 || err != nil {
+		t.Fatalf("a killed run leaves %q: %v", out, err)
+	}
+	return string(out)
+}
+
+// TestSweep: what a killed run has left goes also where no folder is made.
+func TestSweep(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	Sweep()
+	killedRun(t)
+	Sweep()
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}

@@ -4,8 +4,10 @@ package leftover
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,19 +49,25 @@ func hold(f *os.File) (release func(), err error) {
 	return func() { _ = unix.Close(fd) }, nil
 }
 
+// enterLimit is how long a folder may be locked by another run: one that is stopped meanwhile is not waited for.
+const enterLimit = 5 * time.Second
+
 // enter opens a folder and waits until this process has it locked.
 func enter(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-			break
+	for late := time.Now().Add(enterLimit); ; time.Sleep(time.Millisecond) {
+		ok, err := lock(f)
+		if ok {
+			return f, nil
+		}
+		if err == nil && time.Now().After(late) {
+			err = fmt.Errorf("%s is locked by another run", path)
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
+	"github.com/lockproof/lockproof/histories/leftover"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/secret"
 )
@@ -46,6 +47,7 @@ var (
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errs io.Writer) int {
+	leftover.Sweep()
 	ctx, stop := interruptible(together)
 	defer stop()
 	root := rootCommand()
