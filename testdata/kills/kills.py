@@ -266,7 +266,7 @@ class Kills:
         """A history that takes long to judge, a plan of a campaign, and the commands."""
         self.history = self.o.history
         plan = os.path.join(HERE, "..", "campaigns", "options.json")
-        self.all = list(commands(self.servers.address, self.o.adapter, plan))
+        self.all = [c for c in commands(self.servers.address, self.o.adapter, plan) if self.o.only in c[0]]
 
 
 def main():
@@ -278,6 +278,7 @@ def main():
     p.add_argument("--history", required=True)
     p.add_argument("--kills", type=int, default=300)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--only", default="", help="kill only commands whose name contains this")
     sys.exit(Kills(p.parse_args()).run())
 
 

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +35,14 @@ func (p sibling) source() string { return "github.com/lockproof/lockproof/cmd/" 
 func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	path, err := p.there(c.Context())
 	if err != nil {
+		return err
+	}
+	if err := c.Context().Err(); err != nil {
+		return err
+	}
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // from here on one ends us, who have begun nothing
+	time.Sleep(2 * time.Millisecond)                            // one that came just before is known by then
+	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	return become(path)

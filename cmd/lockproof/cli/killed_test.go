@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -236,5 +237,21 @@ func TestHangUp(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != code {
 			t.Errorf("minds %v: exit code %d, expected %d; %v", minds, got, code, err)
 		}
+	}
+}
+
+// TestInterruptedHandOver: an interrupt that comes before another program carries out the command line is not lost to it.
+func TestInterruptedHandOver(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lockproof-nothing"), []byte("#!/bin/sh\necho it was started; exit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := rootCommand()
+	c.SetContext(ctx)
+	if err := (sibling{"lockproof-nothing", "nothing is done by"}).handOver(c, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
