@@ -26,8 +26,8 @@ func Write(path string, write func(io.Writer) error) error {
 	return failed(path, err)
 }
 
-// Try reports why a file can't be written, and leaves everything as it is. What can be known before is the place; there
-// may still be no room.
+// Try reports why a file can't be written, and leaves everything as it is, but for files that killed runs have left
+// unfinished. What can be known before is the place; there may still be no room.
 func Try(path string) error {
 	p, err := find(path)
 	switch {
@@ -112,7 +112,7 @@ func find(path string) (place, error) {
 // replace writes the file under another name and moves it to its place. Where a file stands that can't be replaced but
 // can be written to, such as one that is mounted there, it is written to.
 func (p *place) replace(write func(io.Writer) error) (err error) {
-	sweep(p.path)
+	sweep(filepath.Dir(p.path))
 	f, release, err := begin(p.path, p.perm())
 	if err != nil && p.info != nil && writable(p.path) == nil {
 		return p.fill(write)
@@ -203,7 +203,9 @@ func beside(path, name string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lockproof-"+name)
 }
 
+// tryBeside makes a file beside another one, and removes it.
 func tryBeside(path string) error {
+	sweep(filepath.Dir(path))
 	f, err := create(path, 0o600)
 	if err != nil {
 		if _, missing := os.Stat(path); missing == nil && writable(path) == nil {
@@ -211,19 +213,22 @@ func tryBeside(path string) error {
 		}
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	err = os.Remove(f.Name())
+	if errors.Is(err, fs.ErrNotExist) { // another run took it for left
+		err = nil
+	}
+	return errors.Join(f.Close(), err)
 }
 
-// mark is what names a file that a run is writing.
-var mark = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+// unfinished is the name of a file that a run is writing, or was.
+var unfinished = regexp.MustCompile(`^\..+\.lockproof-[A-Z2-7]{26}$`)
 
-// sweep removes files that runs have left which were killed while they wrote.
-func sweep(path string) {
-	dir, prefix := filepath.Split(beside(path, ""))
-	entries, _ := os.ReadDir(filepath.Clean(dir))
+// sweep removes files in a directory that runs have left which were killed while they wrote.
+func sweep(dir string) {
+	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if rest, ours := strings.CutPrefix(e.Name(), prefix); ours && mark.MatchString(rest) {
-			_ = leftover.RemoveFile(dir + e.Name()) // its run may live, or another may have done so
+		if unfinished.MatchString(e.Name()) {
+			_ = leftover.RemoveFile(filepath.Join(dir, e.Name())) // its run may live, or another may have done so
 		}
 	}
 }

@@ -166,8 +166,8 @@ func TestTry(t *testing.T) {
 // and so does what no run has named.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	dead, alive := ".out.lockproof-"+rand.Text(), ".out.lockproof-"+rand.Text()
-	others := []string{".out.lockproof-OLD", ".outer.lockproof-" + rand.Text(), ".out.lockproof-" + rand.Text() + "X"}
+	dead, alive := ".outer.lockproof-"+rand.Text(), ".out.lockproof-"+rand.Text()
+	others := []string{".out.lockproof-OLD", "out.lockproof-" + rand.Text(), ".out.lockproof-" + rand.Text() + "X"}
 	long := time.Now().Add(-48 * time.Hour)
 	for _, name := range append([]string{dead, alive}, others...) {
 		path := filepath.Join(dir, name)
