@@ -128,7 +128,7 @@ def commands(address, adapter, plan):
         quick = ["compare", "--on", at, "--time", "20ms", "--clients", "1"]
         path = "locked-is-success.mutual-exclusion.json" if server == "rabbitmq" else os.path.join(server, sorted(os.listdir(os.path.join(FOUND, server)))[0])
         yield "replay --on", server, replay(path) + ["--on", at], quick
-        yield "compare", server, ["compare", "--on", at, "--time", "1s", "--html", "page.html", "--markdown", "page.md"], quick
+        yield "compare", server, ["compare", "--on", at, "--time", "1s", "--html", "page.html", "--markdown", "page.markdown"], quick
         yield "atlas --on", server, ["atlas", "--on", at, "--html", "page.html"], quick
 
 
