@@ -150,6 +150,9 @@ var kindNames = [kinds]string{"semaphore", "mutex", "persistent-mutex"}
 // String is the lock type's name in interfaces.
 func (k Kind) String() string { return kindNames[k] }
 
+// Known reports whether there is such a lock type.
+func (k Kind) Known() bool { return k < kinds }
+
 // KindNamed is the lock type with that name.
 func KindNamed(name string) (Kind, error) {
 	for k, n := range kindNames {

@@ -208,7 +208,10 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
 		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, kept: f.Kept, ended: f.Ended, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
-	for property, d := range f.Findings {
+	for number, d := range f.Findings {
+		if number >= property.Count {
+			return fmt.Errorf("property %d was found: there is none", number)
+		}
 		b, err := lock.BackendNamed(d.Run.Server)
 		if err != nil {
 			return err
@@ -216,7 +219,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 		if d.Run.Options, err = lock.SetOptions(b.Defaults, d.Options); err != nil {
 			return err
 		}
-		p.findings[property] = d.finding()
+		p.findings[number] = d.finding()
 	}
 	return nil
 }

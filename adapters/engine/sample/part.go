@@ -2,6 +2,7 @@ package sample
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -38,6 +39,22 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 		return nil, err
 	}
 	return &Part{sum: *sum}, nil
+}
+
+// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. That it fits does not mean that
+// it is true: for that, carry them out again.
+func (p *Part) Check(c Config, from, to int) error {
+	c = c.filled()
+	end := to
+	for _, q := range (p.sum.Violated() & c.Until).BySeverity() { // the run ended with the block of the first
+		if i := p.sum.First[q] - 1 - from; i >= 0 {
+			end = min(end, from+(i/PartUnit+1)*PartUnit)
+		}
+	}
+	if p.sum.Covered != nil && !c.Coverage {
+		return errors.New("it says what was covered, and nobody asked for that")
+	}
+	return p.sum.Check(from, end, c.Properties, false)
 }
 
 // Merge adds what other scenarios of the same run came to.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -37,7 +40,10 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 	c.Workers, c.Found = 1, o.Found
 	c.Starter = &subprocess.Starter{Command: c.Exec, Stderr: o.Stderr}
 	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, gated.DefaultScenarios), sum: new(gated.Part)}
-	j.size = cmp.Or(p.Shard, externalShard)
+	j.size = cmp.Or(p.Shard, max(externalShard, j.limit/mostShards+1))
+	if err := few(j.limit, j.size); err != nil {
+		return nil, err
+	}
 	if p.Stop.NoNewCoverage > 0 {
 		return nil, errors.New("stop: no_new_coverage: what somebody else's clients cover is not told; leave it out")
 	}
@@ -88,14 +94,60 @@ func (j *externalJob) Work(ctx context.Context, s Shard) (any, error) {
 	return gated.ProvePart(ctx, j.config, s.From, s.To)
 }
 
-func (j *externalJob) Take(_ Shard, result []byte) error {
+func (j *externalJob) Holds(s Shard) error { return s.among(j.limit, j.size) }
+
+func (j *externalJob) Read(s Shard, result []byte) (any, error) {
 	part := new(gated.Part)
-	if err := json.Unmarshal(result, part); err != nil {
-		return err
+	return part, guarded(func() error {
+		if err := json.Unmarshal(result, part); err != nil {
+			return err
+		}
+		if err := part.Check(j.config, s.From, s.To); err != nil {
+			return err
+		}
+		return j.shows(part)
+	})
+}
+
+// shows tries whether what was found can be written and drawn.
+func (j *externalJob) shows(part *gated.Part) error {
+	if part.Violated() == 0 {
+		return nil
 	}
-	j.sum.Merge(part)
+	alone := &externalJob{plan: j.plan, config: j.config, sum: new(gated.Part)}
+	alone.sum.Merge(part)
+	out := alone.Sofar()
+	if out == nil {
+		return errors.New("there is no report of it")
+	}
+	return errors.Join(out.Result.WritePage(io.Discard), report.WriteCard(io.Discard, out.Result.Report, style.Style{}))
+}
+
+// News: what is violated is carried out again on its own. See Confirm.
+func (j *externalJob) News(any) bool { return false }
+
+func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string, error) {
+	suspected, err := result.(*gated.Part).Again(ctx, j.config, j.sum, run)
+	switch {
+	case err != nil || suspected == 0:
+		return "", err
+	case run:
+		return fmt.Sprintf("a worker says that %s is violated; clients that were started here did not show it: it is suspected", strings.Join(suspected.Names(), ", ")), nil
+	}
+	return fmt.Sprintf("a worker says that %s is violated; the command may not be run here, so it is suspected: see for yourself with --workers 1 or --allow-exec",
+		strings.Join(suspected.Names(), ", ")), nil
+}
+
+// Differs: clients may do what no schedule decides, so that counts may differ. What was violated here, again on fresh
+// clients, and is not there, does.
+func (j *externalJob) Differs(result, own any) error {
+	if missing := own.(*gated.Part).Reproduced() &^ result.(*gated.Part).Violated(); missing != 0 {
+		return fmt.Errorf("it does not say that %s is violated", strings.Join(missing.Names(), ", "))
+	}
 	return nil
 }
+
+func (j *externalJob) Take(_ Shard, result any) { j.sum.Merge(result.(*gated.Part)) }
 
 func (j *externalJob) Enough() string {
 	if broken := j.sum.Reproduced() & j.config.Until; broken != 0 {

@@ -48,6 +48,9 @@ func (p *Plan) mutantsJob(Options) (Job, error) {
 		return nil, errors.New("stop: mutants are run until all are found out; leave it out")
 	}
 	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, sample.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
+	if err := few(j.limit, j.size); err != nil {
+		return nil, err
+	}
 	targets := engine.Mutants()
 	if len(p.Mutants.Only) > 0 {
 		targets = nil
@@ -96,14 +99,32 @@ func (j *mutantsJob) Work(ctx context.Context, s Shard) (any, error) {
 	return sample.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
 }
 
-func (j *mutantsJob) Take(s Shard, result []byte) error {
-	part := new(sample.Part)
-	if err := json.Unmarshal(result, part); err != nil {
-		return err
+func (j *mutantsJob) Holds(s Shard) error {
+	most := len(j.mutants) * ((j.limit-1)/j.size + 1)
+	if s.Number < 0 || s.Number >= most || s.Of < 0 || s.Of >= len(j.mutants) || s.From < 0 || s.From >= j.limit || s.From%j.size != 0 || s.To != min(s.From+j.size, j.limit) {
+		return fmt.Errorf("shard %d is of %d to %d of mutant %d: there is none such", s.Number, s.From, s.To, s.Of)
 	}
-	j.mutants[s.Of].part.Merge(part)
 	return nil
 }
+
+func (j *mutantsJob) Read(s Shard, result []byte) (any, error) {
+	part := new(sample.Part)
+	return part, guarded(func() error {
+		if err := json.Unmarshal(result, part); err != nil {
+			return err
+		}
+		return part.Check(j.mutants[s.Of].Config, s.From, s.To)
+	})
+}
+
+// News: what decides of a mutant is whether it is found out, and each shard of which that is said is carried out again.
+func (j *mutantsJob) News(result any) bool { return result.(*sample.Part).Violated() != 0 }
+
+func (j *mutantsJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
+
+func (j *mutantsJob) Differs(result, own any) error { return alike(result, own) }
+
+func (j *mutantsJob) Take(s Shard, result any) { j.mutants[s.Of].part.Merge(result.(*sample.Part)) }
 
 func (j *mutantsJob) Enough() string {
 	if slices.ContainsFunc(j.mutants, func(m mutant) bool { return !m.dead() }) {

@@ -86,9 +86,6 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // planInput bounds a campaign's file: a table of many thousand configurations is smaller.
 var planInput = infile.Input{Noun: "campaign's file", Most: 8 << 20}
 
-// manyExecutions are more than all machines run in a life.
-const manyExecutions = 1_000_000_000_000
-
 // Load reads a campaign's file.
 func Load(path string) (*Plan, error) {
 	data, err := planInput.Read(path)
@@ -119,18 +116,13 @@ func (p *Plan) check() error {
 		return fmt.Errorf("lockproof: found %q, expected %q", p.Lockproof, Format)
 	case p.Version != Version:
 		return fmt.Errorf("version: found %d, expected %d", p.Version, Version)
-	case p.Shard < 0:
-		return fmt.Errorf("shard %d: expected at least 1", p.Shard)
-	case p.Budget.Executions < 0:
-		return fmt.Errorf("budget: executions %d: expected at least 1", p.Budget.Executions)
-	case p.Budget.Executions > manyExecutions:
-		return fmt.Errorf("budget: executions %d: expected at most %d", p.Budget.Executions, manyExecutions)
-	case p.Stop.NoNewCoverage < 0:
-		return fmt.Errorf("stop: no_new_coverage %d: expected at least 1", p.Stop.NoNewCoverage)
 	case p.Lease != 0 && (p.LeaseTime() < shortestLease || p.LeaseTime() > longestLease):
 		return fmt.Errorf("lease %v: expected %v to %v", p.LeaseTime(), shortestLease, longestLease)
 	}
 	if err := CheckName(p.Name); err != nil {
+		return err
+	}
+	if err := p.bounded(); err != nil {
 		return err
 	}
 	_, err := p.Job(Options{})

@@ -37,6 +37,9 @@ type RunConfig struct {
 	Server Server
 	// Workers is how many shards are carried out at once in this process; 0 is none, where others work.
 	Workers int
+	// AllowExec is the command of the plan, or its [ExecHash], where it may be run here though nobody works here: to see
+	// again what workers say, and to make it smaller.
+	AllowExec string
 	Options
 	// Watch is called now and then with the progress. It may be nil.
 	Watch func(*Status)

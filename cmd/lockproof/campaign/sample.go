@@ -72,7 +72,10 @@ func (p *Plan) sampleJob(o Options) (Job, error) {
 	}
 	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0 || p.Sample.Guided > 0
 	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, sample.DefaultScenarios), sum: new(sample.Part)}
-	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards)))
+	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards+1)))
+	if err := few(j.limit, j.size); err != nil {
+		return nil, err
+	}
 	if j.guide, err = newGuide(p.Sample, c); err != nil {
 		return nil, err
 	}
@@ -238,20 +241,48 @@ func (j *sampleJob) Work(ctx context.Context, s Shard) (any, error) {
 	return sample.ProvePart(ctx, d.Config, s.From, s.To)
 }
 
-func (j *sampleJob) Take(s Shard, result []byte) error {
-	part := new(sample.Part)
-	if err := json.Unmarshal(result, part); err != nil {
-		return err
+func (j *sampleJob) Holds(s Shard) error {
+	if j.plan.Sample.Guided == 0 {
+		return s.among(j.limit, j.size)
 	}
+	// Which shards of a guided campaign are of which space is known to who runs it only.
+	if most := (j.limit - 1) / j.size; s.Number < 0 || s.Number > most || s.From < 0 || s.From >= s.To || s.To > j.limit || s.To-s.From > j.size {
+		return fmt.Errorf("shard %d is of %d to %d: there is none such", s.Number, s.From, s.To)
+	}
+	_, err := j.drawn(s)
+	return err
+}
+
+func (j *sampleJob) Read(s Shard, result []byte) (any, error) {
 	d, err := j.drawn(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	part := new(sample.Part)
+	return part, guarded(func() error {
+		if err := json.Unmarshal(result, part); err != nil {
+			return err
+		}
+		return part.Check(d.Config, s.From, s.To)
+	})
+}
+
+func (j *sampleJob) News(result any) bool {
+	return result.(*sample.Part).Violated()&^j.violated() != 0
+}
+
+func (j *sampleJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
+
+func (j *sampleJob) Differs(result, own any) error { return alike(result, own) }
+
+func (j *sampleJob) Take(s Shard, result any) {
+	part := result.(*sample.Part)
+	d, err := j.drawn(s)
+	checked(err)
 	d.Part.Merge(part)
 	if j.stale++; j.guide.cover(part, s.Of, j.config.Scenario) {
 		j.stale = 0
 	}
-	return nil
 }
 
 // violated are the properties that were seen violated in any space.

@@ -1,11 +1,14 @@
 package campaign
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
@@ -36,12 +39,46 @@ func cut(n, size int) (shards []Shard) {
 	return shards
 }
 
+// among says why a shard is none of those that something is cut into.
+func (s Shard) among(n, size int) error {
+	from := s.Number * size
+	if s.Number < 0 || s.Number > (n-1)/size || s.From != from || s.To != min(from+size, n) || s.Of != 0 {
+		return fmt.Errorf("shard %d is of %d to %d: there is none such", s.Number, s.From, s.To)
+	}
+	return nil
+}
+
+// guarded is what do gives, or an error where it panics: what others have stored may have any form.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it cannot be taken in: %v", r)
+		}
+	}()
+	return do()
+}
+
+// alike says whether two results are the same when they are written.
+func alike(a, b any) error {
+	one, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	two, err := json.Marshal(b)
+	if err == nil && !bytes.Equal(one, two) {
+		err = errors.New("carried out again, it comes to something else")
+	}
+	return err
+}
+
 // Options are what a worker needs besides the plan.
 type Options struct {
 	// Stderr is where the standard error of somebody else's clients is shown; nil shows it nowhere.
 	Stderr io.Writer
 	// Found is called with each violation, as it was first seen and as it is concluded. It may be nil.
 	Found func(*histories.Counterexample)
+	// Said is called with a line about what was refused, and what is done about it. It may be nil.
+	Said func(string)
 }
 
 // Job is a sort of campaign: how to cut its space into shards, carry one out, and merge their results.
@@ -50,8 +87,19 @@ type Job interface {
 	Batch() []Shard
 	// Work carries out a shard. The error is for one that could not be carried out.
 	Work(ctx context.Context, s Shard) (result any, err error)
-	// Take takes in what a shard came to, in the order of their numbers.
-	Take(s Shard, result []byte) error
+	// Holds says why a shard that was found in a queue is none of the campaign's.
+	Holds(s Shard) error
+	// Read reads what a shard came to, and says why it cannot be that. That it fits does not mean that it is true.
+	Read(s Shard, result []byte) (any, error)
+	// News reports whether a result that was read violates what no result before it did.
+	News(result any) bool
+	// Differs says in what a result that was read is not what carrying out the shard again came to.
+	Differs(result, own any) error
+	// Confirm has a command's clients carry out again what a result violates and none before it did, if the command may be
+	// run here. What they do not show is suspected from then on, which it says.
+	Confirm(ctx context.Context, result any, run bool) (said string, err error)
+	// Take takes in what was read, in the order of the shards' numbers.
+	Take(s Shard, result any)
 	// Enough says why the campaign ends before there are no more shards; "" while it does not.
 	Enough() string
 	// Progress is how far it is.

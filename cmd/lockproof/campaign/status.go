@@ -8,18 +8,21 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // Status is how far a campaign is.
 type Status struct {
 	Name string `json:"name"`
 	Progress
-	Done        int     `json:"done"`        // shards
-	Running     int     `json:"running"`     // shards that workers have at this moment
-	Redelivered int     `json:"redelivered"` // how often a shard was given to a worker again
-	PerSecond   float64 `json:"per_second"`  // executions, since this run of it began
-	Seconds     float64 `json:"seconds"`     // the campaign has run for
-	Left        float64 `json:"left"`        // seconds until its end, at that rate; 0 is not known
+	Done        int     `json:"done"`             // shards
+	Running     int     `json:"running"`          // shards that workers have at this moment
+	Redelivered int     `json:"redelivered"`      // how often a shard was given to a worker again
+	Refused     int     `json:"refused,omitzero"` // messages and results that were none of the campaign's, or not true
+	PerSecond   float64 `json:"per_second"`       // executions, since this run of it began
+	Seconds     float64 `json:"seconds"`          // the campaign has run for
+	Left        float64 `json:"left"`             // seconds until its end, at that rate; 0 is not known
 	Over        string  `json:"over,omitempty"`
 	// Reported says that it is over and reported: what it came to was made smaller.
 	Reported bool `json:"reported"`
@@ -37,6 +40,9 @@ func (s *Status) String() string {
 		out = append(out, fmt.Sprintf("%d running", s.Running))
 	}
 	out = append(out, fmt.Sprintf("%d redelivered", s.Redelivered), fmt.Sprintf("%d %s", s.Executions, cmp.Or(s.Unit, executions)))
+	if s.Refused > 0 {
+		out = append(out, fmt.Sprintf("%d refused", s.Refused))
+	}
 	if s.PerSecond > 0 && s.Over == "" {
 		out = append(out, fmt.Sprintf("%.0f a second", s.PerSecond))
 	}
@@ -55,7 +61,7 @@ func (s *Status) String() string {
 	case s.Left > 0:
 		out = append(out, "about "+time.Duration(s.Left*float64(time.Second)).Round(time.Second).String()+" left")
 	}
-	return strings.Join(out, ", ")
+	return safetext.OneLine(strings.Join(out, ", ")) // a server may have anybody's
 }
 
 // WriteStatus writes a status as a line of JSON.
@@ -64,6 +70,6 @@ func WriteStatus(w io.Writer, s *Status) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(data, '\n'))
+	_, err = w.Write(append(safetext.JSON(data), '\n'))
 	return err
 }

@@ -132,9 +132,6 @@ func (p *Plan) tableJob(o Options) (Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(j.cells) > mostRows {
-		return nil, fmt.Errorf("%d configurations: expected at most %d", len(j.cells), mostRows)
-	}
 	if len(j.cells) == 0 {
 		return nil, errors.New("sweep: no combination of these values can be had")
 	}
@@ -330,7 +327,7 @@ func (j *tableJob) Batch() []Shard {
 		return nil
 	}
 	j.given = true
-	return cut(len(j.cells), cmp.Or(j.plan.Shard, tableShard))
+	return cut(len(j.cells), j.size())
 }
 
 // visited is what a configuration came to, as it is stored.
@@ -373,26 +370,80 @@ func (j *tableJob) visit(ctx context.Context, e explore.Exploration) (*visited, 
 	return v, nil
 }
 
-func (j *tableJob) Take(s Shard, result []byte) error {
+func (j *tableJob) Holds(s Shard) error { return s.among(len(j.cells), j.size()) }
+
+// size is how many configurations a shard has.
+func (j *tableJob) size() int { return cmp.Or(j.plan.Shard, tableShard) }
+
+// verdicts are those that a row may have.
+var verdicts = []report.Verdict{report.Proved, report.Passed, report.Violated, report.Undecided, report.Skipped}
+
+func (j *tableJob) Read(s Shard, result []byte) (any, error) {
 	var rows []visited
-	if err := json.Unmarshal(result, &rows); err != nil {
-		return err
+	if err := json.Unmarshal(result, &rows, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
 	}
 	if len(rows) != s.To-s.From {
-		return fmt.Errorf("it has %d configurations, expected %d", len(rows), s.To-s.From)
+		return nil, fmt.Errorf("it has %d configurations, expected %d", len(rows), s.To-s.From)
 	}
 	for i, v := range rows {
+		if len(v.Verdicts) != len(j.sweep.Properties) {
+			return nil, fmt.Errorf("configuration %d has %d verdicts, expected %d", s.From+i+1, len(v.Verdicts), len(j.sweep.Properties))
+		}
+		for _, verdict := range v.Verdicts {
+			if !slices.Contains(verdicts, verdict) || v.Cut != "" && verdict == report.Proved {
+				return nil, fmt.Errorf("configuration %d is %q, and cut short by %q: there is no such verdict", s.From+i+1, verdict, v.Cut)
+			}
+		}
+		if v.States < 1 || v.States > mostExecutions || len(v.Cut) > longestCut {
+			return nil, fmt.Errorf("configuration %d has %d states, and was cut short by %d bytes", s.From+i+1, v.States, len(v.Cut))
+		}
+	}
+	return rows, nil
+}
+
+// longestCut bounds what is said of why a search was cut short, in bytes.
+const longestCut = 1000
+
+func (j *tableJob) News(result any) bool {
+	known := j.violated()
+	for _, v := range result.([]visited) {
+		for k, p := range j.sweep.Properties {
+			if v.Verdicts[k] == report.Violated && !slices.Contains(known, p.String()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (j *tableJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
+
+// Differs: a search that a machine's memory has cut short says less than another, and nothing that is false.
+func (j *tableJob) Differs(result, own any) error {
+	mine := own.([]visited)
+	for i, v := range result.([]visited) {
+		if v.Cut == "" && mine[i].Cut == "" {
+			if err := alike(v, mine[i]); err != nil {
+				return fmt.Errorf("configuration %d of the shard: %w", i+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (j *tableJob) Take(s Shard, result any) {
+	for i, v := range result.([]visited) {
 		c := &j.cells[s.From+i]
 		j.rows[s.From+i] = &report.SweepRow{Values: c.values, Command: c.Command(), States: v.States, Cut: v.Cut, Verdicts: v.Verdicts}
 		j.taken++
 	}
-	return nil
 }
 
 func (j *tableJob) Enough() string { return "" }
 
 func (j *tableJob) Progress() Progress {
-	size := cmp.Or(j.plan.Shard, tableShard)
+	size := j.size()
 	return Progress{Executions: j.taken, Of: len(j.cells), Shards: (len(j.cells) + size - 1) / size, Unit: "configurations", Violated: j.violated()}
 }
 

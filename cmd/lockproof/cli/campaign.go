@@ -18,6 +18,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 func campaignCommand() *cobra.Command {
@@ -80,8 +81,9 @@ func (f *queueFlags) server(dir string) campaign.Server {
 
 // campaignRunFlags are the flags of `campaign run`.
 type campaignRunFlags struct {
-	dir     string
-	workers int
+	dir       string
+	workers   int
+	allowExec string
 	queueFlags
 	outputFlags
 	plan *campaign.Plan
@@ -105,6 +107,7 @@ Without --queue the campaign runs in this process, with its files in a directory
 	flags := cmd.Flags()
 	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` in which a campaign in this process keeps its files (default NAME.campaign)")
 	flags.Var(number[int]{&f.workers, 0, manyWorkers}, "workers", "how many work here at once (default one a processor); the result is the same. With --queue it may be 0")
+	flags.StringVar(&f.allowExec, "allow-exec", "", "with --workers 0, the `COMMAND` of the file, or the SHA-256 of its text: it is run here to see again what workers say")
 	f.queueFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	return cmd
@@ -112,6 +115,11 @@ Without --queue the campaign runs in this process, with its files in a directory
 
 // check refuses flags that have nothing to decide.
 func (f *campaignRunFlags) check(c *cobra.Command) error {
+	if f.workers > 0 {
+		if err := given(c, "without --workers 0: who works here may run the command; leave it out", "allow-exec"); err != nil {
+			return err
+		}
+	}
 	if f.queue != "" {
 		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
 	}
@@ -135,8 +143,8 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	f.plan = plan
 	line := newProgress()
 	out, err := campaigns.Run(c.Context(), campaign.RunConfig{
-		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers,
-		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found},
+		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers, AllowExec: f.allowExec,
+		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found, Said: tell},
 		Watch:   func(s *campaign.Status) { line.say("%s", s) },
 		Page:    f.page,
 	})
@@ -290,7 +298,7 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	}
 	line, done := newProgress(), 0
 	err := campaigns.Work(c.Context(), campaign.WorkConfig{
-		Server: f.server(""), Name: first(args), AllowExec: f.allowExec, Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr()},
+		Server: f.server(""), Name: first(args), AllowExec: f.allowExec, Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr(), Said: tell},
 		Done: func(n int) {
 			done = n
 			line.say("%d shards done", n)
@@ -429,7 +437,7 @@ func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
 	if f.json {
 		return campaign.WriteStatus(w, s)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", s.Name, s)
+	_, err := fmt.Fprintf(w, "%s: %s\n", safetext.OneLine(s.Name), s)
 	return err
 }
 

@@ -105,6 +105,29 @@ func TestCampaignPages(t *testing.T) {
 	}
 }
 
+// TestStatusIsSafe: a status that somebody has put there is shown in one line without control characters, whatever its names.
+func TestStatusIsSafe(t *testing.T) {
+	const evil = "\x1b]0;title\a\u202e\nnight"
+	s := &campaign.Status{Name: evil, Over: evil, Progress: campaign.Progress{Unit: evil, Violated: []string{evil}}}
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "status.json"), data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"campaign", "status", "--dir", dir}, {"campaign", "status", "--dir", dir, "--json"}} {
+		var out, errs bytes.Buffer
+		if code := run(args, &out, &errs); code != exitHolds {
+			t.Fatalf("exit code %d\n%s", code, errs.String())
+		}
+		if said := strings.TrimSuffix(out.String(), "\n"); strings.ContainsAny(said, "\x1b\a\u202e\n") {
+			t.Errorf("%v: %q", args, said)
+		}
+	}
+}
+
 // TestExampleCampaigns: the campaigns that come with lockproof are well-formed, and the sweep is as large as it is said
 // to be.
 func TestExampleCampaigns(t *testing.T) {

@@ -216,12 +216,13 @@ var sorts = map[string]sort{
 	"campaign": {base: "campaign"},
 	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
-		"require": {args: "--require no-false-hold", base: "campaign run DIR/little.json --dir DIR/queue"}, "queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/night.json", refused: "no server answers"},
+		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"},
+		"require":    {args: "--require no-false-hold", base: "campaign run DIR/little.json --dir DIR/queue"}, "queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/night.json", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run of a table": {long: true, base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
-		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
 		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
 		"summary": {args: "--summary DIR/s.md", refused: "with a table"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with a table"}, "annotate": {args: "--annotate", refused: "with a table"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/table.json", refused: "no server answers"},
@@ -229,7 +230,7 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run of mutants": {long: true, base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
-		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
+		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
 		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
 		"json": {args: "--json", refused: "with mutants"}, "summary": {args: "--summary DIR/s.md", refused: "with mutants"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with mutants"}, "annotate": {args: "--annotate", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
@@ -237,7 +238,7 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
-		"dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
+		"allow-exec": {args: "--workers 0 --allow-exec cat", refused: "no server answers"}, "dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
 		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
 		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
 		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -148,16 +149,24 @@ func TestPlans(t *testing.T) {
 		`{"lockproof": "campaign", "version": 1, "name": "A night"}`: `name "A night"`,
 		head + `}`:                            "expected one of sample, mutants, configurations and sweep",
 		head + `, "sample": {}, "colour": 1}`: "colour",
-		head + `, "sample": {}, "target": {"name": "sofa"}}`:      `target "sofa"`,
-		head + `, "sample": {"options": ["order"]}}`:              "expected name=value",
-		head + `, "sample": {"options": ["order=up"]}}`:           "option order",
-		head + `, "sample": {"strategy": "replay"}}`:              "expected random or pct",
-		head + `, "sample": {"properties": ["sofa"]}}`:            `property "sofa"`,
-		head + `, "sample": {"clients": 99}}`:                     "clients 99",
-		head + `, "sample": {}, "stop": {"violation": ["sofa"]}}`: "stop: violation",
-		head + `, "sample": {}, "lease": "1ms"}`:                  "lease 1ms",
-		head + `, "sample": {}, "shard": -1}`:                     "shard -1",
-		head + `, "sample": {}, "budget": {"time": "night"}}`:     "length of time",
+		head + `, "sample": {}, "target": {"name": "sofa"}}`:                                               `target "sofa"`,
+		head + `, "sample": {"options": ["order"]}}`:                                                       "expected name=value",
+		head + `, "sample": {"options": ["order=up"]}}`:                                                    "option order",
+		head + `, "sample": {"strategy": "replay"}}`:                                                       "expected random or pct",
+		head + `, "sample": {"properties": ["sofa"]}}`:                                                     `property "sofa"`,
+		head + `, "sample": {"clients": 99}}`:                                                              "clients 99",
+		head + `, "sample": {}, "stop": {"violation": ["sofa"]}}`:                                          "stop: violation",
+		head + `, "sample": {}, "lease": "1ms"}`:                                                           "lease 1ms",
+		head + `, "sample": {}, "shard": -1}`:                                                              "shard -1",
+		head + `, "sample": {}, "shard": 1, "budget": {"executions": 1000000000000}}`:                      "expected at most 100000",
+		head + `, "sample": {}, "target": {"exec": "cat"}, "budget": {"executions": 9223372036854775807}}`: "budget: executions",
+		head + `, "configurations": [{"clients": 1, "admins": 2147483648}]}`:                               "admins 2147483648",
+		head + `, "sweep": {"sizes": [{"clients": 1, "rounds": 2147483648}]}}`:                             "rounds 2147483648",
+		head + `, "sweep": {"sizes": [{"clients": 1}], "faults": [{"crashes": -1}]}}`:                      "crashes -1",
+		head + `, "judge": {"memory": -1}, "sweep": {"sizes": [{"clients": 1}]}}`:                          "judge: memory -1",
+		head + `, "sample": {"depth": 65, "strategy": "pct"}, "target": {"exec": "cat"}}`:                  "depth 65",
+		head + `, "sweep": {"sizes": [{"clients": 1}], "options": [` + strings.Repeat(`{"name": "order", "values": ["a","a","a","a","a","a","a","a","a","a"]},`, 6) + `{"name": "order", "values": ["a"]}]}}`: "expected at most 100000",
+		head + `, "sample": {}, "budget": {"time": "night"}}`: "length of time",
 	} {
 		_, err := campaign.Decode([]byte(text))
 		if err == nil || !bytes.Contains([]byte(err.Error()), []byte(says)) || bytes.ContainsRune([]byte(err.Error()), '\n') {

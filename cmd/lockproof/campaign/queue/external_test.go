@@ -48,7 +48,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 		await(t, server, 0)
 		worked <- queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "external", AllowExec: command, Workers: 2})
 	}()
-	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server})
+	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, AllowExec: command})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,33 @@ func TestExternalAsOneMachine(t *testing.T) {
 			t.Errorf("the campaign comes to\n%s\none machine with %d workers to\n%s", got, workers, want)
 		}
 	}
+}
+
+// TestClaimsOfACommand: what workers say of a command that may not be run where the campaign is run is a suspicion, and said
+// to be one.
+func TestClaimsOfACommand(t *testing.T) {
+	command := python(t, "release-closes-channel")
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q, "slow": "1h"},
+		"sample": {"properties": ["cheap-acquire", "no-leak"]}, "budget": {"executions": 14}, "shard": 7}`, command)
+	worked := make(chan error, 1)
+	go func() {
+		await(t, server, 0)
+		worked <- queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "external", AllowExec: command, Workers: 1})
+	}()
+	var said []string
+	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Options: campaign.Options{Said: func(s string) { said = append(said, s) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+	card := externalCard(t, out.Result)
+	if !strings.Contains(card, "? suspected") || strings.Contains(card, "✗ violated") {
+		t.Errorf("the campaign comes to\n%s", card)
+	}
+	expect(t, strings.Join(said, " "), "the command may not be run here, so it is suspected")
 }
 
 // externalCard is [card] without what clients did that no schedule decided.

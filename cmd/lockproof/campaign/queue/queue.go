@@ -406,7 +406,7 @@ func (q *Queue) persist(ctx context.Context, do func(context.Context) error) err
 func definite(err error) bool {
 	for _, known := range []error{
 		jetstream.ErrKeyExists, jetstream.ErrKeyNotFound, jetstream.ErrMsgNotFound, jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound,
-		jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound, nats.ErrConnectionClosed, nats.ErrMaxPayload,
+		jetstream.ErrObjectNotFound, jetstream.ErrDigestMismatch, jetstream.ErrBadObjectMeta, errTooLarge, jetstream.ErrConsumerNotFound, nats.ErrConnectionClosed, nats.ErrMaxPayload,
 	} {
 		if errors.Is(err, known) {
 			return true
@@ -417,7 +417,9 @@ func definite(err error) bool {
 
 // answer is what a shard came to, as it is stored.
 type answer struct {
-	Shard     int     `json:"shard"`
+	Shard int `json:"shard"`
+	// Of is the [Queue.definition] of the shard: what was asked for.
+	Of        string  `json:"of"`
 	Worker    string  `json:"worker"`
 	Delivered uint64  `json:"delivered"` // how often the shard had been given to workers
 	Seconds   float64 `json:"seconds"`
@@ -439,6 +441,7 @@ func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first b
 		}
 		a.Result = nil
 	}
+	a.Of = q.definition(s)
 	data, err := json.Marshal(a)
 	if err != nil {
 		return false, err
@@ -464,59 +467,6 @@ func (q *Queue) done(ctx context.Context, s campaign.Shard) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// arrived gives the results that were stored after so many, and how many there are then.
-func (q *Queue) arrived(ctx context.Context, after uint64, each func(answer)) (uint64, error) {
-	var last uint64
-	err := q.persist(ctx, func(ctx context.Context) error {
-		info, err := q.stored.Info(ctx)
-		if err == nil {
-			last = info.State.LastSeq
-		}
-		return err
-	})
-	if err != nil {
-		return after, err
-	}
-	for ; after < last; after++ {
-		a, ok, err := q.answer(ctx, after+1)
-		if err != nil {
-			return after, err
-		}
-		if ok {
-			each(a)
-		}
-	}
-	return after, nil
-}
-
-// answer is the result that was stored as the n-th. There is none where somebody has deleted it.
-func (q *Queue) answer(ctx context.Context, n uint64) (a answer, ok bool, err error) {
-	var message *jetstream.RawStreamMsg
-	err = q.persist(ctx, func(ctx context.Context) (err error) {
-		message, err = q.stored.GetMsg(ctx, n)
-		return err
-	})
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return a, false, nil
-	}
-	if err != nil {
-		return a, false, err
-	}
-	if len(message.Data) == 0 {
-		return a, false, nil
-	}
-	if err := json.Unmarshal(message.Data, &a); err != nil {
-		return a, false, fmt.Errorf("queue %s: the result %s can't be read: %w", q.name, message.Subject, err)
-	}
-	if a.Object != "" {
-		err = q.persist(ctx, func(ctx context.Context) (err error) {
-			a.Result, err = q.objects.GetBytes(ctx, a.Object)
-			return err
-		})
-	}
-	return a, err == nil, err
 }
 
 // note sets a key of the campaign's state.

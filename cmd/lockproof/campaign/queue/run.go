@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
@@ -29,11 +30,14 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 		return nil, err
 	}
 	defer q.close()
-	r := &run{Queue: q, config: c, job: j, waiting: make(map[int]answer), nudge: make(chan struct{}, 1)}
+	r := &run{
+		Queue: q, config: c, job: j, waiting: make(map[int]stored), nudge: make(chan struct{}, 1), refusals: refusals{say: c.Said}, pick: -1,
+		mayRun: c.Plan.Target.Exec == "" || c.Workers > 0 || c.Plan.Permit(true, c.AllowExec) == nil,
+	}
 	if err := r.run(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	out, err := j.Conclude(ctx)
+	out, err := r.conclude(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +50,16 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	return out, nil
 }
 
+// conclude makes the report. Where the command may not be run, nothing is made smaller.
+func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
+	if !r.mayRun {
+		hasty, cancel := context.WithCancel(ctx)
+		cancel()
+		ctx = hasty
+	}
+	return r.job.Conclude(ctx)
+}
+
 // run is a campaign that is being run: it gives out shards, and takes in what they come to.
 type run struct {
 	*Queue
@@ -53,19 +67,25 @@ type run struct {
 	job    campaign.Job
 	nudge  chan struct{} // a worker of ours has stored something
 
-	began   time.Time
-	before  time.Duration    // it ran for, at other times
-	read    uint64           // results that were read
-	waiting map[int]answer   // results by shard that wait for those before them
-	next    int              // the shard whose result is taken in next
-	again   int              // deliveries of shards after the first, of those that were taken in
-	quiet   time.Time        // since when nothing has arrived
-	told    time.Time        // when somebody was told last how far it is
-	last    *campaign.Status // of a campaign that is over
-	paged   time.Time        // when a page was made last
-	paging  time.Duration    // that took so long
-	found   int              // executions that were done at other times
+	began       time.Time
+	before      time.Duration    // it ran for, at other times
+	seen        uint64           // results that were read
+	waiting     map[int]stored   // results by shard that wait for those before them
+	next        int              // the shard whose result is taken in next
+	redelivered int              // deliveries of shards after the first, of those that were taken in
+	quiet       time.Time        // since when nothing has arrived
+	told        time.Time        // when somebody was told last how far it is
+	last        *campaign.Status // of a campaign that is over
+	paged       time.Time        // when a page was made last
+	paging      time.Duration    // that took so long
+	found       int              // executions that were done at other times
 
+	refusals
+	mayRun bool // the command, or a target of ours
+	doubt  bool // a result was seen that is not true
+	block  int  // of shards, of which one is carried out again
+	pick   int  // that one
+	end    int  // of the shards that are known
 	mu     sync.Mutex
 	failed error // why a worker of ours could not go on
 }
@@ -101,6 +121,7 @@ func (r *run) resume(ctx context.Context) error {
 	}
 	if text != nil {
 		r.before, _ = time.ParseDuration(string(text)) // what can't be read is as if it had not run
+		r.before = max(r.before, 0)
 	}
 	if err := r.forget(ctx, keyOver, keyFailed); err != nil {
 		return err
@@ -113,7 +134,7 @@ func (r *run) elapsed() time.Duration { return r.before + time.Since(r.began) }
 
 // work has workers of ours carry out shards.
 func (r *run) work(ctx context.Context) {
-	err := r.runWorkers(ctx, r.job, r.config.Workers, r.poke)
+	err := r.runWorkers(ctx, r.job, r.config.Options, r.config.Workers, r.poke)
 	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		r.failed = err
@@ -137,7 +158,8 @@ func (r *run) distribute(ctx context.Context) error {
 		if len(batch) == 0 {
 			return nil
 		}
-		if err := r.take(batch); err != nil {
+		r.end = batch[len(batch)-1].Number + 1
+		if err := r.take(ctx, batch); err != nil {
 			return err
 		}
 		if r.job.Enough() != "" {
@@ -150,11 +172,11 @@ func (r *run) distribute(ctx context.Context) error {
 			if err := r.wait(ctx, batch); err != nil {
 				return err
 			}
-			if err := r.take(batch); err != nil {
+			if err := r.take(ctx, batch); err != nil {
 				return err
 			}
 			if r.job.Enough() != "" || r.overtime() {
-				r.rest(batch)
+				r.rest(ctx, batch)
 				return nil
 			}
 		}
@@ -162,36 +184,43 @@ func (r *run) distribute(ctx context.Context) error {
 }
 
 // take takes in the results that have arrived, up to the first that is missing.
-func (r *run) take(batch []campaign.Shard) error {
+func (r *run) take(ctx context.Context, batch []campaign.Shard) error {
 	first := batch[0].Number
 	for r.next-first < len(batch) && r.job.Enough() == "" {
 		a, there := r.waiting[r.next]
 		if !there {
 			break
 		}
-		if err := r.takeIn(batch[r.next-first], a); err != nil {
+		if taken, err := r.takeIn(ctx, batch[r.next-first], a); err != nil || !taken {
 			return err
 		}
 		r.next++
+		r.tell()
 	}
 	r.tell()
 	return nil
 }
 
-func (r *run) takeIn(s campaign.Shard, a answer) error {
+// takeIn takes in a shard's result, if it is one.
+func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken bool, err error) {
 	delete(r.waiting, s.Number)
-	r.again += int(max(a.Delivered, 1) - 1)
-	if err := r.job.Take(s, a.Result); err != nil {
-		return fmt.Errorf("queue %s: the result of shard %d can't be read: %w", r.name, s.Number, err)
+	result, err := r.examine(ctx, s, a)
+	if err != nil || result == nil {
+		return false, err
 	}
-	return nil
+	r.redelivered += int(min(max(a.Delivered, 1)-1, mostRedelivered))
+	r.job.Take(s, result)
+	return true, nil
 }
 
+// mostRedelivered bounds how often a shard counts as given to a worker again.
+const mostRedelivered = 1000
+
 // rest takes in, when time is over, what has arrived behind something that is missing.
-func (r *run) rest(batch []campaign.Shard) {
+func (r *run) rest(ctx context.Context, batch []campaign.Shard) {
 	for _, s := range batch {
 		if a, there := r.waiting[s.Number]; there && r.job.Enough() == "" {
-			_ = r.takeIn(s, a) // what can't be read is as what is missing
+			_, _ = r.takeIn(ctx, s, a) // what can't be read is as what is missing
 		}
 	}
 }
@@ -238,7 +267,7 @@ func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
 	}
 	r.quiet = time.Now()
 	if why, err := r.noted(ctx, keyFailed); err != nil || why != nil {
-		return errors.Join(err, fmt.Errorf("a worker could not go on: %s", why))
+		return errors.Join(err, fmt.Errorf("a worker could not go on: %s", safetext.Escape(string(why))))
 	}
 	idle, err := r.empty(ctx)
 	if err != nil || !idle {
@@ -265,12 +294,12 @@ func (r *run) empty(ctx context.Context) (empty bool, err error) {
 
 // collect reads the results that have arrived.
 func (r *run) collect(ctx context.Context) (err error) {
-	r.read, err = r.arrived(ctx, r.read, func(a answer) {
-		if a.Shard >= r.next {
-			r.waiting[a.Shard] = a
+	r.seen, err = r.arrived(ctx, r.seen, func(a stored) {
+		if a.shard >= r.next {
+			r.waiting[a.shard] = a
 			r.quiet = time.Now()
 		}
-	})
+	}, func(why error) { r.refuse("campaign %s: %v", r.manifest.Plan.Name, why) })
 	return err
 }
 

@@ -52,7 +52,7 @@ func (r *run) leave(s *campaign.Status) {
 
 func (r *run) status() *campaign.Status {
 	s := &campaign.Status{
-		Name: r.manifest.Plan.Name, Progress: r.job.Progress(), Done: r.next + len(r.waiting), Redelivered: r.again,
+		Name: r.manifest.Plan.Name, Progress: r.job.Progress(), Done: r.next + len(r.waiting), Redelivered: r.redelivered, Refused: r.count,
 		Seconds: r.elapsed().Seconds(), At: time.Now(),
 	}
 	if took := time.Since(r.began).Seconds(); took > 0 {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 // What a campaign leaves for those who look at it.
 var (
 	statusInput = infile.Input{Noun: "campaign's status", Most: 1 << 20}
-	pageInput   = infile.Input{Noun: "campaign's page", Most: 256 << 20}
+	pageInput   = infile.Input{Noun: "campaign's page", Most: mostBytes}
 )
 
 // Watcher looks at a campaign from outside. That changes nothing, takes no part, and may be done by any build of
@@ -79,11 +78,12 @@ func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	var info *jetstream.ObjectInfo
 	var packed []byte
 	err := w.q.persist(ctx, func(ctx context.Context) (err error) {
-		if info, err = w.q.objects.GetInfo(ctx, pageObject); err == nil && info.NUID != w.page {
-			packed, err = w.q.objects.GetBytes(ctx, pageObject)
-		}
+		info, err = w.q.objects.GetInfo(ctx, pageObject)
 		return err
 	})
+	if err == nil && info.NUID != w.page {
+		packed, err = w.q.object(ctx, pageObject)
+	}
 	if errors.Is(err, jetstream.ErrObjectNotFound) || err == nil && packed == nil {
 		return nil, nil
 	}
@@ -91,11 +91,20 @@ func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	w.page = info.NUID
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	page, err := unpack(packed)
 	if err != nil {
 		return nil, fmt.Errorf("queue %s: the page can't be read: %w", w.q.name, err)
 	}
-	return io.ReadAll(pageInput.Stream("queue "+w.q.name, unpacked))
+	return page, nil
+}
+
+// unpack is a page as it was before it was packed.
+func unpack(packed []byte) ([]byte, error) {
+	from, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return bounded(from)
 }
 
 // pageIn is Page of a campaign in a directory.

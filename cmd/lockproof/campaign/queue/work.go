@@ -29,7 +29,7 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 		return err
 	}
 	var done atomic.Int64
-	return q.runWorkers(ctx, j, c.Workers, func() {
+	return q.runWorkers(ctx, j, c.Options, c.Workers, func() {
 		if n := int(done.Add(1)); c.Done != nil {
 			c.Done(n)
 		}
@@ -37,13 +37,13 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 }
 
 // runWorkers has n workers carry out shards until the campaign is over, or one of them cannot go on.
-func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, n int, done func()) error {
+func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, o campaign.Options, n int, done func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	host, _ := os.Hostname() // it is for people
 	var wg sync.WaitGroup
 	for i := range n {
-		w := worker{Queue: q, job: j, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
+		w := worker{Queue: q, job: j, refusals: refusals{say: o.Said}, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
 		wg.Go(func() {
 			if err := w.run(ctx); err != nil {
 				cancel(err)
@@ -60,6 +60,7 @@ type worker struct {
 	job  campaign.Job
 	name string
 	done func()
+	refusals
 }
 
 // run carries out shards until the campaign is over.
@@ -98,9 +99,11 @@ func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 
 // carry carries out a shard, unless that was done already, stores what it comes to, and only then says so.
 func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
-	var s campaign.Shard
-	if err := json.Unmarshal(message.Data(), &s); err != nil {
-		return fmt.Errorf("queue %s: a shard can't be read: %w", w.Queue.name, err)
+	s, err := decodeShard(w.job, message.Data())
+	if err != nil {
+		w.refuse("queue %s: a message among the shards is refused: %v", w.Queue.name, err)
+		_ = message.Term() // otherwise it is delivered again, and refused again
+		return nil
 	}
 	done, err := w.Queue.done(ctx, s)
 	if err != nil {
@@ -133,6 +136,14 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	w.done()
 	acknowledge(message)
 	return nil
+}
+
+// decodeShard reads a message of the queue, where anybody may have put it. The error is for what is no shard of the campaign.
+func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
+	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
+		return s, fmt.Errorf("%d bytes: %w", len(data), err)
+	}
+	return s, j.Holds(s)
 }
 
 // acknowledge says that a shard is done. Should that not arrive, it is delivered again, and its result is there.

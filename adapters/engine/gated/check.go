@@ -1,0 +1,121 @@
+package gated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// longestName bounds what clients may call themselves, in bytes.
+const longestName = 1000
+
+// mostTries bounds how often fresh clients may have been asked to show something again.
+const mostTries = 1000
+
+// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. That it fits does not mean that
+// it is true: for that, have clients carry them out again.
+func (p *Part) Check(c Config, from, to int) error {
+	run, err := c.run()
+	if err != nil {
+		return err
+	}
+	judged := run.Properties | property.ApplicableExternal(c.Kind) | property.Announceable
+	if err := p.sum.Check(from, to, judged, p.Reproduced()&(c.Until|property.Announceable) != 0 || p.ended || p.Ended()); err != nil {
+		return err
+	}
+	if err := checkAbout(&p.about); err != nil {
+		return err
+	}
+	for q := range p.exceeded {
+		if q >= property.Count {
+			return fmt.Errorf("property %d is exceeded: there is none", q)
+		}
+	}
+	for q := range p.unjudged {
+		if q >= property.Count {
+			return fmt.Errorf("property %d is not judged: there is none", q)
+		}
+	}
+	if min(p.agreed, p.uncontrolled, p.kept) < 0 || p.uncontrolled > p.Scenarios() || p.kept > p.Scenarios() {
+		return fmt.Errorf("%d not controlled, and %d with queues kept, in %d scenarios", p.uncontrolled, p.kept, p.Scenarios())
+	}
+	for i, d := range p.findings {
+		if d == nil {
+			continue
+		}
+		if err := d.check(run, property.Property(i), from, to, p.sum.First[i]); err != nil {
+			return fmt.Errorf("%s: %w", property.Property(i), err)
+		}
+	}
+	return nil
+}
+
+// check is [Part.Check] of what was found of a property: what is not drawn, replayed or written as a counterexample is
+// none.
+func (d *finding) check(run *sharedRun, p property.Property, from, to, first int) error {
+	switch {
+	case first == 0 || d.scenario < first || d.scenario > to:
+		return fmt.Errorf("found in scenario %d, violated first in %d, of %d to %d", d.scenario, first, from+1, to)
+	case d.tries.Shown < 0 || d.tries.Of < d.tries.Shown || d.tries.Of > mostTries:
+		return fmt.Errorf("shown in %d of %d tries", d.tries.Shown, d.tries.Of)
+	}
+	if _, shown := d.trace.Violation(p); !shown {
+		return errors.New("its execution does not show it")
+	}
+	if drawn := run.source.Scenario(d.scenario - 1); len(drawn.Clients) != len(d.trace.Scenario.Clients) {
+		return fmt.Errorf("its execution has %d clients, scenario %d has %d", len(d.trace.Scenario.Clients), d.scenario, len(drawn.Clients))
+	}
+	data, err := run.labels.Counterexample(p, d.trace, d.found(p)).Encode()
+	if err == nil {
+		_, err = histories.DecodeCounterexample("the execution", data)
+	}
+	return err
+}
+
+// checkAbout checks what clients say of themselves.
+func checkAbout(a *external.About) error {
+	if len(a.Name) > longestName || len(a.Locks) > longestName || len(a.Operations) > longestName {
+		return fmt.Errorf("its clients call themselves something of %d bytes, with %d locks and %d operations", len(a.Name), len(a.Locks), len(a.Operations))
+	}
+	for _, k := range a.Locks {
+		if !k.Known() {
+			return fmt.Errorf("its clients have locks of type %d: there is none", uint8(k))
+		}
+	}
+	return nil
+}
+
+// Again are the properties of a part that the clients of a run have not shown to it: those of others than before, as
+// the first of them that is seen is the one that is told. They are carried out again, each in its one scenario, and what
+// is shown takes the place of what was said; what is not is a suspicion from then on. A run that may start no clients,
+// since run is false, suspects all. It gives the properties that are suspected.
+func (p *Part) Again(ctx context.Context, c Config, before *Part, run bool) (suspected property.Set, err error) {
+	for i, d := range p.findings {
+		q := property.Property(i)
+		if d == nil || d.suspected() || before.Reproduced().Has(q) {
+			continue
+		}
+		var own *finding
+		if run {
+			mine, err := ProvePart(ctx, c, d.scenario-1, d.scenario)
+			if err != nil {
+				return 0, err
+			}
+			own = mine.findings[i]
+		}
+		if own != nil && !own.suspected() {
+			p.findings[i] = own
+			continue
+		}
+		p.findings[i] = recorded(d.scenario, d.trace, 0)
+		if own != nil {
+			p.findings[i].tries.Of = own.tries.Of
+		}
+		suspected = suspected.With(q)
+	}
+	return suspected, nil
+}

@@ -1,0 +1,88 @@
+package campaign
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bounds of a plan's numbers. What a number means is checked by the sort of campaign; these keep that check, and whoever
+// finds the plan in a queue, from being occupied by a number.
+const (
+	mostExecutions   = 1_000_000_000_000 // more than all machines run in a life
+	mostOfAKind      = 1000              // clients, slots, rounds, faults
+	mostDepth        = 64                // of PCT
+	mostSearchMemory = 1 << 20           // MiB
+)
+
+// number is a number of a plan: 0 is left out.
+type number struct {
+	name        string
+	value, most int
+}
+
+// bounded refuses numbers that no campaign has.
+func (p *Plan) bounded() error {
+	numbers := []number{
+		{"shard", p.Shard, mostExecutions}, {"budget: executions", p.Budget.Executions, mostExecutions},
+		{"stop: no_new_coverage", p.Stop.NoNewCoverage, mostShards}, {"judge: memory", p.Judge.Memory, mostSearchMemory},
+	}
+	if s := p.Sample; s != nil {
+		numbers = append(numbers, number{"sample: depth", s.Depth, mostDepth}, number{"sample: generation", s.Generation, mostShards})
+	}
+	for i := range p.Configurations {
+		c := &p.Configurations[i]
+		numbers = append(numbers, c.Size.numbers("configurations")...)
+		numbers = append(numbers, c.Faults.numbers("configurations: faults")...)
+	}
+	if p.Sweep != nil {
+		for i := range p.Sweep.Sizes {
+			numbers = append(numbers, p.Sweep.Sizes[i].numbers("sweep: sizes")...)
+		}
+		for i := range p.Sweep.Faults {
+			numbers = append(numbers, p.Sweep.Faults[i].numbers("sweep: faults")...)
+		}
+	}
+	for _, n := range numbers {
+		if n.value < 0 || n.value > n.most {
+			return fmt.Errorf("%s %d: expected 1 to %d, or that it is left out", n.name, n.value, n.most)
+		}
+	}
+	if rows := p.rows(); rows > mostRows {
+		return fmt.Errorf("%.0f configurations: expected at most %d", rows, mostRows)
+	}
+	return nil
+}
+
+func (s *Size) numbers(of string) []number {
+	return []number{
+		{of + ": clients", s.Clients, mostOfAKind}, {of + ": rounds", s.Rounds, mostOfAKind},
+		{of + ": admins", s.Admins, mostOfAKind}, {of + ": slots", s.Slots, mostOfAKind},
+	}
+}
+
+func (f *Faults) numbers(of string) []number {
+	return []number{
+		{of + ": crashes", f.Crashes, mostOfAKind}, {of + ": drops", f.Drops, mostOfAKind}, {of + ": channel_errors", f.ChannelErrors, mostOfAKind},
+		{of + ": lost", f.Lost, mostOfAKind}, {of + ": restarts", f.Restarts, mostOfAKind},
+	}
+}
+
+// rows is how many rows a table has before combinations are left out that cannot be had.
+func (p *Plan) rows() float64 {
+	if p.Sweep == nil {
+		return float64(len(p.Configurations))
+	}
+	n := math.Max(1, float64(len(p.Sweep.Sizes))) * math.Max(1, float64(len(p.Sweep.Faults)))
+	for _, axis := range p.Sweep.Options {
+		n *= float64(len(axis.Values))
+	}
+	return n
+}
+
+// few refuses shards so small that a queue could not list them.
+func few(limit, size int) error {
+	if n := (limit-1)/size + 1; n > mostShards {
+		return fmt.Errorf("shard %d: there would be %d shards, expected at most %d", size, n, mostShards)
+	}
+	return nil
+}
