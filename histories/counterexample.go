@@ -111,7 +111,22 @@ func fileName(property, target string, options []string) string {
 	if len(options) > 0 {
 		name += optionsName(options) + "."
 	}
-	return name + property + ".json"
+	return name + cut(property, property, maxFileNamePart) + ".json"
+}
+
+// maxFileNamePart is how long a target's name, or a property's, may be in a file's name, in bytes: files' names have 255 at most,
+// and what moves one aside makes it longer.
+const maxFileNamePart = 80
+
+// cut is a name of at most so many bytes. Where it is longer, a hash of what it says tells it from others that begin alike.
+func cut(name, said string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, said) // to memory
+	end := fmt.Sprintf("-%08x", h.Sum32())
+	return strings.ToValidUTF8(name[:most-len(end)], "") + end
 }
 
 // maxOptionsName is how long options may be in a file's name, in bytes.
@@ -140,7 +155,7 @@ func safeName(target string) string {
 		}
 		return '-'
 	}
-	return strings.Map(safe, target)
+	return cut(strings.Map(safe, target), target, maxFileNamePart)
 }
 
 // Save writes the counterexample to a file, whole or not at all. A counterexample that is there

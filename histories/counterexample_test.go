@@ -200,3 +200,29 @@ func TestBrokenProperty(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNames: a counterexample of a target with a name of any length can be written, and names that begin alike have
+// different files. Names of usual length are as they were.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("a", 250)
+	seen := make(map[string]bool)
+	for _, target := range []string{long, long + "b", strings.Repeat("é", 200), strings.Repeat("/", 250)} {
+		for _, options := range [][]string{nil, {"order=" + long}} {
+			name := FileName(property.MutualExclusion, target, options...)
+			path := filepath.Join(t.TempDir(), name)
+			if err := sampleCounterexample().Save(path); err != nil {
+				t.Error(err)
+			}
+			if seen[name] || len(name) > 200 {
+				t.Errorf("%s, of %d bytes", name, len(name))
+			}
+			seen[name] = true
+		}
+		if name := HistoryName(target); len(name) > 200 || seen[name] {
+			t.Errorf("%s, of %d bytes", name, len(name))
+		}
+	}
+	if name := FileName(property.MutualExclusion, "locked-is-success", "order=up"); name != "locked-is-success.order-up.mutual-exclusion.json" {
+		t.Error(name)
+	}
+}
