@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
 )
 
 //go:embed start
@@ -125,7 +127,7 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci]).Replace(string(data))), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version).Replace(string(data))), 0o644); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), "wrote", path)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/leftover"
 	"github.com/lockproof/lockproof/histories/safetext"
@@ -50,6 +51,7 @@ func run(args []string, out, errs io.Writer) int {
 	leftover.Sweep()
 	ctx, stop := interruptible(together)
 	defer stop()
+	out, errs = guarded(out), guarded(errs)
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -61,6 +63,14 @@ func run(args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "lockproof:", safetext.Cut(safetext.OneLine(secret.Hide(trouble.Error()+hint(trouble)))))
 	}
 	return exitCode(err, ctx.Err() != nil)
+}
+
+// guarded is a writer whose lines are no commands to a service that reads the output of its jobs.
+func guarded(w io.Writer) io.Writer {
+	if ciguard.Needed() {
+		return ciguard.NewWriter(w)
+	}
+	return w
 }
 
 // ending is what is to be done when a command has ended.

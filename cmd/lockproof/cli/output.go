@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
@@ -92,7 +93,7 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
 	if f.notes {
-		unprinted = all(unprinted, report.WriteAnnotations(c.OutOrStdout(), res.Report, f.source()))
+		unprinted = all(unprinted, report.WriteAnnotations(ciguard.Commands(c.OutOrStdout()), res.Report, f.source()))
 	}
 	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(c, res))...)
 }

@@ -28,7 +28,7 @@ type progress struct {
 }
 
 func newProgress() *progress {
-	p := &progress{out: os.Stderr, now: time.Now}
+	p := &progress{out: guarded(os.Stderr), now: time.Now}
 	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
 		p.width = func() int {
 			width, _, err := term.GetSize(fd)

@@ -63,5 +63,5 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (boo
 
 // tell writes a line about what is going on.
 func tell(line string) {
-	fmt.Fprintln(os.Stderr, "lockproof:", safetext.Cut(safetext.OneLine(secret.HideCommand(line))))
+	fmt.Fprintln(guarded(os.Stderr), "lockproof:", safetext.Cut(safetext.OneLine(secret.HideCommand(line))))
 }

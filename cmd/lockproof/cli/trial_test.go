@@ -3,17 +3,21 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/lockproof/lockproof/adapters/engine"
 )
 
 // commandInPath makes this test binary the lockproof that scripts find, with an adapter that has a bug or none.
@@ -130,6 +134,67 @@ func TestAction(t *testing.T) {
 	}
 }
 
+// TestActionRunsNothingElse: what a shell would carry out of the action's input is a word; commands without the flags of
+// reports run as well, and quotes that do not end are an error.
+func TestActionRunsNothingElse(t *testing.T) {
+	a := theAction(t)
+	t.Chdir(t.TempDir())
+	commandInPath(t)
+	for command, want := range map[string]int{
+		"prove --scenarios 10 $(touch pwned) `touch pwned` ; touch pwned": exitCannot, "list targets) ; touch pwned ; (": exitCannot,
+		"list targets": exitHolds, "version": exitHolds, "help 'prove'": exitHolds, `atlas --help`: exitHolds,
+	} {
+		code, out, _ := a.run(t, command)
+		if code != want {
+			t.Errorf("%s: exit code %d, expected %d\n%s", command, code, want, out)
+		}
+		if _, err := os.Stat("pwned"); err == nil {
+			t.Fatalf("%s: it was carried out", command)
+		}
+	}
+	if code, _, _ := a.run(t, "prove 'semaphore"); code == exitHolds {
+		t.Error("a quote without an end is taken")
+	}
+}
+
+// TestActionsArePinned: what the action and the beginnings of CI take from others is named by its commit, and lockproof by its
+// version.
+func TestActionsArePinned(t *testing.T) {
+	for _, path := range []string{"../../../.github/actions/lockproof/action.yml", "start/ci/github.yml", "start/ci/gitlab.yml"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(data), "\n") {
+			_, used, uses := strings.Cut(line, "uses: ")
+			if uses && !strings.HasSuffix(used, "lockproof@RELEASE") && !regexp.MustCompile(`@[0-9a-f]{40}( |$)`).MatchString(used) || strings.Contains(line, "@latest") || strings.Contains(line, "@main") {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+	}
+}
+
+// TestNoCommandsOfClients: in a job of a service, what a client says is no command to the service, and our annotations are.
+func TestNoCommandsOfClients(t *testing.T) {
+	t.Setenv("GITHUB_ACTIONS", "true")
+	var out, errs bytes.Buffer
+	code := run([]string{"prove", "locked-is-success", "--scenarios", "300", "--annotate", "--out", t.TempDir()}, &out, &errs)
+	if code != exitViolated || !strings.Contains(out.String(), "\n::error title=mutual-exclusion is violated::") {
+		t.Errorf("exit code %d\n%s", code, out.String())
+	}
+	out.Reset()
+	errs.Reset()
+	run([]string{"prove", "##[error]x\n::stop-commands::x"}, &out, &errs)
+	if said := out.String() + errs.String(); strings.Contains(said, "##[") || strings.Contains(said, "\n::") || !strings.Contains(said, `##\u005berror`) {
+		t.Errorf("it is said\n%s", said)
+	}
+	guarded := guarded(&out)
+	fmt.Fprint(guarded, "::stop-commands::x\n")
+	if strings.Contains(out.String(), "::stop") {
+		t.Errorf("a client's line is %q", out.String())
+	}
+}
+
 // gitlabJob is the job that init writes for GitLab.
 type gitlabJob struct {
 	Image     string
@@ -175,7 +240,7 @@ func TestWrittenCI(t *testing.T) {
 			t.Fatal(err)
 		}
 		steps := workflow.Jobs["lockproof"].Steps
-		if len(steps) != 3 || steps[1].Run != l.setup["github"] || steps[2].Uses != "lockproof/lockproof/.github/actions/lockproof@main" || steps[2].With["command"] != "prove" {
+		if len(steps) != 3 || steps[1].Run != l.setup["github"] || steps[2].Uses != "lockproof/lockproof/.github/actions/lockproof@v"+engine.Version || steps[2].With["command"] != "prove" {
 			t.Errorf("%s: %+v", l.name, steps)
 		}
 
