@@ -1,6 +1,7 @@
 package gated_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -79,4 +80,51 @@ func merged(t *testing.T, c gated.Config) *gated.Part {
 		sum.Merge(read)
 	}
 	return sum
+}
+
+// FuzzPart: what somebody has stored as a part is merged and reported, or is none.
+func FuzzPart(f *testing.F) {
+	target, err := engine.TargetNamed("locked-is-success")
+	if err != nil {
+		f.Fatal(err)
+	}
+	c := gated.Config{
+		Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind,
+		Seed: 1, Scenarios: 20, Workers: 1, Slow: time.Hour, Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify),
+	}
+	part, err := gated.ProvePart(f.Context(), c, 0, 20)
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := json.Marshal(part)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var raw []byte
+	if err := json.Unmarshal(data, &raw); err != nil {
+		f.Fatal(err)
+	}
+	if err := part.Check(c, 0, 20); err != nil || part.Reproduced() == 0 {
+		f.Fatalf("%v; %v is reproduced", err, part.Reproduced())
+	}
+	f.Add(raw)
+	f.Add(raw[:len(raw)/2])
+	f.Add([]byte(nil))
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		data, err := json.Marshal(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := new(gated.Part)
+		if json.Unmarshal(data, read) != nil || read.Check(c, 0, 20) != nil {
+			return
+		}
+		sum := new(gated.Part)
+		sum.Merge(read)
+		if _, err := gated.Conclude(over, c, sum); err != nil {
+			t.Error(err)
+		}
+	})
 }

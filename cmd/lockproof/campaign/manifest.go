@@ -3,6 +3,7 @@ package campaign
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,6 +43,19 @@ func NewManifest(p *Plan) (*Manifest, error) {
 		return nil, fmt.Errorf("campaign %s: %w", p.Name, err)
 	}
 	return &Manifest{Plan: public, Tool: engine.Version, Build: build, Target: target}, nil
+}
+
+// DecodeManifest reads a manifest from a queue, where anybody may have put it. Its plan may be of another version, and is not
+// checked: see [Plan.Check].
+func DecodeManifest(data []byte) (*Manifest, error) {
+	m := new(Manifest)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, err
+	}
+	if m.Plan == nil {
+		return nil, errors.New("it has no plan")
+	}
+	return m, nil
 }
 
 // build is what the program was built from: a commit, or a hash of the program where there were changes beside it.

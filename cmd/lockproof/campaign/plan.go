@@ -105,12 +105,13 @@ func Decode(data []byte) (*Plan, error) {
 	if err := json.Unmarshal(data, p, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
 	}
-	return p, p.check()
+	return p, p.Check()
 }
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-func (p *Plan) check() error {
+// Check says what is wrong with a plan. Nothing is run for it.
+func (p *Plan) Check() error {
 	switch {
 	case p.Lockproof != Format:
 		return fmt.Errorf("lockproof: found %q, expected %q", p.Lockproof, Format)

@@ -168,8 +168,8 @@ func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
 	if err != nil {
 		return nil, q.explain(err)
 	}
-	m := new(campaign.Manifest)
-	if err := json.Unmarshal(entry.Value(), m); err != nil || m.Plan == nil {
+	m, err := campaign.DecodeManifest(entry.Value())
+	if err != nil {
 		return nil, fmt.Errorf("queue %s: the campaign %s there is of another version of lockproof: give this one another name", q.name, q.state.Bucket())
 	}
 	return m, nil
@@ -192,7 +192,9 @@ func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, e
 	}
 	there := q.manifest
 	mine := *there.Plan
-	if err = mine.Permit(c.Name != "", c.AllowExec); err != nil {
+	if err = mine.Check(); err != nil {
+		err = fmt.Errorf("queue %s: the plan of campaign %s: %w", q.name, mine.Name, err)
+	} else if err = mine.Permit(c.Name != "", c.AllowExec); err != nil {
 		err = fmt.Errorf("queue %s: %w", q.name, err)
 	} else if q.manifest, err = campaign.NewManifest(&mine); err == nil {
 		err = q.same(there)

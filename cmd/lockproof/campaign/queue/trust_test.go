@@ -61,6 +61,30 @@ func TestDevicesHaveNoHash(t *testing.T) {
 	expect(t, err.Error(), `"/dev/zero" is a device; expected a regular file`)
 }
 
+// TestPlansOfQueuesAreChecked: a plan that somebody has put into a queue, with numbers that no campaign has, ends a worker
+// with an error, and not with its memory.
+func TestPlansOfQueuesAreChecked(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", 100, 50), Server: server, Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	kv := bucket(t, jetStream(t, server), "lockproof_night")
+	for text, says := range map[string]string{
+		`{"plan":{"lockproof":"campaign","version":1,"name":"night","configurations":[{"clients":1,"admins":2147483648}]}}`: "admins 2147483648",
+		`{"plan":{"lockproof":"campaign","version":1,"name":"day","sample":{}}}`:                                            `says that it is called "day"`,
+		`{}`:  "is of another version of lockproof",
+		`[[[`: "is of another version of lockproof",
+	} {
+		forge(t, kv, "manifest", []byte(text))
+		err := queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "night", Workers: 1})
+		if err == nil {
+			t.Errorf("%s is taken", text)
+			continue
+		}
+		expect(t, err.Error(), says)
+	}
+}
+
 // bucket is a campaign's bucket, as anybody has it who may write to the queue.
 func bucket(t *testing.T, js jetstream.JetStream, name string) jetstream.KeyValue {
 	t.Helper()
