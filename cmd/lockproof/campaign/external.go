@@ -39,7 +39,8 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 	}
 	c.Workers, c.Found = 1, o.Found
 	c.Starter = &subprocess.Starter{Command: c.Exec, Stderr: o.Stderr}
-	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, gated.DefaultScenarios), sum: new(gated.Part)}
+	c.Scenarios = cmp.Or(p.Budget.Executions, gated.DefaultScenarios)
+	j := &externalJob{plan: p, config: c, limit: c.Scenarios, sum: new(gated.Part)}
 	j.size = cmp.Or(p.Shard, max(externalShard, j.limit/mostShards+1))
 	if err := few(j.limit, j.size); err != nil {
 		return nil, err

@@ -71,7 +71,8 @@ func (p *Plan) sampleJob(o Options) (Job, error) {
 		return nil, err
 	}
 	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0 || p.Sample.Guided > 0
-	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, sample.DefaultScenarios), sum: new(sample.Part)}
+	c.Scenarios = cmp.Or(p.Budget.Executions, sample.DefaultScenarios)
+	j := &sampleJob{plan: p, config: c, limit: c.Scenarios, sum: new(sample.Part)}
 	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards+1)))
 	if err := few(j.limit, j.size); err != nil {
 		return nil, err
