@@ -54,9 +54,5 @@ func Violating(t *scenario.Trace, p property.Property) ([]scenario.Action, bool)
 	if !violated {
 		return nil, false
 	}
-	var actions []scenario.Action
-	for i := range t.Steps[:min(v.Step+1, len(t.Steps))] {
-		actions = append(actions, t.Steps[i].Action)
-	}
-	return actions, true
+	return actions(t.Steps[:min(v.Step+1, len(t.Steps))]), true
 }

@@ -52,8 +52,16 @@ func Replay(t *scenario.Trace) scenario.Scenario {
 		}
 	}
 	s.Schedule = scenario.Schedule{Strategy: scenario.Replay, Before: s.Schedule.Before}
-	for _, step := range t.Steps {
-		s.Schedule.Actions = append(s.Schedule.Actions, step.Action)
-	}
+	s.Schedule.Actions = actions(t.Steps)
 	return s
+}
+
+// actions are those of some steps, without audits: they come by themselves when all else is over.
+func actions(steps []scenario.TraceStep) (all []scenario.Action) {
+	for i := range steps {
+		if a := steps[i].Action; a.Kind != scenario.Audit {
+			all = append(all, a)
+		}
+	}
+	return all
 }

@@ -76,6 +76,19 @@ func (n *Declared) Queues() []string {
 	return slices.Sorted(maps.Keys(n.queues))
 }
 
+// Gone forgets the queues that do not exist any more, and gives their names.
+func (n *Declared) Gone(exists func(string) bool) (gone []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for name := range n.queues {
+		if !exists(name) {
+			gone = append(gone, name)
+			delete(n.queues, name)
+		}
+	}
+	return gone
+}
+
 // Take notes what a client is about to declare.
 func (n *Declared) Take(queue string) {
 	n.mu.Lock()
@@ -112,18 +125,7 @@ func (b realBroker) settle() {
 	if b.notes == nil || b.Disagreement() != "" {
 		return
 	}
-	b.declared.mu.Lock()
-	defer b.declared.mu.Unlock()
-	var gone []string
-	b.Observe(func(v wire.State) {
-		for name := range b.declared.queues {
-			if !v.Exists(name) {
-				gone = append(gone, name)
-				delete(b.declared.queues, name)
-			}
-		}
-	})
-	b.notes.Forget(gone)
+	b.Observe(func(v wire.State) { b.notes.Forget(b.declared.Gone(v.Exists)) })
 }
 
 func (b realBroker) disagreement() string { return b.Disagreement() }

@@ -140,7 +140,7 @@ func (d *causer) reply(i int) string { return style.Printable(d.Steps[i].Reply) 
 func (d *decider) events(i, c int) (of []history.Event) {
 	s := &d.Steps[i]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
-		if e.Process > 0 && clientOf(e, len(d.Scenario.Clients)) == c {
+		if e.Process > 0 && clientOf(e, d.Clients()) == c {
 			of = append(of, e)
 		}
 	}

@@ -83,7 +83,7 @@ func (d *decider) client() int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
 		if e.Type != history.Invoke && e.Process > 0 {
-			return clientOf(e, len(d.Scenario.Clients))
+			return clientOf(e, d.Clients())
 		}
 	}
 	return int(s.Action.Client)
@@ -97,7 +97,7 @@ func (d *decider) invoked(c int, op lock.Op) int {
 	for i := d.shows; i >= 0; i-- {
 		s := &d.Steps[i]
 		for _, e := range d.History.Events[s.First : s.First+s.Events] {
-			if e.Type == history.Invoke && clientOf(e, len(d.Scenario.Clients)) == c && (op == lock.NoOp || e.F.Op() == op) {
+			if e.Type == history.Invoke && clientOf(e, d.Clients()) == c && (op == lock.NoOp || e.F.Op() == op) {
 				return i
 			}
 		}
@@ -229,7 +229,7 @@ func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
 		switch from := d.invoked(c, lock.NoOp); {
-		case e.Type == history.Invoke || clientOf(e, len(d.Scenario.Clients)) != c:
+		case e.Type == history.Invoke || clientOf(e, d.Clients()) != c:
 		case e.F.Op() == lock.Acquire && e.Held:
 			return d.last(from, d.shows, c, claims)
 		case e.F.Op() == lock.Verify:

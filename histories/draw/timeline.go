@@ -77,7 +77,7 @@ const unnumbered = -1
 
 // tell makes a timeline of a trace.
 func tell(t *scenario.Trace) *timeline {
-	s := &timeline{clients: len(t.Scenario.Clients), kind: t.History.Kind, unknown: len(t.Setup) == 0}
+	s := &timeline{clients: t.Clients(), kind: t.History.Kind, unknown: len(t.Setup) == 0}
 	for _, l := range t.Scenario.Locks {
 		s.locks = append(s.locks, l.Name)
 	}

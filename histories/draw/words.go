@@ -65,7 +65,7 @@ func completionWords(e history.Event, kind lock.Kind) string {
 
 // errorWords is what a client said of a call that failed: a quotation, in which nothing is left that a terminal obeys.
 func errorWords(t *scenario.Trace, e history.Event, said string) string {
-	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, len(t.Scenario.Clients)), e.F, said)
+	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, t.Clients()), e.F, said)
 }
 
 // maxErrors is how many errors of one execution are printed below its diagram.
@@ -139,6 +139,11 @@ func actionWords(a scenario.Action, w lock.Words) string {
 		return fmt.Sprintf("%d ms pass", a.Arg)
 	case scenario.Idle:
 		return fmt.Sprintf("%d s pass in which nobody does anything", a.Arg)
+	case scenario.Audit:
+		if a.Client == 0 {
+			return "faults end, and all that is under way"
+		}
+		return "audit"
 	case scenario.Restart:
 		if w.Restarted != "" {
 			return the + " restarts: " + w.Restarted

@@ -37,6 +37,7 @@ type Judge struct {
 	working   map[work]*contenders
 	contents  map[uint16]*contents // by lock, as its fences
 	fences    map[uint16]*Fence
+	slots     map[uint16]*Slots // by lock; nil where they are not judged
 	limits    limits
 	answers   history.Answers
 	verdicts  [len(judged)]linear.Verdict
@@ -55,13 +56,21 @@ func New(h *history.History, o linear.Options) *Judge {
 	return w
 }
 
+// Certain judges a history of clients, whose design is not known, also by how many slots there may be: no-phantom-slot, and
+// limit-respected of every semaphore.
+func Certain(h *history.History, o linear.Options) *Judge {
+	w := New(h, o)
+	w.slots = make(map[uint16]*Slots)
+	return w
+}
+
 // Answers are what operations came to by now.
 func (w *Judge) Answers() history.Answers { return w.answers }
 
 // Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
-		if v.Checked > 0 || !property.Announceable.Has(v.Property) {
+		if v.Checked > 0 || !property.Announceable.With(property.NoPhantomSlot).Has(v.Property) {
 			all = append(all, v)
 		}
 	}
@@ -69,7 +78,7 @@ func (w *Judge) Verdicts() (all []linear.Verdict) {
 }
 
 // judged are the properties.
-var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected}
+var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
@@ -117,6 +126,7 @@ type seen struct {
 	slots      int    // the operation's number of slots
 	fewest     int    // there were at least so many when it was called
 	takes      int    // and it may take so many of them away
+	most       int    // slots that there may have been since it asked for what it holds, or is asking
 }
 
 // judge notes that a property was put to the test.
@@ -231,6 +241,7 @@ func (w *Judge) invoked(i int, e *history.Event) {
 		s.slots, s.fewest = int(e.Slots), there.fewest
 		s.takes = there.begin(e)
 	}
+	w.administer(e, s)
 	switch e.F.Op() {
 	case lock.Release:
 		w.released(e, s)
@@ -260,6 +271,7 @@ func (w *Judge) completed(i int, e *history.Event) {
 		there.end(e, s.slots, s.takes)
 		nothing = there.refuses(e.F.Op(), s.slots, s.fewest)
 	}
+	w.administer(e, s)
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Type == history.OK && e.Held:
 		w.acquired(i, e, s)
@@ -305,6 +317,7 @@ func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 		return
 	}
 	w.exclude(i, e, at, i)
+	w.within(i, e, s)
 	w.believe(i, e.Process, s, at)
 }
 
@@ -380,10 +393,11 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 		return
 	}
 	rivals := w.believing(at, s.invoked)
-	ok := !e.Held || len(rivals) < w.limit(e.Lock, at)
+	ok := !e.Held || len(rivals) < w.limit(e.Lock, at) || w.counted(at)
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), w.h.Who(first(rivals)))
 	if e.Held && !s.ended {
 		w.exclude(i, e, at, i)
+		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
 	}
 }
@@ -401,9 +415,14 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	}
 }
 
+// counted reports whether it is counted how many hold a lock, whose slots have no numbers and come and go.
+func (w *Judge) counted(at place) bool {
+	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
+}
+
 // exclusive judges a yes by those who believed then.
 func (w *Judge) exclusive(g *grant, at place) bool {
-	ok := len(g.others) < w.limit(at.lock, at)
+	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }

@@ -87,7 +87,7 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 		Property: v.Property, Kind: t.History.Kind, Lock: uint8(v.Lock), Slot: uint8(v.Slot), Detail: v.Why,
 	}}
 	if v.Property != property.Linearizable && v.Event >= 0 { // what is said of linearizability names the client itself
-		out.Client = uint8(history.ClientOf(t.History.Events[v.Event].Process, len(t.Scenario.Clients)))
+		out.Client = uint8(history.ClientOf(t.History.Events[v.Event].Process, t.Clients()))
 	}
 	return out
 }

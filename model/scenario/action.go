@@ -27,13 +27,14 @@ const (
 	Idle                    // Arg seconds pass in which nobody does anything
 	Stall                   // the client's next command takes effect, and its reply waits, with all that comes behind it
 	Arrive                  // what has waited for the client arrives: replies, or that its connection is gone
+	Audit                   // all comes to rest, and a client, of those that audit or have survived, carries out an operation alone
 	actionKinds
 )
 
 var actionNames = [actionKinds]string{
 	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
 	"pause", "advance", "restart", "choose", "clock-ahead", "clock-behind", "clock-fast", "clock-slow", "idle",
-	"stall", "arrive",
+	"stall", "arrive", "audit",
 }
 
 // String is the action's name in files.
@@ -67,7 +68,7 @@ func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 // Fault reports whether something goes wrong in the action: it is not what clients do of themselves, nor time, nor what the
 // broker notices.
 func (d ActionKind) Fault() bool {
-	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive
+	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive && d != Audit
 }
 
 // Clock reports whether the action is a fault of its client's clock.

@@ -24,6 +24,9 @@ type Trace struct {
 	Errors map[int]string
 }
 
+// Clients is how many clients there are: those of the scenario, and those that audit.
+func (t *Trace) Clients() int { return max(len(t.Scenario.Clients), t.History.Clients) }
+
 // Violation is the first violation of a property in the trace, and whether there is one.
 func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	i := slices.IndexFunc(t.Violations, func(v Violation) bool { return v.Property == p })

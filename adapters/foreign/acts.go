@@ -1,0 +1,272 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Ready implements [scenario.World].
+func (r *run) Ready(c uint8) bool {
+	p := &r.clients[c-1]
+	if p.dead || p.wake > r.now || !r.turn(p) {
+		return false
+	}
+	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
+}
+
+// mostByThemselves is how many commands in a row pass of a client that nobody has called and that was sent nothing, while what the
+// broker has of the locks stays as it is.
+const mostByThemselves = 8
+
+// chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every
+// so often. What else it sends has to wait until it is called, so that the others come to go on.
+func (a *clientHandle) chatters() bool { return a.unasked >= mostByThemselves }
+
+// atChange reports whether the next command of a client may change what the broker has of a lock. That of an operation that is still
+// to be called may, but of one that only asks.
+func (r *run) atChange(p *clientState) bool {
+	cmd := p.first()
+	if cmd == nil {
+		ops := r.sc.Clients[p.id-1].Ops
+		return p.next < len(ops) && ops[p.next].Op != lock.Verify && ops[p.next].Op != lock.Count
+	}
+	model := cmd.Model(func(string) amqp.Queue { return 0 })
+	return mayChange(&model)
+}
+
+// atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then, or late, is the reply.
+func (r *run) atChanges() bool {
+	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool {
+		return f.Do == scenario.Lose || f.Do == scenario.CrashEffect || f.Do == scenario.Stall
+	})
+}
+
+// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. More of one operation do
+// not count but as its end, and one without any counts: so faults come in all operations and between any two, however many commands
+// they take.
+func (r *run) SentBy(c uint8) uint16 {
+	switch p := &r.clients[c-1]; {
+	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
+		return p.changes - 1
+	case r.sc.Deeper == scenario.EveryChange:
+		return p.changes
+	case r.sc.Deeper == scenario.EveryCommand:
+		return p.sent
+	default:
+		return p.weight
+	}
+}
+
+// mayChange reports whether a command may change what the broker has of a lock.
+func mayChange(cmd *amqp.Command) bool {
+	switch cmd.Method {
+	case amqp.QueueDeclare, amqp.ExchangeDeclare:
+		return !cmd.Flags.Has(amqp.Passive)
+	case amqp.BasicQos, amqp.TxSelect, amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect:
+		return false
+	}
+	return true
+}
+
+// mostWeighed is how many commands of one operation count.
+const mostWeighed = 3
+
+// weighs reports whether the n-th command of an operation counts, from the second on.
+func (r *run) weighs(n int) bool {
+	n -= int(r.sc.Deeper)
+	return n > 1 && n <= mostWeighed
+}
+
+// Ways implements [scenario.World]: what a client draws by itself is its own business.
+func (r *run) Ways(uint8) int { return 0 }
+
+// Links implements [scenario.World]: what else a client does is its own business, too.
+func (r *run) Links(uint8) uint8 { return 1 }
+
+// Undetected implements [scenario.World].
+func (r *run) Undetected() uint8 {
+	if len(r.halfOpen) == 0 {
+		return 0
+	}
+	return r.numberOf(r.halfOpen[0].client)
+}
+
+// Wake implements [scenario.World].
+func (r *run) Wake() int64 {
+	wake := int64(0)
+	for i := range r.clients {
+		p := &r.clients[i]
+		if !p.dead && p.wake > r.now && (p.busy || r.upcoming(p, uint8(i+1))) && (wake == 0 || p.wake < wake) {
+			wake = p.wake
+		}
+	}
+	return max(0, wake-r.now)
+}
+
+// first is the client's first command at the gate, unless somebody else's has to pass before it.
+func (a *clientHandle) first() *wire.Command {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	if len(a.parked) == 0 || !a.parked[0].IsNext() {
+		return nil
+	}
+	return a.parked[0]
+}
+
+// upcoming passes over operations that make no sense now and reports whether one is left.
+func (r *run) upcoming(p *clientState, c uint8) bool {
+	ops := r.sc.Clients[c-1].Ops
+	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
+		p.next++
+	}
+	return p.next < len(ops)
+}
+
+// mayRelease reports whether an operation is a release of what is not held, and is known to be that: after an acquire
+// without an answer it is not.
+func (p *clientState) mayRelease(op scenario.Operation) bool {
+	return op.Op == lock.Release && op.Arg == scenario.Anyway && p.held == 0 && !p.unsure
+}
+
+// lockOf is which lock a client uses, or has used last where it audits.
+func (r *run) lockOf(c uint8) uint8 { return r.clients[c-1].lock }
+
+// Can reports whether an action is possible now.
+func (r *run) Can(a scenario.Action) bool {
+	if !r.playable(a.Kind) {
+		return false
+	}
+	if a.Kind.Global() {
+		return a.Client == 0
+	}
+	if a.Client == 0 || int(a.Client) > len(r.clients) {
+		return false
+	}
+	p := &r.clients[a.Client-1]
+	switch a.Kind {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		return r.Ready(a.Client)
+	case scenario.Stall:
+		return r.Ready(a.Client) && !p.awaited()
+	case scenario.Arrive:
+		return p.awaited() || !p.dead && len(r.untold(p)) > 0
+	case scenario.CrashBefore, scenario.Pause:
+		return !p.dead
+	case scenario.Drop, scenario.ChannelError:
+		return !p.dead && len(r.open(p)) > 0
+	case scenario.Detect:
+		return slices.ContainsFunc(r.halfOpen, func(l *connection) bool { return l.client == p.clientHandle })
+	}
+	return false
+}
+
+// idle lets a long time pass for the broker. Clients' own clocks cannot be turned, so that one which renews what it holds does not
+// come to that: what it holds, it holds for certain no more, until it is told so again.
+func (r *run) idle(seconds int64) {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.dead && (p.held > 0 || p.busy) {
+			r.event(history.Gone, p.id)
+		}
+	}
+	r.pass(1000 * seconds)
+}
+
+// pass lets virtual time pass.
+func (r *run) pass(ms int64) {
+	r.now += ms
+	r.record.At(r.now)
+	r.promises.At(r.now)
+	r.broker.Advance(ms)
+	for i := range r.clients {
+		if p := &r.clients[i]; p.paused && p.wake <= r.now {
+			p.wakeUp()
+		}
+	}
+}
+
+func (a *clientHandle) wakeUp() {
+	a.runner.mu.Lock()
+	a.paused = false
+	a.runner.mu.Unlock()
+	if a.client != nil {
+		a.client.Continue()
+	}
+}
+
+// has reports whether the broker has a connection.
+func (r *run) has(l *connection) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l.opened && !l.released
+}
+
+// open are a client's connections that the broker has and the client did not give up.
+func (r *run) open(p *clientState) (open []*connection) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range p.connections {
+		if l.opened && !l.released && !l.halfOpen {
+			open = append(open, l)
+		}
+	}
+	return open
+}
+
+// invoke calls a client's next operation.
+func (r *run) invoke(c uint8) {
+	p := &r.clients[c-1]
+	if p.busy || !r.upcoming(p, c) {
+		return
+	}
+	op := r.sc.Clients[c-1].Ops[p.next]
+	p.next++
+	p.called++
+	r.call(p, r.lockOf(c), op)
+}
+
+// call calls an operation of a client on a lock.
+func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
+	p.busy, p.lock, p.op, p.arg, p.needless = true, l, op.Op, op.Arg, p.mayRelease(op)
+	p.counted, p.weight = 0, p.weight+1
+	params := Params{Name: r.place(r.sc.Locks[l].Name)}
+	switch op.Op {
+	case lock.Acquire:
+		switch {
+		case r.about.Limits:
+			params.Limit = int(p.arg)
+		case waits(op):
+			params.Timeout, p.arg = waitTime, 0
+		}
+	case lock.Verify, lock.Release:
+		p.arg = max(1, p.held)
+		params.Slot = int(p.arg)
+	case lock.Wait:
+		params.Slot = int(op.Arg)
+	case lock.Create, lock.Add, lock.Remove:
+		params.Slots = int(op.Arg)
+	}
+	if r.burst > 0 {
+		p.before = p.server.Counts()
+	}
+	if !r.auditing {
+		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // who waits may ask again and again
+	}
+	r.record.invoke(p, l, r.alike)
+	p.clientHandle.call(op.Op, params)
+}
+
+// waits reports whether an operation is an acquire that may wait for the lock.
+func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
+
+// bears reports whether what an operation costs is the operation's: its client has the connection that it works on, and nothing has
+// befallen anybody, so that it has nothing to mend.
+func (r *run) bears(p *clientState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.befell.faulty() && (r.shared || p.current != nil)
+}

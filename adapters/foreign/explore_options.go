@@ -1,0 +1,161 @@
+package foreign
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// option is something that can happen in a state: an action, or none where rest says so. That is what a client does
+// that takes no step, when nothing befalls it before its next one, if there is one; of client 0 it is the end.
+type option struct {
+	scenario.Action
+	rest bool
+}
+
+// actors is a set of those that options are of, as bits: clients, and the broker that notices that one is gone. All
+// options of one actor in a state are ways for its next step to go.
+type actors uint32
+
+func (o option) actor() actors {
+	if o.Kind == scenario.Detect {
+		return 1 << (lock.MaxClients + o.Client)
+	}
+	return 1 << o.Client
+}
+
+func (o option) ends() bool { return o.rest && o.Client == 0 }
+
+// faulty reports whether the option is a fault.
+func (o option) faulty() bool { return !o.rest && o.Kind != scenario.Step && o.Kind != scenario.Detect }
+
+// steps reports whether its client takes a step by it.
+func (o option) steps() bool {
+	return !o.rest && (o.Kind == scenario.Step || o.Kind == scenario.CrashEffect || o.Kind == scenario.Lose)
+}
+
+func (o option) possible(r *run) bool { return o.rest || r.Can(o.Action) }
+
+// options are what can happen next.
+func (e *explorer) options(r *run) (all []option) {
+	left, rested := e.left()
+	goes := false
+	for i := range r.clients {
+		c := uint8(i + 1)
+		before := len(all)
+		if detect := (option{Action: scenario.Action{Kind: scenario.Detect, Client: c}}); r.Can(detect.Action) {
+			all = append(all, detect)
+		}
+		if e.mayStep(r, c) {
+			all = e.steps(r, c, &left, all)
+		}
+		goes = goes || len(all) > before
+		if ready := r.Ready(c); ready || !rested[i] {
+			faults := e.mishaps(r, c, &left, nil)
+			if possible := e.faults; !e.naive && !ready && possible.Crashes+possible.Drops > 0 && r.vulnerable(c) {
+				all = append(all, option{Action: scenario.Action{Client: c}, rest: true})
+			}
+			all = append(all, faults...)
+		}
+	}
+	if e.naive && !goes && len(all) > 0 { // it may as well end there
+		all = append(all, option{rest: true})
+	}
+	return all
+}
+
+// left is how many faults the path leaves to happen, and which clients rest on it.
+func (e *explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
+	left = e.faults
+	for _, n := range e.path {
+		switch o := n.chosen; {
+		case o.rest && o.Client > 0:
+			rested[o.Client-1] = true
+			continue
+		case o.steps():
+			rested[o.Client-1] = false
+		}
+		switch n.chosen.Kind {
+		case scenario.CrashBefore, scenario.CrashEffect:
+			left.Crashes--
+		case scenario.Drop:
+			left.Drops--
+		case scenario.ChannelError:
+			left.ChannelErrors--
+		case scenario.Lose:
+			left.Lost--
+		}
+	}
+	return left, rested
+}
+
+// mayStep reports whether a client may take a step, as far as preemptions are bounded.
+func (e *explorer) mayStep(r *run, c uint8) bool {
+	if !r.Ready(c) || e.preemptions == nil {
+		return r.Ready(c)
+	}
+	used, last := 0, uint8(0)
+	for _, n := range e.path {
+		if !n.chosen.steps() {
+			continue
+		}
+		if n.preempts(last) {
+			used++
+		}
+		last = n.chosen.Client
+	}
+	return last == 0 || last == c || !r.Ready(last) || used < *e.preemptions
+}
+
+// preempts reports whether the step turns from a client that could go on.
+func (n *node) preempts(last uint8) bool {
+	if last == 0 || last == n.chosen.Client {
+		return false
+	}
+	for _, o := range n.options {
+		if o.Client == last && o.steps() {
+			return true
+		}
+	}
+	return false
+}
+
+// steps appends a client's next step, and what can become of it.
+func (e *explorer) steps(r *run, c uint8, left *sim.FaultBounds, all []option) []option {
+	all = append(all, option{Action: scenario.Action{Kind: scenario.Step, Client: c}})
+	if left.Crashes > 0 && !left.CleanCrashes {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.CrashEffect, Client: c, Late: left.Late}})
+	}
+	if left.Lost > 0 {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Lose, Client: c}})
+	}
+	if left.Lost > 0 && left.Late {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Lose, Client: c, Late: true}})
+	}
+	return all
+}
+
+// mishaps appends what can befall a client between two steps.
+func (e *explorer) mishaps(r *run, c uint8, left *sim.FaultBounds, all []option) []option {
+	if !r.vulnerable(c) {
+		return all
+	}
+	if left.Crashes > 0 {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.CrashBefore, Client: c, Late: left.Late}})
+	}
+	open := len(r.open(&r.clients[c-1]))
+	if left.Drops > 0 && open == 1 {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c}})
+	}
+	for which := 1; left.Drops > 0 && open > 1 && which <= open; which++ {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c, Arg: uint32(which)}})
+	}
+	if left.ChannelErrors > 0 && open > 0 && r.Ready(c) {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.ChannelError, Client: c}})
+	}
+	return all
+}
+
+// vulnerable reports whether it makes a difference what befalls a client: not to one that is dead. Of what others are to have, nothing
+// is known.
+func (r *run) vulnerable(c uint8) bool { return !r.clients[c-1].dead }

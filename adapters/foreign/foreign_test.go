@@ -1,0 +1,261 @@
+package foreign_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+func TestReferenceHolds(t *testing.T) {
+	for _, target := range amqplock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			runner := newRunner(t, target, nil)
+			source := sim.NewSource(sim.Space{Target: target}, 7)
+			var u foreign.Uncontrolled
+			var seen property.Set
+			n := 300
+			if testing.Short() {
+				n = 50
+			}
+			for i := range n {
+				sc := runner.Playable(source.Scenario(i))
+				runner.Measure(time.Duration((i%4)/3) * foreign.Settle)
+				x, err := runner.Run(t.Context(), &sc)
+				if err == nil && x.Found&foreign.Measured != 0 { // the machine may be busy
+					runner.Measure(foreign.SettleLong)
+					x, err = runner.Run(t.Context(), &sc)
+				}
+				if err != nil {
+					t.Fatalf("scenario %d: %v", i, err)
+				}
+				u.Add(x.Uncontrolled)
+				seen |= x.Exercised
+				if x.Found != 0 {
+					t.Fatalf("scenario %d: %v violated\n%s", i, x.Violations, drawn(x))
+				}
+			}
+			if !u.Free() {
+				t.Logf("not controlled: %v", u.Words())
+			}
+			if missing := property.ApplicableForeign(target.Kind, 0) &^ seen; missing != 0 && !testing.Short() {
+				t.Errorf("never exercised: %b", missing)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeft ends a runner in the midst of everything, and looks for what is left behind.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	target := amqplock.References[0]
+	for i := range 10 {
+		runner, err := foreign.NewRunner(t.Context(), foreign.Config{
+			Starter: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}, Kind: target.Kind,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond)
+		source := sim.NewSource(sim.Space{Target: target}, uint64(i))
+		for err = nil; err == nil; {
+			sc := runner.Playable(source.Scenario(i))
+			_, err = runner.Run(ctx, &sc)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines before, %d after", before, n)
+	}
+}
+
+func newRunner(t testing.TB, target *lock.Target, edit func(*foreign.Config)) *foreign.Runner {
+	t.Helper()
+	c := foreign.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind}
+	if edit != nil {
+		edit(&c)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	runner, err := foreign.NewRunner(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return runner
+}
+
+func drawn(x *foreign.Execution) string {
+	var b strings.Builder
+	draw.Draw(&b, x.Trace, style.Style{})
+	return b.String()
+}
+
+// unseen are mutants whose bug shows in nothing that a client is told, and why.
+var unseen = map[string]string{
+	"mutex-claim-unseen": "claiming is how somebody else's mutex may ask",
+	"claim-unseen":       "claiming is how somebody else's semaphore may ask",
+	"retries-forever":    "how often a client means to retry is not known",
+	"admin-mutex-kept":   "it stays behind a channel that the broker has closed unasked, as RabbitMQ closes none",
+	"timeout-is-refusal": "a reply is lost with its connection, so that nobody waits for it in vain",
+	"one-connection":     "each client is a process of its own",
+	"admin-mutex-early":  "what it leaves for a moment nobody meets there",
+	"ascending-removal":  "there are as many slots as there should be",
+	"wait-forever":       "it waits for a holder who never goes",
+	"names-run-together": "only locks of eleven slots meet another's queues",
+}
+
+// TestMutantsAreCaught has the suite that proves the prover run behind real sockets.
+func TestMutantsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the mutants behind the gate, which take half a minute")
+	}
+	for _, target := range mutant.All {
+		t.Run(target.Name, func(t *testing.T) {
+			why, hidden := unseen[target.Name]
+			if seen := violated(t, target); hidden != (seen == 0) {
+				t.Errorf("violates %v; it breaks %s: %s", seen.Names(), target.Breaks, why)
+			}
+		})
+	}
+}
+
+func propertyNamed(t *testing.T, name string) property.Property {
+	p, err := property.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// violated are the properties that a mutant violates behind the gate in the first execution that violates any.
+func violated(t *testing.T, target *lock.Target) (seen property.Set) {
+	breaks := propertyNamed(t, target.Breaks)
+	runner := newRunner(t, target, nil)
+	source := sim.NewSource(sim.Space{Target: target}, 7)
+	for i := range 400 {
+		sc := runner.Playable(source.Scenario(i))
+		runner.Measure(0)
+		if foreign.Measured.Has(breaks) {
+			runner.Measure(foreign.SettleBriefly)
+		}
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatalf("scenario %d: %v", i, err)
+		}
+		if seen = x.Found; seen != 0 {
+			break
+		}
+	}
+	return seen
+}
+
+// TestSameSeedSameOrder plays every scenario twice: a client that does nothing by itself sends the same
+// commands in the same order, is told the same, and is judged the same.
+func TestSameSeedSameOrder(t *testing.T) {
+	for _, target := range amqplock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			source := sim.NewSource(sim.Space{Target: target}, 3)
+			var traces [2][]string
+			for turn := range traces {
+				runner := newRunner(t, target, nil)
+				for i := range 60 {
+					if turn == 1 {
+						i = 59 - i // what was played before makes no difference
+					}
+					sc := runner.Playable(source.Scenario(i))
+					x, err := runner.Run(t.Context(), &sc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					traces[turn] = append(traces[turn], drawn(x))
+				}
+			}
+			slices.Reverse(traces[1])
+			for i := range traces[0] {
+				if traces[0][i] != traces[1][i] {
+					t.Errorf("scenario %d came to two executions:\n%s\n%s", i, traces[0][i], traces[1][i])
+				}
+			}
+		})
+	}
+}
+
+// mute is a client that never speaks to a broker.
+type mute struct{ external.Client }
+
+func (mute) Start(context.Context, int) (external.Client, error) { return mute{}, nil }
+
+func (mute) Initialize(context.Context, external.Setup) (external.About, error) {
+	return external.About{Name: "mute", Locks: []lock.Kind{lock.Mutex}, Operations: []lock.Op{lock.Acquire, lock.Release}}, nil
+}
+
+func (mute) Call(context.Context, lock.Op, external.Params) (lock.Result, error) {
+	return lock.Result{Outcome: lock.Done}, nil
+}
+
+func (mute) Close() error { return nil }
+
+// TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
+func TestElsewhere(t *testing.T) {
+	_, err := foreign.NewRunner(t.Context(), foreign.Config{Starter: mute{}, Kind: lock.Mutex})
+	if !errors.Is(err, external.ErrElsewhere) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// unwieldy is a client that can't be compared with another.
+type unwieldy struct {
+	external.Client
+	_ []int
+}
+
+type unwieldyStarter struct{ external.Starter }
+
+func (s unwieldyStarter) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return unwieldy{Client: c}, err
+}
+
+// TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
+func TestUncomparableClients(t *testing.T) {
+	target := amqplock.References[0]
+	runner := newRunner(t, target, func(c *foreign.Config) { c.Starter = unwieldyStarter{c.Starter} })
+	source := sim.NewSource(sim.Space{Target: target}, 7)
+	for i := range 5 {
+		sc := runner.Playable(source.Scenario(i))
+		if x, err := runner.Run(t.Context(), &sc); err != nil || x.Found != 0 {
+			t.Fatalf("scenario %d: %v", i, err)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package foreign
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// gate is where the commands of one client wait.
+type gate struct {
+	runner *Runner
+	client *clientHandle
+}
+
+// connection is one connection of a client.
+type connection struct {
+	conn           *wire.Conn
+	client         *clientHandle
+	channels       []uint16 // as they were first used: the i-th is channel i+1 in traces
+	broken         uint16   // a channel that the broker is to close when the client next uses it; 0 is none
+	opened         bool     // the broker has it
+	released       bool     // the broker has seen its end
+	cut            bool     // the client can have learnt of it
+	repliesDropped bool     // no answer reaches the client any more
+	halfOpen       bool     // given up or dead, and the broker has not noticed
+	hungUp         bool     // the client has closed its socket
+	stalled        bool     // what the broker answers waits
+	ended          bool     // and so does its end
+	kept           []*wire.Answer
+	unheard        int // commands that have passed and are not answered
+	used           int // the how manieth exchange of the run was its last; 0 is none
+	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
+	// itself, or who opens the gate.
+	passage sync.Mutex
+}
+
+// exchange is a command and what it was answered.
+type exchange struct {
+	command  *wire.Command
+	reply    amqp.Reply
+	answered bool
+	joins    bool // another message to be confirmed on the channel was at the gate when it passed
+}
+
+// Opened notes a connection. One that a client was opening when it was killed is cut as the others were.
+func (g *gate) Opened(c *wire.Conn) {
+	s := g.runner
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &connection{conn: c, client: g.client, cut: g.client.client == nil}
+	if l.cut {
+		c.Cut()
+	}
+	s.connections[c] = l
+	g.client.connections = append(g.client.connections, l)
+}
+
+// Arrived parks a command, or lets it pass while the gate is open.
+func (g *gate) Arrived(c *wire.Command) {
+	s := g.runner
+	s.mu.Lock()
+	a, l := s.sender(g.client), s.connections[c.Conn]
+	if !s.open && (l.cut || c.Obsolete()) { // it was on its way when the connection or the channel broke
+		s.mu.Unlock()
+		c.Discard()
+		return
+	}
+	if !s.open && a.rested {
+		a.late++
+	}
+	if !s.open {
+		a.parked = append(a.parked, c)
+		a.asleep, a.stalled = false, false
+		s.notify()
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	s.passAll(l, c)
+}
+
+// passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
+// behind them one that comes just then.
+func (s *Runner) passAll(l *connection, last ...*wire.Command) {
+	l.passage.Lock()
+	defer l.passage.Unlock()
+	s.mu.Lock()
+	all := append(s.takeParked(l), last...)
+	for _, c := range all {
+		l.passing(c)
+		if s.onCommands != nil {
+			s.onCommands(c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		c.Pass()
+	}
+}
+
+// takeParked takes a connection's commands off the gate, whoever has sent them. mu is held.
+func (s *Runner) takeParked(l *connection) (all []*wire.Command) {
+	for _, a := range s.everybody() {
+		a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
+			mine := c.Conn == l.conn
+			if mine {
+				all = append(all, c)
+			}
+			return mine
+		})
+	}
+	slices.SortFunc(all, func(a, b *wire.Command) int { return cmp.Compare(a.Number, b.Number) })
+	return all
+}
+
+// passing notes what a command does to its connection that has been taken off the gate. mu is held.
+func (l *connection) passing(c *wire.Command) {
+	switch c.Method.ID() {
+	case frame.ConnectionOpenID:
+		l.opened = true
+		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
+	case frame.ChannelOpenID, frame.ChannelCloseID: // libraries use numbers again, and a channel that is closed is past its errors
+		if l.broken == c.Channel {
+			l.broken = 0
+		}
+	case frame.ConnectionCloseID:
+		l.cut = true // what the client has sent behind it means nothing
+		l.client.runner.leave(l)
+		l.client.runner.discard(func(o *wire.Command) bool { return o.Conn == c.Conn })
+	}
+	if c.Replies {
+		l.unheard++
+	}
+}
+
+// Answered sends an answer, unless it is to be lost.
+func (g *gate) Answered(a *wire.Answer) {
+	s := g.runner
+	s.mu.Lock()
+	l := s.connections[a.Conn]
+	if l != nil && l.stalled && !s.open {
+		l.keep(a)
+		s.mu.Unlock()
+		return
+	}
+	dropped := l == nil || l.repliesDropped
+	if l != nil {
+		g.heard(l, a)
+	}
+	join := !s.open && joins(a, &s.step)
+	s.mu.Unlock()
+	switch {
+	case dropped:
+		a.Lose()
+	case !join || !a.Withhold():
+		a.Send()
+	}
+}
+
+// joins reports whether a confirm is to be sent together with the next one, as RabbitMQ does now and then: where the
+// client had written another message when this one passed. Here it is every other confirm, so that an execution has
+// both kinds. What comes while the broker answers makes no difference, so that an execution is the same every time.
+func joins(a *wire.Answer, passes *exchange) bool {
+	ack, ok := a.Method.(*frame.BasicAck)
+	return ok && ack.DeliveryTag%2 == 1 && passes.joins && len(a.Settles) == 1 && a.Settles[0] == passes.command
+}
+
+// writesOn reports whether a client has written another message to be confirmed behind one, on the same channel. mu is
+// held.
+func (a *clientHandle) writesOn(c *wire.Command) bool {
+	return slices.ContainsFunc(a.parked, func(o *wire.Command) bool {
+		return o != c && o.Replies && o.Method.ID() == frame.BasicPublishID && o.Conn == c.Conn && o.Channel == c.Channel
+	})
+}
+
+// atGate reports whether a command waits at the gate: the broker has not seen it. mu is held.
+func (s *Runner) atGate(c *wire.Command) bool {
+	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return slices.Contains(a.parked, c) })
+}
+
+// heard notes an answer. mu is held.
+func (g *gate) heard(l *connection, a *wire.Answer) {
+	s := g.runner
+	for _, c := range a.Settles {
+		l.unheard = max(0, l.unheard-1)
+		if c == s.step.command {
+			s.step.reply, s.step.answered = a.Reply, true
+		}
+	}
+	if len(a.Settles) == 0 { // what the client does now, it does for that
+		l.client.unasked = 0
+	}
+	switch a.Method.(type) {
+	case *frame.ChannelClose:
+		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
+	case *frame.ConnectionClose:
+		l.cut = true
+		s.leave(l)
+		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn })
+	}
+	for _, o := range s.handles {
+		o.asleep, o.rested = o.asleep && o.host != g.client, o.rested && o.host != g.client
+	}
+	s.notify()
+}
+
+// ClientGone notes that a client has hung up. What the broker gets to know of that, and when, is the
+// run's business while there is one.
+func (g *gate) ClientGone(c *wire.Conn, err error) {
+	s := g.runner
+	s.mu.Lock()
+	if errors.Is(err, wire.ErrBound) && s.excess == nil {
+		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.client.number, err)
+	}
+	l := s.connections[c]
+	l.hungUp = true
+	release := s.open || l.released || !l.opened
+	if release {
+		l.released = true
+		g.client.forget(l)
+	}
+	s.notify()
+	s.mu.Unlock()
+	if release {
+		c.Release()
+	}
+}
+
+// BrokerGone tells the client that the broker has ended the connection.
+func (g *gate) BrokerGone(c *wire.Conn, _ error) {
+	s := g.runner
+	s.mu.Lock()
+	late := false
+	if l := s.connections[c]; l != nil {
+		l.cut = true
+		s.leave(l)
+		late = l.stalled && !s.open // it comes behind the replies that wait
+		l.ended = late
+	}
+	s.mu.Unlock()
+	if !late {
+		c.HangUp()
+	}
+}

@@ -1,0 +1,201 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/lockproof/lockproof/model/beliefs"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Measured are the properties that need commands that were written at once to be told apart.
+const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
+
+// noTruth is what a step says that the broker has of the locks: that is not known.
+var noTruth [lock.MaxLocks]monitor.Truth
+
+// Judgeable are the properties that can be judged of the target.
+func (s *Runner) Judgeable() property.Set {
+	return property.ApplicableForeign(s.config.Kind, s.about.Traits()) | s.config.Own.All()
+}
+
+// watched are those that are judged by what passes the gate: promises, where nothing went wrong, and whether clients end.
+func (r *run) watched() property.Set {
+	all := r.Judgeable() & (property.Promises.With(property.NoCrash) | r.config.Own.All())
+	if r.befell.faulty() {
+		all &^= property.Promises
+	}
+	if r.burst == 0 {
+		all &^= Measured
+	}
+	return all
+}
+
+// promise has promises be watched.
+func (r *run) promise() {
+	r.promises.Checks = r.config.Checks
+	truth := make([]monitor.Truth, len(r.sc.Locks))
+	for l := range truth {
+		truth[l].Exists = monitor.AllSlots
+	}
+	r.promises.Reset(r.config.Kind, lock.Facts{SharedSession: r.shared}, len(r.clients), truth)
+	r.promises.Unbound()
+	r.promises.Foreign()
+}
+
+// bill takes in what an operation of the scenario has cost.
+func (r *run) bill(p *clientState, res lock.Result) {
+	if int(p.id) > len(r.sc.Clients) || r.auditing {
+		return
+	}
+	res.Slot = min(res.Slot, monitor.Slots)
+	r.promises.End(p.id, res, min(p.held, monitor.Slots), true)
+	cost, lost, broken := r.promises.Spent(p.id)
+	if r.config.Costs == nil || p.needless || r.burst == 0 || broken || r.befell.faulty() || res.Outcome == lock.Unknown || cost.Connections > 0 {
+		return
+	}
+	r.config.Costs.Add(p.op, res, lost, [monitor.Measures]int{
+		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
+	})
+	if !r.shared {
+		after := p.server.Counts()
+		r.traffic.add(p.op, &p.before, &after)
+	}
+}
+
+// crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
+func (r *run) crashed(c uint8, err error) {
+	r.uncontrolled.Died++
+	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
+}
+
+// execution is what the run came to.
+func (r *run) execution() *Execution {
+	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps))
+	if r.disagreement != "" {
+		r.uncontrolled.Disagreed++
+	}
+	r.mu.Lock()
+	for i := range r.clients {
+		r.uncontrolled.Idle += r.clients[i].late
+	}
+	r.mu.Unlock()
+	x := &Execution{
+		Trace: &scenario.Trace{
+			Scenario: *r.sc, Steps: r.record.Steps, Violations: r.record.Violations, Errors: r.record.errors,
+			History: history.History{Kind: r.config.Kind, Clients: len(r.clients), Events: r.record.Events, GoneMayFree: true},
+		},
+		Found: r.promises.Found&r.watched() | r.found, Exercised: r.promises.Exercised&r.watched() | r.exercised,
+		Uncontrolled: r.uncontrolled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
+	}
+	for l, of := range r.sc.Locks {
+		slots := int(of.Slots)
+		if r.about.Slotless() {
+			slots = r.limit(uint8(l))
+		}
+		x.History.Locks = append(x.History.Locks, of.Name)
+		x.History.Slots = append(x.History.Slots, slots)
+	}
+	x.Number()
+	for i := range r.sc.Clients {
+		x.Sent += int(r.clients[i].sent)
+		x.Called += r.clients[i].called
+	}
+	r.judge(x)
+	for _, v := range x.Violations {
+		x.Found = x.Found.With(v.Property)
+	}
+	return x
+}
+
+// judge completes the verdict by what the whole history shows.
+func (r *run) judge(x *Execution) {
+	if x.Called == 0 || !r.sc.HistoryTells() {
+		return
+	}
+	b := beliefs.Certain(&x.History, linear.Options{FailedAcquire: r.config.FailedAcquire})
+	for i := range x.History.Events {
+		b.Event(i, &x.History.Events[i])
+	}
+	for _, v := range b.Verdicts() {
+		if property.Safety.Has(v.Property) {
+			r.verdict(x, v)
+		}
+	}
+	if !r.befell.faulty() && r.record.plain() {
+		r.verdict(x, linear.Check(&x.History, linear.Options{FailedAcquire: r.config.FailedAcquire}).Verdict(b.Answers().Called))
+	}
+}
+
+// verdict takes in what the history says of a property.
+func (r *run) verdict(x *Execution, v linear.Verdict) {
+	if v.Decision == linear.Undecided {
+		x.Undecided = v.Why
+		return
+	}
+	if v.Checked > 0 {
+		x.Exercised = x.Exercised.With(v.Property)
+		if r.config.Checks != nil {
+			r.config.Checks[v.Property]++
+		}
+	}
+	if v.Decision == linear.Illegal && r.Judgeable().Has(v.Property) {
+		x.Violations = append(x.Violations, judge.Violation(x.Trace, v))
+	}
+}
+
+// judgeOwn judges the moment after an action by users' own properties, as package sim does.
+func (r *run) judgeOwn() {
+	var locks []string
+	for _, l := range r.sc.Locks {
+		locks = append(locks, l.Name)
+	}
+	watch := own.Watch{List: r.config.Own, Past: past{r}}
+	watch.Judge(&r.promises, len(r.sc.Clients), locks, r.config.Own.All()&r.watched(), func(v property.Violation) {
+		v.Kind = r.config.Kind
+		r.record.Violated(v)
+	})
+}
+
+// past is what users' own properties see of a run beside its state.
+type past struct{ *run }
+
+// Events implements [own.Past].
+func (p past) Events() []history.Event { return p.record.Events }
+
+// Last implements [own.Past].
+func (p past) Last() own.Exchange {
+	s := &p.record.Step
+	if s.Command == "" {
+		return own.Exchange{}
+	}
+	return own.Exchange{What: s.Exchange, Client: int(s.Action.Client), Command: s.Command, Reply: s.Reply}
+}
+
+// limit is the largest limit that somebody states of a lock in the scenario.
+func (r *run) limit(l uint8) int {
+	limit := 1
+	for _, c := range r.sc.Clients {
+		for _, op := range c.Ops {
+			if c.Lock == int(l) && op.Op == lock.Acquire {
+				limit = max(limit, int(op.Arg))
+			}
+		}
+	}
+	return limit
+}
+
+// limitOf is what those that audit state: as many as the lock has, or the largest limit of all.
+func (r *run) limitOf(l uint8) uint8 {
+	if r.about.Slotless() {
+		return uint8(r.limit(l))
+	}
+	_, most := r.slots(l)
+	return uint8(max(1, most))
+}

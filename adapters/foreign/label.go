@@ -1,0 +1,101 @@
+package foreign
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// label is what of a step decides which others it depends on.
+type label struct {
+	client         uint8
+	method         amqp.Method
+	passive        bool
+	queue          amqp.Queue
+	reply          amqp.ReplyKind
+	code           amqp.Code
+	begins, ends   bool // an operation
+	administers    bool // it touches a queue in an administrative operation
+	closes, opaque bool // a connection; what it does is not known
+	rests          bool // it is no step: its client takes none
+}
+
+// labelOf labels the i-th step of an execution of so many clients. ordered says that the order of messages counts.
+func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int, ordered bool) label {
+	t := &steps[i]
+	sent := amqp.SentIn(t.Payload)
+	c := &sent.Command
+	l := label{
+		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
+		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c, ordered),
+	}
+	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that was taken from it
+		l.opaque = true
+	}
+	for _, e := range events[t.First : t.First+t.Events] {
+		l.begins = l.begins || e.Type == history.Invoke
+		l.ends = l.ends || e.Type != history.Invoke && e.Process != history.Nemesis
+		l.closes = l.closes || e.Process == history.Nemesis
+	}
+	switch t.Action.Kind {
+	case scenario.Step, scenario.Advance, scenario.ChannelError:
+	default:
+		l.closes = true
+	}
+	for at := t.First + t.Events - 1; at >= 0; at-- {
+		if e := &events[at]; e.Type == history.Invoke && history.ClientOf(e.Process, clients) == int(l.client) {
+			l.administers = c.Queue != 0 && e.F.Op().Administrative()
+			break
+		}
+	}
+	return l
+}
+
+// opaque reports whether a command may do more than what one sees of it: a transaction's commit does what came
+// before it, and messages go elsewhere than to the queue that they name. Where the order of messages counts, each that is sent does, as
+// somebody else may be told of it whatever he does, and so does what gives them back, or takes a queue from who consumes it.
+func opaque(c *amqp.Command, ordered bool) bool {
+	switch c.Method {
+	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ChannelOpen, amqp.ConfirmSelect, amqp.TxSelect:
+		return false
+	case amqp.ConnectionClose, amqp.ChannelClose:
+		return ordered
+	case amqp.QueueDeclare:
+		return c.Queue == 0
+	case amqp.BasicPublish, amqp.QueueDelete:
+		return ordered || c.Queue == 0
+	}
+	return true
+}
+
+// depend reports whether the order of two steps makes a difference: to the broker or to clients, or to a
+// property. Properties look at what the broker has while an operation is under way, and at who is told what
+// before whom.
+func depend(a, b *label) bool {
+	switch {
+	case a.rests || b.rests:
+		return a.client == b.client
+	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque:
+		return true
+	case a.changesTruth() && b.sees(), a.sees() && b.changesTruth(), a.administers && b.administers:
+		return true
+	case a.queue != b.queue || a.queue == 0:
+		return false
+	}
+	return !(a.reads() && b.reads() && a.method == b.method)
+}
+
+// reads reports whether the step leaves the queue as it is, but for messages that other readers ignore.
+func (l *label) reads() bool {
+	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
+}
+
+// changesTruth reports whether the step changes what all can be judged by: which queues there are and whose, or who
+// believes to hold what.
+func (l *label) changesTruth() bool {
+	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
+	return l.ends || writes && l.reply == amqp.OK
+}
+
+// sees reports whether somebody is judged by what there is at the step.
+func (l *label) sees() bool { return l.begins || l.changesTruth() }

@@ -1,0 +1,274 @@
+package foreign
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// loop is how every execution goes, whoever chooses. Each time round one action happens, such as a command that passes
+// the gate and is answered, and then everybody is waited for. When the next is chosen, all clients are at rest: with a
+// command at the gate, or idle. over says that nothing is left to be chosen.
+func (r *run) loop(choose chooser) (over bool, err error) {
+	for limit := r.sc.StepLimit(); len(r.record.Steps) < limit; {
+		if r.bound > 0 && len(r.record.Steps) >= r.bound {
+			return false, nil
+		}
+		a, ok := choose.Next(r)
+		switch {
+		case ok && !r.Can(a):
+			r.uncontrolled.Unplayed++
+			continue
+		case ok:
+			err = r.happen(r.which(a))
+		case r.kept() > 0:
+			err = r.happen(scenario.Action{Kind: scenario.Arrive, Client: r.kept()})
+		case r.stuck():
+			err = r.happen(scenario.Action{Kind: scenario.Advance})
+		default:
+			return true, nil
+		}
+		if err == nil {
+			err = r.settle()
+		}
+		if err != nil {
+			return false, err
+		}
+		r.finish()
+	}
+	if r.sc.Steps == 0 {
+		r.endless()
+	}
+	return true, nil
+}
+
+// leastEndless is how many commands of an operation have passed, at least, for it to be taken for one that does not end: a schedule
+// may have let only others go on.
+const leastEndless = 40
+
+// endless judges an execution that is as long as one may be: without faults, an operation that has gone on and on while the others
+// did not change anything does not end.
+func (r *run) endless() {
+	if r.befell.faulty() {
+		return
+	}
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && p.counted >= leastEndless && r.onlyOne(p) {
+			r.accuse(property.Progress, p.id, 0, "the operation does not end")
+		}
+	}
+}
+
+// onlyOne reports whether nobody else holds the lock of a client or is at work on it.
+func (r *run) onlyOne(p *clientState) bool {
+	for i := range r.clients {
+		if o := &r.clients[i]; o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.busy || o.held > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// happen carries out one action, which must be possible. As in package sim, every action takes a virtual
+// millisecond.
+func (r *run) happen(a scenario.Action) error {
+	r.record.Begin(a)
+	r.pass(1)
+	if a.Kind.Fault() {
+		r.befell.fault(a.Kind)
+	}
+	switch c := a.Client; a.Kind {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose, scenario.Stall:
+		return r.takeStep(c, a.Kind, a.Late)
+	case scenario.Arrive:
+		r.arrive(r.clients[c-1].clientHandle)
+		r.tell(&r.clients[c-1])
+	case scenario.CrashBefore:
+		r.crash(c, a.Late)
+	case scenario.Pause:
+		r.pause(c, int64(a.Arg))
+	case scenario.Drop:
+		r.drop(c, int(a.Arg))
+	case scenario.ChannelError:
+		r.breakChannel(c)
+	case scenario.Detect:
+		r.detect(c)
+	case scenario.Advance:
+		if a.Arg == 0 {
+			return r.await()
+		}
+		r.pass(int64(a.Arg))
+	case scenario.Idle:
+		r.idle(int64(a.Arg))
+	case scenario.Restart:
+		r.restart()
+	}
+	return nil
+}
+
+// takeStep has the client's next command reach the broker, and calls its next operation first where none
+// is under way. How much of that the client lives to see is the action's.
+func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
+	p := &r.clients[c-1]
+	if p.first() == nil || !p.busy && p.chatters() {
+		r.invoke(c)
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	cmd := p.first()
+	if cmd == nil { // it needed none
+		return nil
+	}
+	if do == scenario.Lose && (closes(cmd) || !cmd.Replies) { // the end of the socket says the same, or there is none
+		do = scenario.Step
+		r.record.Step.Action.Kind = do
+	}
+	if do == scenario.Stall {
+		r.stall(r.connections[cmd.Conn])
+	}
+	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
+	if l == nil {
+		return nil
+	}
+	switch do {
+	case scenario.Stall:
+		return r.outlast(p)
+	case scenario.CrashEffect:
+		r.crash(c, late)
+	case scenario.Lose:
+		r.loseReply(l, late)
+	case scenario.CrashReply:
+		if err := r.settle(); err != nil {
+			return err
+		}
+		r.crash(c, late)
+	}
+	return nil
+}
+
+// await waits for those who are still at it though nobody can go on: one that waits for a lock gives up by its own clock, or the
+// operation never ends. The latter is found out at rest, by the audit: here its client is ended.
+func (r *run) await() error {
+	r.pass(waitTime.Milliseconds())
+	goesOn := func() bool {
+		for i := range r.clients {
+			if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
+				return true
+			}
+		}
+		return false
+	}
+	came, err := r.wait(r.ctx, r.config.Limit, goesOn)
+	if err != nil || came {
+		return err
+	}
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && p.calling {
+			r.uncontrolled.Hung++
+			if !r.befell.faulty() && r.onlyOne(p) {
+				r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
+			}
+			r.crash(p.id, false) // what its operation would have left nobody knows
+		}
+	}
+	return nil
+}
+
+// stuck reports whether somebody is still at it though nobody can go on.
+func (r *run) stuck() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && (p.calling || p.answer != nil) && len(p.parked) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// done reports whether nobody has anything left to do, and the broker nothing to notice.
+func (r *run) done() bool {
+	for i := range r.clients {
+		p := &r.clients[i]
+		if !p.dead && (p.busy || r.upcoming(p, uint8(i+1))) {
+			return false
+		}
+	}
+	return len(r.halfOpen) == 0
+}
+
+// complete ends a client's operation. What it came to is what the client answered, and no reason is guessed.
+func (r *run) complete(c uint8) error {
+	p := &r.clients[c-1]
+	answer := p.take()
+	if answer == nil || !p.busy {
+		return nil
+	}
+	ended, err := r.ended(p, answer)
+	if ended || err != nil {
+		return err
+	}
+	res := answer.result
+	if p.needless { // it must change nothing, and what it says tells nothing
+		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
+	}
+	r.conclude(p, res, answer)
+	return nil
+}
+
+// ended takes in a call that has ended its client.
+func (r *run) ended(p *clientState, answer *answer) (ended bool, err error) {
+	if answer.err == nil {
+		r.promises.Crashless(p.id, false, "")
+		return false, nil
+	}
+	if !died(answer.err) {
+		return false, answer.err
+	}
+	if p.needless { // it was called for nothing: that is a crash like any other
+		r.uncontrolled.Died++
+	} else {
+		r.crashed(p.id, answer.err)
+	}
+	r.conclude(p, lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}, answer)
+	r.crash(p.id, false)
+	return true, nil
+}
+
+// conclude records how a client's operation ended.
+func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
+	p.busy = false
+	if p.counted > 1 && !r.weighs(p.counted) {
+		p.weight++
+	}
+	res = r.said(p.op, p.arg, res)
+	switch {
+	case p.op == lock.Acquire:
+		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
+		if res.Held {
+			p.held, p.unsure = max(1, res.Slot), false
+		}
+	case p.op == lock.Release && !p.needless, p.op == lock.Verify && !res.Held:
+		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
+	}
+	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
+	r.bill(p, res)
+}
+
+// said is a result with what its client needs not say: the slot that it was asked about, and that of a mutex. An acquire that was
+// answered with no has failed since the lock is full, as far as its client says.
+func (r *run) said(op lock.Op, arg uint8, res lock.Result) lock.Result {
+	switch op {
+	case lock.Verify, lock.Wait, lock.Release:
+		res.Slot = arg
+	case lock.Acquire:
+		if res.Outcome == lock.Done && !res.Held {
+			res.Outcome, res.Reason = lock.Failed, lock.Full
+		}
+		if res.Held && res.Slot == 0 && r.config.Kind != lock.Semaphore {
+			res.Slot = 1
+		}
+	}
+	return res
+}

@@ -1,0 +1,188 @@
+package foreign
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+)
+
+// A client is at rest when its call has returned, and all that it wrote before is at the gate; or when a command of it waits at
+// the gate for its reply. Else it is waited for with one patience. One that sends nothing for so long is left alone until
+// something comes from it: it computes, sleeps, or waits for somebody else. Nothing is judged by that, and it is counted.
+
+// behindUnanswered is how long a client is waited for behind a command to which there is no reply: it may go on, or wait for what
+// the command does.
+const behindUnanswered = 50 * time.Millisecond
+
+// waitTime is how long clients are told to wait for a lock, and lull how long one that was told so may send nothing before it is
+// taken to wait.
+const (
+	waitTime = 250 * time.Millisecond
+	lull     = 20 * time.Millisecond
+)
+
+// died reports whether a call has ended its client.
+func died(err error) bool { return errors.Is(err, ErrDied) }
+
+// settle waits until every client is at rest, and takes in what is over.
+func (r *run) settle() error {
+	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
+	if err == nil && calm {
+		calm, err = r.wait(r.ctx, lull, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+	}
+	if err == nil && calm {
+		calm, err = r.wait(r.ctx, min(behindUnanswered, r.config.Patience), r.all((*clientHandle).quiet))
+	}
+	if err != nil {
+		return err
+	}
+	if !calm {
+		r.leaveAlone()
+	}
+	r.mu.Lock()
+	for i := range r.clients {
+		a := r.clients[i].clientHandle
+		a.rested = !a.calling && a.quiet()
+	}
+	r.mu.Unlock()
+	return r.collect()
+}
+
+// all is whether something holds of every client of the run. mu is held when it is asked.
+func (r *run) all(quiet func(*clientHandle) bool) func() bool {
+	return func() bool {
+		for i := range r.clients {
+			if !quiet(r.clients[i].clientHandle) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// leaveAlone has the others go on without those who do nothing.
+func (r *run) leaveAlone() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.clients {
+		a := r.clients[i].clientHandle
+		switch {
+		case a.quiet():
+		case len(a.parked) > 0:
+			r.uncontrolled.Unanswered++
+		default:
+			a.asleep = true
+			if !a.mayWait {
+				r.uncontrolled.Thought++
+			}
+		}
+	}
+}
+
+// quiet reports whether the client is at rest, or is not waited for. mu is held.
+func (a *clientHandle) quiet() bool {
+	if a.client == nil || a.asleep || a.paused {
+		return true
+	}
+	for _, l := range a.connections {
+		if l.unheard > l.unanswerable() {
+			return false
+		}
+	}
+	if !a.calling {
+		return !a.behind()
+	}
+	return a.stalled || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
+}
+
+// waits reports whether the client may be waiting for the lock: it was told that it may, and all that it has sent is answered. mu
+// is held.
+func (a *clientHandle) waits() bool {
+	return a.mayWait && a.calling && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
+}
+
+// behind reports whether a client has written what the gate has not seen yet. mu is held.
+func (a *clientHandle) behind() (behind bool) {
+	for _, l := range a.host.connections {
+		behind = l.conn.Behind(a.runner.notify) || behind
+	}
+	return behind
+}
+
+// unanswerable is how many of a connection's commands can't be answered: none, unless nobody listens any more.
+func (l *connection) unanswerable() int {
+	if l.repliesDropped || l.cut || l.released || l.stalled {
+		return l.unheard
+	}
+	return 0
+}
+
+// collect takes in which operations are over, and which connections clients have closed.
+func (r *run) collect() error {
+	r.mu.Lock()
+	var hung []*connection
+	var over []uint8
+	for i := range r.clients {
+		p := &r.clients[i]
+		if r.numberOf(p.clientHandle) == p.id {
+			hung = append(hung, r.hungUp(p)...)
+		}
+		if p.answer != nil && p.busy {
+			over = append(over, p.id)
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range hung {
+		r.hangUp(l)
+	}
+	for _, c := range over {
+		if err := r.complete(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hungUp are the connections of a client whose socket it has closed, and of which nothing is at the gate any more. mu is held.
+func (r *run) hungUp(p *clientState) (hung []*connection) {
+	for _, l := range p.connections {
+		left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
+		if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
+			hung = append(hung, l)
+		}
+	}
+	return hung
+}
+
+// hangUp is a client that has closed its socket.
+func (r *run) hangUp(l *connection) {
+	if r.has(l) {
+		r.uncontrolled.HungUp++
+		r.lose(l)
+	}
+	l.conn.Release()
+	r.mu.Lock()
+	l.client.forget(l)
+	r.mu.Unlock()
+}
+
+// How long a client is waited for that may give up waiting for a reply that comes late, and how often in vain.
+const (
+	givesUpWithin = 1300 * time.Millisecond
+	mostInVain    = 3
+)
+
+// outlast gives a client whose reply comes late the time to give up by its own clock: what it does then is the point of such a
+// reply. It is waited for a few times in vain.
+func (r *run) outlast(p *clientState) error {
+	if r.inVain >= mostInVain {
+		return nil
+	}
+	did, err := r.wait(r.ctx, givesUpWithin, func() bool { return p.answer != nil || len(p.parked) > 0 })
+	if err == nil && !did {
+		r.inVain++
+	}
+	return err
+}

@@ -1,0 +1,65 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+)
+
+// Clients in one process may share a connection that the first of them has opened. Their commands come at its
+// address then; which of them has sent one is told by who is at work, for that is one at a time.
+
+// sender is whose command comes at a client's address. mu is held.
+func (s *Runner) sender(at *clientHandle) *clientHandle {
+	if s.open {
+		s.lodge(at)
+	}
+	var asleep *clientHandle
+	for _, a := range s.everybody() {
+		switch {
+		case a.host != at || !a.calling || a.paused || len(a.parked) > 0:
+		case a.asleep:
+			asleep = a
+		default:
+			return a
+		}
+	}
+	if asleep != nil {
+		return asleep
+	}
+	return at
+}
+
+// lodge finds out that a client works on somebody else's connection: it has none of its own, and nobody but it
+// is called when commands come there. mu is held.
+func (s *Runner) lodge(at *clientHandle) {
+	var called *clientHandle
+	for _, a := range s.everybody() {
+		if a.calling && called != nil {
+			return
+		}
+		if a.calling {
+			called = a
+		}
+	}
+	switch {
+	case called == at: // it has one of its own after all
+		at.host = at
+	case called != nil && len(called.connections) == 0:
+		called.host = at
+	}
+}
+
+// Sharing reports whether clients share a connection. What befalls one of them then befalls all, so that faults
+// are left out.
+func (s *Runner) Sharing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return a.host != a })
+}
+
+// unshared are the queues that can be deleted while the connection stays that all share: on a real broker not
+// those that it has exclusively. They go with it.
+func (s *Runner) unshared(queues []string, owners map[string]*wire.Conn) []string {
+	return slices.DeleteFunc(queues, func(q string) bool { return s.real() && owners[q] != nil })
+}

@@ -1,0 +1,60 @@
+package foreign
+
+import (
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// unsupported is what clients did that [depend] does not know well enough.
+type unsupported struct {
+	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
+	ordered  bool        // messages are taken, or a queue takes some and refuses others: it matters who sent them and when
+	answered map[amqp.Queue]amqp.ReplyKind
+}
+
+// onCommand looks at what passes while the gate is open: the setup client's commands.
+func (e *explorer) onCommand(c *wire.Command) {
+	m := c.Model(func(string) amqp.Queue { return 0 })
+	e.unsupported.timed(&m)
+}
+
+func (b *unsupported) timed(c *amqp.Command) {
+	if c.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 || c.Flags.Has(amqp.Expiring) {
+		b.expires.Store(true)
+	}
+}
+
+// look looks at what clients did in an execution.
+func (b *unsupported) look(steps []scenario.TraceStep) {
+	if b.answered == nil {
+		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
+	}
+	clear(b.answered)
+	for i := range steps {
+		sent := amqp.SentIn(steps[i].Payload)
+		c, reply := &sent.Command, sent.Reply.Kind
+		b.timed(c)
+		switch c.Method {
+		case amqp.BasicGet, amqp.BasicConsume:
+			b.ordered = true
+		case amqp.BasicPublish:
+			if reply != amqp.Ack && reply != amqp.Nack {
+				continue
+			}
+			before, ok := b.answered[c.Queue]
+			b.ordered = b.ordered || ok && before != reply
+			b.answered[c.Queue] = reply
+		}
+	}
+}
+
+// why is what makes the reduction leave out too much, "" where nothing does.
+func (b *unsupported) why() string {
+	if b.expires.Load() {
+		return "a queue or a message expires, and when that is depends on every step"
+	}
+	return ""
+}

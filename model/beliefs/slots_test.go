@@ -1,0 +1,91 @@
+package beliefs
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestSlots: what succeeds alone is known to have happened, and what failed or was never answered may happen at any later moment.
+func TestSlots(t *testing.T) {
+	type call struct {
+		op  lock.Op
+		n   int
+		how history.EventType // Invoke: never answered
+	}
+	for _, c := range []struct {
+		name                 string
+		calls                []call
+		least, most, highest int
+	}{
+		{"nothing", nil, 2, 2, 2},
+		{"added", []call{{lock.Add, 1, history.OK}}, 3, 3, 3},
+		{"removed", []call{{lock.Remove, 1, history.OK}}, 1, 1, 2},
+		{"destroyed and made", []call{{lock.Destroy, 0, history.OK}, {lock.Create, 3, history.OK}}, 3, 3, 3},
+		{"an add that failed", []call{{lock.Add, 1, history.Fail}}, 2, 3, 3},
+		{"a remove without an answer", []call{{lock.Remove, 1, history.Invoke}, {lock.Add, 1, history.OK}}, 1, 3, 3},
+		{"a destroy that failed, and a create", []call{{lock.Destroy, 0, history.Info}, {lock.Create, 1, history.OK}}, 0, 2, 2},
+	} {
+		s := NewSlots(2)
+		for _, k := range c.calls {
+			s.Begin(k.op, k.n)
+			if k.how != history.Invoke {
+				s.End(k.op, k.n, k.how)
+			}
+		}
+		if s.Least != c.least || s.Most != c.most || s.Highest != c.highest {
+			t.Errorf("%s: %d to %d slots, at most number %d; expected %d to %d, %d", c.name, s.Least, s.Most, s.Highest, c.least, c.most, c.highest)
+		}
+	}
+}
+
+// granted is a client being granted a slot.
+func granted(client int32, slot uint8) []history.Event {
+	return []history.Event{
+		history.Invocation(client, 0, lock.Acquire, 0, 0),
+		history.Completion(client, 0, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: slot}),
+	}
+}
+
+// TestCertain: more certain holds than slots, and a slot that no order of the administration makes, are violations; a slot that is
+// taken away stays its holder's.
+func TestCertain(t *testing.T) {
+	remove := []history.Event{
+		history.Invocation(3, 0, lock.Remove, 1, 0), history.Completion(3, 0, lock.Remove, lock.Result{Outcome: lock.Done}),
+	}
+	join := func(all ...[]history.Event) (out []history.Event) {
+		for _, e := range all {
+			out = append(out, e...)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name   string
+		events []history.Event
+		broken property.Set
+	}{
+		{"two of two", join(granted(1, 0), granted(2, 0)), 0},
+		{"three of two", join(granted(1, 0), granted(2, 0), granted(3, 0)), 1 << property.LimitRespected},
+		{"a third slot of two", granted(1, 3), 1 << property.NoPhantomSlot},
+		{"one is removed under its holder", join(granted(1, 0), granted(2, 0), remove), 0},
+		{"one is removed, and both are granted", join(remove, granted(1, 0), granted(2, 0)), 1 << property.LimitRespected},
+	} {
+		h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{2}, Clients: 3, GoneMayFree: true, Events: c.events}
+		j := Certain(h, linear.Options{})
+		for i := range h.Events {
+			j.Event(i, &h.Events[i])
+		}
+		var broken property.Set
+		for _, v := range j.Verdicts() {
+			if v.Decision == linear.Illegal {
+				broken = broken.With(v.Property)
+			}
+		}
+		if broken != c.broken {
+			t.Errorf("%s: %v, expected %v", c.name, broken.Names(), c.broken.Names())
+		}
+	}
+}
