@@ -179,11 +179,6 @@ func (a *clientHandle) writesOn(c *wire.Command) bool {
 	})
 }
 
-// atGate reports whether a command waits at the gate: the broker has not seen it. mu is held.
-func (s *Runner) atGate(c *wire.Command) bool {
-	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return slices.Contains(a.parked, c) })
-}
-
 // heard notes an answer. mu is held.
 func (g *gate) heard(l *connection, a *wire.Answer) {
 	s := g.runner

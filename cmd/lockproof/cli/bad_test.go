@@ -71,8 +71,8 @@ var mutations = []struct {
 	{"long", func(b *bad, d []byte) []byte { return b.insert(d, strings.Repeat("long", 20000)) }},
 	{"twice", func(b *bad, d []byte) []byte { return append(bytes.Clone(d), d...) }},
 	{"empty", func(b *bad, d []byte) []byte { return nil }},
-	{"random", func(b *bad, d []byte) []byte {
-		d = make([]byte, b.IntN(1000))
+	{"random", func(b *bad, _ []byte) []byte {
+		d := make([]byte, b.IntN(1000))
 		for i := range d {
 			d[i] = byte(b.Uint32())
 		}

@@ -14,11 +14,11 @@ import (
 
 // consulModel is a configuration of the guide's semaphore. Sets of clients are bits.
 type consulModel struct {
-	unconfirmed, blind, credulous, atMost, late, holdersOnly bool
-	prune, removes                                           string
-	retries, crashes                                         int8
-	clients, slots                                           int
-	calls                                                    []string
+	unconfirmed, blind, credulous, atMost, late bool
+	prune, removes                              string
+	retries, crashes                            int8
+	clients, slots                              int
+	calls                                       []string
 }
 
 // The requests of an acquire, then those of a release.

@@ -78,7 +78,7 @@ type sqlClient struct {
 	snapshot               bool
 	old                    [7]sqlRow // the snapshot
 	candidates             uint8
-	try, found, why        int8
+	try, found             int8
 	slot                   int8
 	deadline, until        int16
 	seen                   uint8

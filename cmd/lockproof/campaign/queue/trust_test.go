@@ -197,10 +197,9 @@ func TestFalseResults(t *testing.T) {
 			}
 		}
 		kv, from := bucket(t, jetStream(t, server), "lockproof_night_results"), bucket(t, jetStream(t, others), "lockproof_night_results")
-		key := fmt.Sprintf("%09d", 0)
 		for n := range 4 {
 			var answer struct{ Result any }
-			key = fmt.Sprintf("%09d", n)
+			key := fmt.Sprintf("%09d", n)
 			if err := json.Unmarshal(result(t, from, key, nil), &answer); err != nil {
 				t.Fatal(err)
 			}
