@@ -31,31 +31,49 @@ func (w *World) Links(c uint8) uint8 {
 	if w.links {
 		links = w.cluster.Links(c)
 	}
-	if !w.clients[c-1].busy && !w.upcoming(c) {
-		links &^= 1
+	if !w.clients[c-1].busy {
+		if _, any := w.upcoming(c); !any {
+			links &^= 1
+		}
 	}
 	return links
 }
 
-// upcoming passes over operations that make no sense now and reports whether one is left.
-func (w *World) upcoming(c uint8) bool {
+// upcoming is the index of the operation that a client calls next, and whether there is one that makes sense now. It passes
+// over those that never will.
+func (w *World) upcoming(c uint8) (at int, any bool) {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
 	if int(cl.next) == len(ops) && !w.forever {
-		return false
+		return len(ops), false
 	}
-	cl.next = uint8(execution.Upcoming(ops, int(cl.next), w.cluster.Held(c) > 0, w.forever))
-	return int(cl.next) < len(ops)
+	kept, at := execution.Upcoming(ops, int(cl.next), w.cluster.Held(c) > 0, w.links || w.leases, w.forever)
+	cl.next = uint8(kept)
+	return at, at < len(ops)
+}
+
+// unfinished reports whether a client that lives has an operation under way, or one to call now.
+func (w *World) unfinished(c uint8) bool {
+	cl := &w.clients[c-1]
+	if cl.dead || cl.busy {
+		return cl.busy
+	}
+	_, any := w.upcoming(c)
+	return any
 }
 
 // begin invokes the client's next operation, if none is under way.
 func (w *World) begin(c uint8) {
 	cl := &w.clients[c-1]
-	if cl.busy || w.leases && !w.upcoming(c) { // what it held may have ended just now
+	if cl.busy {
 		return
 	}
-	op := w.scenario.Clients[c-1].Ops[cl.next]
-	cl.next++
+	at, any := w.upcoming(c)
+	if !any { // what it held may have ended just now
+		return
+	}
+	op := w.scenario.Clients[c-1].Ops[at]
+	cl.next = uint8(at + 1)
 	cl.busy = true
 	cl.called++
 	linked := w.cluster.Linked(c)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/backend"
-	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Footprint is what a client touches in the state at hand. calm is what [System.Calm] says of it; the rest of it is the
@@ -13,15 +12,15 @@ func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	w, c := &s.world, uint8(n)
 	cl := &w.clients[n-1]
 	var f backend.Footprint
-	var next *scenario.Operation
-	switch upcoming := !cl.dead && !cl.busy && w.upcoming(c); {
+	switch {
 	case cl.dead || cl.wake > w.now || w.abandoned(c):
-	case !cl.busy && (!upcoming || !s.Memoryless()): // where calls are remembered, it matters when they begin
-	case !cl.busy:
-		next = &w.scenario.Clients[n-1].Ops[cl.next]
-		fallthrough
+	case cl.busy:
+		f = w.cluster.Touches(c, nil)
 	default:
-		f = w.cluster.Touches(c, next)
+		at, any := w.upcoming(c)
+		if any && s.Memoryless() { // where calls are remembered, it matters when they begin
+			f = w.cluster.Touches(c, &w.scenario.Clients[n-1].Ops[at])
+		}
 	}
 	f.Writes = s.writes(c, calm)
 	return f

@@ -58,9 +58,14 @@ func (w *World) Begun(c uint8) int { return int(w.clients[c-1].next) }
 // Dead reports whether a client has crashed.
 func (w *World) Dead(c uint8) bool { return w.clients[c-1].dead }
 
-// quiet reports whether nobody has anything left to do, and the broker nothing to notice.
+// quiet reports whether nobody has anything to do now, and the broker nothing to notice.
 func (w *World) quiet() bool {
-	return len(w.halfOpen) == 0 && !w.unfinished()
+	for i := range w.clients {
+		if w.unfinished(uint8(i + 1)) {
+			return false
+		}
+	}
+	return len(w.halfOpen) == 0
 }
 
 // History is the history of the execution at hand. Its events are good until the next run.

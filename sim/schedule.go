@@ -28,21 +28,21 @@ func (w *World) Wake() int64 {
 	wake := int64(0)
 	for i := range w.clients {
 		cl := &w.clients[i]
-		if !cl.dead && cl.wake > w.now && (cl.busy || w.upcoming(uint8(i+1))) && (wake == 0 || cl.wake < wake) {
+		if cl.wake > w.now && w.unfinished(uint8(i+1)) && (wake == 0 || cl.wake < wake) {
 			wake = cl.wake
 		}
 	}
-	if wake == 0 && w.leases && w.unfinished() {
+	if wake == 0 && w.leases && w.pending() {
 		wake, _ = w.cluster.NextTimer()
 		return wake
 	}
 	return max(0, wake-w.now)
 }
 
-// unfinished reports whether somebody has something left to do.
-func (w *World) unfinished() bool {
+// pending reports whether somebody has something left to do, now or when what it holds has ended.
+func (w *World) pending() bool {
 	for i := range w.clients {
-		if cl := &w.clients[i]; !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
+		if cl := &w.clients[i]; w.unfinished(uint8(i+1)) || !cl.dead && int(cl.next) < len(w.scenario.Clients[i].Ops) {
 			return true
 		}
 	}

@@ -202,7 +202,7 @@ func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action
 // nothing more makes no difference.
 func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	cl := &s.world.clients[c-1]
-	if !cl.busy && !s.world.upcoming(c) && !s.world.owns(c) {
+	if !s.world.unfinished(c) && !s.world.owns(c) {
 		return buf
 	}
 	if s.left.Crashes > 0 {
@@ -272,8 +272,8 @@ func (w *World) nextMoment() int64 {
 		sooner(in)
 	}
 	for i := range w.clients {
-		if cl := &w.clients[i]; !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
-			sooner(cl.wake - w.now)
+		if w.unfinished(uint8(i + 1)) {
+			sooner(w.clients[i].wake - w.now)
 		}
 	}
 	return least
@@ -430,7 +430,7 @@ func (s *System) Finish() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0
 	for c := range w.clients {
-		if cl := &w.clients[c]; !cl.dead && (cl.busy || w.upcoming(uint8(c+1))) {
+		if w.unfinished(uint8(c + 1)) {
 			w.Monitor.Unfinished(uint8(c+1), "")
 		}
 	}

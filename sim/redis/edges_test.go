@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/redis"
@@ -176,6 +177,27 @@ var proofs = []proof{
 	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: clock}, 2788, 5579},
 	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: clock}, 18302, 41418},
 	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: clock}, 21481, 44880},
+}
+
+// TestAcquiresAgain: a client whose lease is over acquires again, whatever it did before: only then has it a priority that
+// the other may steal from.
+func TestAcquiresAgain(t *testing.T) {
+	c := configuration{target: "no-victim", clients: []string{"21", "2"}}
+	tr, found := least(t, c.bounds(t, property.Set(0).With(property.MutualExclusion)), property.MutualExclusion)
+	if !found || len(tr.Steps) != 4 {
+		t.Fatalf("client 1 acquires with priority 2 and, when that is over, 1; client 2 takes it without a question: found %v", found)
+	}
+	s := tr.Scenario
+	s.Schedule = scenario.Schedule{Priorities: []uint8{1, 2}}
+	granted := 0
+	for _, e := range new(sim.Runner).Trace(lock.TargetNamed("no-victim"), &s, property.Weak).History.Events {
+		if e.Process == 1 && e.F == history.F(lock.Acquire) && e.Held {
+			granted++
+		}
+	}
+	if granted != 2 {
+		t.Errorf("a schedule in which client 1 goes first ends when it was granted the lock %d times, want 2", granted)
+	}
 }
 
 var long = flag.Bool("long", false, "prove what takes minutes, too")

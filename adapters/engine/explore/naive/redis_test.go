@@ -40,7 +40,8 @@ const (
 
 type redisClient struct {
 	op, doing, number, priority int8
-	holds, gaveUp               bool
+	holds                       bool
+	unsettled                   int8 // attempts that it gave up while a victim may have worked on: bit n is number n
 	belief, waits, age          int8
 	asked                       [3]int8 // of each victim: 1 it is asked, 2 it has acknowledged
 	owes, thefts                [3]int8 // messages that it has not read: of its own acquire that they are about, and the thief's
@@ -114,7 +115,6 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 	cl := &s.clients[c]
 	cl.number++
 	cl.priority = priority
-	cl.gaveUp = false
 	var old []redisClaim
 	for _, e := range s.entry {
 		if e.client == 0 {
@@ -137,11 +137,18 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 	}
 	waiting := false
 	for i, e := range old {
-		if e.client == mine.client || m.victims == "none" || m.victims == "first" && i > 0 {
+		if m.victims == "none" || m.victims == "first" && i > 0 {
 			continue
+		}
+		own := e.client == mine.client
+		if own && (!m.silent || cl.unsettled&(1<<e.number) == 0) {
+			continue // it knows that nobody works by its own attempt that is over
 		}
 		waiting = true
 		cl.asked[e.client-1] = 1
+		if own {
+			continue // and who worked when it began that one has not said to have stopped
+		}
 		s.clients[e.client-1].owes[c], s.clients[e.client-1].thefts[c] = e.number, cl.number
 	}
 	if !waiting {
@@ -184,7 +191,7 @@ func (m *redisModel) answer(s *redisState, c, thief int, number int8) {
 		}
 		cl.sworn[thief] = theft
 		m.giveUp(s, c)
-	case cl.number == number && cl.gaveUp && m.silent:
+	case m.silent && cl.unsettled&(1<<number) != 0:
 	default:
 		cl.sworn[thief] = theft
 	}
@@ -193,8 +200,10 @@ func (m *redisModel) answer(s *redisState, c, thief int, number int8) {
 // giveUp ends a wait without success.
 func (m *redisModel) giveUp(s *redisState, c int) {
 	cl := &s.clients[c]
+	if slices.Contains(cl.asked[:], 1) {
+		cl.unsettled |= 1 << cl.number
+	}
 	cl.asked, cl.waits, cl.age, cl.owed = [3]int8{}, 0, 0, [3]int8{}
-	cl.gaveUp = true
 	if cl.doing = redisGivesUp; m.leave {
 		cl.doing = redisIdle
 		cl.op++
@@ -298,8 +307,7 @@ func (m *redisModel) acknowledged(s *redisState, c, victim int) {
 			cl.sworn[d] = owed
 		}
 	}
-	m.giveUp(s, c)
-	cl.gaveUp = false // nobody whom it robbed works on
+	m.giveUp(s, c) // nobody whom it robbed works on
 }
 
 // step is what a client does of itself.
@@ -417,7 +425,8 @@ func drawRedis(r *rand.Rand) (c configuration, ask func(int) outcome) {
 		c.set("margin", m.margin)
 	}
 	c.clients, c.slots = 2+r.IntN(2), 1
-	c.calls = pick(r, "acquire:1,release,acquire:2", "acquire:1,verify,acquire:2,release", "acquire:2,release,acquire:1", "acquire:1,refresh,acquire:2")
+	c.calls = pick(r, "acquire:1,release,acquire:2", "acquire:1,verify,acquire:2,release", "acquire:2,release,acquire:1", "acquire:1,refresh,acquire:2",
+		"acquire:2,acquire:1")
 	c.faults = sim.FaultBounds{Crashes: r.IntN(2), Late: true}
 	m.clients, m.calls, m.crashes = c.clients, strings.Split(c.calls, ","), int8(c.faults.Crashes)
 	return c, func(most int) outcome { return visit(redisState{}, most, m.next) }
