@@ -66,9 +66,6 @@ func (d *finding) check(run *sharedRun, p property.Property, from, to, first int
 	if _, shown := d.trace.Violation(p); !shown {
 		return errors.New("its execution does not show it")
 	}
-	if drawn := run.source.Scenario(d.scenario - 1); len(drawn.Clients) != len(d.trace.Scenario.Clients) {
-		return fmt.Errorf("its execution has %d clients, scenario %d has %d", len(d.trace.Scenario.Clients), d.scenario, len(drawn.Clients))
-	}
 	data, err := run.labels.Counterexample(p, d.trace, d.found(p)).Encode()
 	if err == nil {
 		_, err = histories.DecodeCounterexample("the execution", data)

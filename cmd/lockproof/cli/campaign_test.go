@@ -9,8 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // campaignFile writes a campaign's file.
@@ -51,6 +55,53 @@ func TestCampaignOfACommand(t *testing.T) {
 	out.Reset()
 	if code := run([]string{"replay", "--run-exec", files[0]}, &out, &errs); code != exitViolated {
 		t.Errorf("replaying: exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestClaimsOfWorkers: what a worker says that a command violates is carried out again where the campaign is run, if the
+// command is allowed there, and then comes to what one machine reports; if it is not, it is a suspicion, and said to be one.
+func TestClaimsOfWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs")
+	}
+	command := adapter("locked-is-success")
+	path := campaignFile(t, &campaign.Plan{
+		Name: "claims", Target: campaign.Target{Exec: command, Slow: campaign.Duration(time.Hour)}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
+		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}},
+	})
+	for allowed, want := range map[string]report.Verdict{"": report.Suspected, command: report.Violated} {
+		plan, err := campaign.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := campaign.Server{URL: natstest.Start(t, "").URL}
+		var said []string
+		worked := make(chan error, 1)
+		go func() {
+			for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+				err := campaigns.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "claims", AllowExec: command, Workers: 1})
+				if err == nil || time.Now().After(end) { // before, the campaign was not there yet
+					worked <- err
+					return
+				}
+			}
+		}()
+		out, err := campaigns.Run(t.Context(), campaign.RunConfig{
+			Plan: plan, Server: server, AllowExec: allowed, Options: campaign.Options{Said: func(s string) { said = append(said, s) }},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-worked; err != nil {
+			t.Error(err)
+		}
+		r := out.Result.Report
+		if got, _ := r.Verdict(r.Result(property.MutualExclusion)); got != want {
+			t.Errorf("allowed %q: mutual-exclusion is %s, expected %s", allowed, got, want)
+		}
+		if told := strings.Contains(strings.Join(said, " "), "the command may not be run here, so it is suspected"); told != (allowed == "") {
+			t.Errorf("allowed %q: it is said %q", allowed, said)
+		}
 	}
 }
 

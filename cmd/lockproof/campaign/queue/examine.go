@@ -44,7 +44,7 @@ func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, err
 	result, err := r.read(ctx, s, a)
 	var misfit *misfit
 	if errors.As(err, &misfit) {
-		return nil, r.giveBack(ctx, s, a, misfit)
+		return r.giveBack(ctx, s, a, misfit)
 	}
 	if err != nil || r.config.Server.URL == "" { // nobody else writes to a queue in this process
 		return result, err
@@ -89,13 +89,43 @@ func (r *run) read(ctx context.Context, s campaign.Shard, a stored) (any, error)
 	return result, nil
 }
 
-// giveBack deletes a result that was refused, and gives the shard out again.
-func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why error) error {
+// mostRefused is how often a shard is given out again since its result was refused, before it is carried out here.
+const mostRefused = 3
+
+// giveBack deletes a result that was refused, and gives the shard out again. Where that was in vain too often, the shard is
+// carried out here, if it may be, and what that comes to is the result.
+func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why error) (any, error) {
+	if r.refused[s.Number]++; r.refused[s.Number] > mostRefused && r.mayRun {
+		r.refuse("campaign %s: the result of shard %d is refused again, and the shard carried out here: %v", r.manifest.Plan.Name, s.Number, why)
+		own, data, err := r.own(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return own, r.replace(ctx, a, s, &answer{Shard: s.Number, Worker: here, Delivered: 1, Result: data})
+	}
 	r.refuse("campaign %s: the result of shard %d is refused, and the shard given out again: %v", r.manifest.Plan.Name, s.Number, why)
 	if err := r.delete(ctx, a); err != nil {
-		return err
+		return nil, err
 	}
-	return r.persist(ctx, func(ctx context.Context) error { return r.publish(ctx, []campaign.Shard{s}) })
+	return nil, r.persist(ctx, func(ctx context.Context) error { return r.publish(ctx, []campaign.Shard{s}) })
+}
+
+// here is the worker of what whoever runs the campaign has carried out.
+const here = "run"
+
+// own carries out a shard here, and gives what that comes to, and as it is stored.
+func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byte, err error) {
+	made, err := r.job.Work(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if data, err = json.Marshal(made); err != nil {
+		return nil, nil, err
+	}
+	if result, err = r.job.Read(s, data); err != nil {
+		return nil, nil, fmt.Errorf("shard %d: what it comes to here is refused as well: %w", s.Number, err)
+	}
+	return result, data, nil
 }
 
 // chosen reports whether a shard is the one of its fifty that is carried out again. Nobody can tell before.
@@ -111,17 +141,9 @@ func (r *run) chosen(s campaign.Shard) bool {
 // again carries out a shard again, and gives what that comes to. It takes the place of what was stored where that is
 // something else; from then on every shard is carried out again.
 func (r *run) again(ctx context.Context, s campaign.Shard, a stored, result any) (any, error) {
-	made, err := r.job.Work(ctx, s)
+	own, data, err := r.own(ctx, s)
 	if err != nil {
 		return nil, err
-	}
-	data, err := json.Marshal(made)
-	if err != nil {
-		return nil, err
-	}
-	own, err := r.job.Read(s, data)
-	if err != nil {
-		return nil, fmt.Errorf("shard %d: what it comes to here: %w", s.Number, err)
 	}
 	why := r.job.Differs(result, own)
 	if why == nil {
@@ -130,5 +152,5 @@ func (r *run) again(ctx context.Context, s campaign.Shard, a stored, result any)
 	r.refuse("campaign %s: the result of shard %d by %q is refused: %v; what it comes to here takes its place, and all that follow are carried out again. "+
 		"%d were taken in before: if others may write to the queue, delete the campaign and run it again", r.manifest.Plan.Name, s.Number, a.Worker, why, r.next)
 	r.doubt = true
-	return own, r.replace(ctx, a, s, &answer{Shard: s.Number, Worker: "again", Delivered: a.Delivered, Result: data})
+	return own, r.replace(ctx, a, s, &answer{Shard: s.Number, Worker: here, Delivered: a.Delivered, Result: data})
 }

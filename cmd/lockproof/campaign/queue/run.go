@@ -31,7 +31,7 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	}
 	defer q.close()
 	r := &run{
-		Queue: q, config: c, job: j, waiting: make(map[int]stored), nudge: make(chan struct{}, 1), refusals: refusals{say: c.Said}, pick: -1,
+		Queue: q, config: c, job: j, waiting: make(map[int]stored), nudge: make(chan struct{}, 1), refusals: refusals{say: c.Said}, pick: -1, refused: make(map[int]int),
 		mayRun: c.Plan.Target.Exec == "" || c.Workers > 0 || c.Plan.Permit(true, c.AllowExec) == nil,
 	}
 	if err := r.run(ctx); err != nil && ctx.Err() == nil {
@@ -81,13 +81,14 @@ type run struct {
 	found       int              // executions that were done at other times
 
 	refusals
-	mayRun bool // the command, or a target of ours
-	doubt  bool // a result was seen that is not true
-	block  int  // of shards, of which one is carried out again
-	pick   int  // that one
-	end    int  // of the shards that are known
-	mu     sync.Mutex
-	failed error // why a worker of ours could not go on
+	mayRun  bool        // the command, or a target of ours
+	refused map[int]int // how often, by shard
+	doubt   bool        // a result was seen that is not true
+	block   int         // of shards, of which one is carried out again
+	pick    int         // that one
+	end     int         // of the shards that are known
+	mu      sync.Mutex
+	failed  error // why a worker of ours could not go on
 }
 
 // polling is how often it is looked for results of workers elsewhere.

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -183,6 +184,29 @@ func TestForgedResults(t *testing.T) {
 		"result of shard 0 is refused", "result of shard 1 is refused", "result of shard 2 is refused, and the shard given out again: it says that it is of shard 9",
 		"it is of 0 scenarios, expected 50", "it is of another plan, build or shard", "it is of 49 scenarios, expected 50", "result of shard 6 is refused",
 		"steps: found -1", "result of shard 8 is refused", `the result "somebody" is no shard's`)
+}
+
+// TestForgedAgain: somebody who stores a result again and again does not keep the campaign from its end.
+func TestForgedAgain(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	p := plan(t, sampling, "semaphore", 200, 50)
+	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	kv := bucket(t, jetStream(t, server), "lockproof_night_results")
+	forge(t, kv, "000000000", []byte("{}"))
+	ctx, stop := context.WithCancel(t.Context())
+	forged := make(chan struct{})
+	go func() {
+		defer close(forged)
+		for ctx.Err() == nil {
+			_, _ = kv.Put(ctx, "000000000", []byte("{}")) // the server may be busy
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	resumed(t, server, p, single(t, "semaphore", 200), "result of shard 0 is refused again, and the shard carried out here")
+	stop()
+	<-forged
 }
 
 // TestFalseResults: a result that fits its shard and is not true is found out where the shard is carried out again. Counts of
