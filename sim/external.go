@@ -41,6 +41,21 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	return sc
 }
 
+// Foreign is the i-th scenario for somebody else's lock that is audited at the end: every fourth is cut off in its midst, so that
+// the audit finds somebody who holds the lock, or is about to.
+func (s *Source) Foreign(i int, traits lock.Traits) scenario.Scenario {
+	const golden, own = 0x9E3779B97F4A7C15, 0x8EBC6AF09C88C6E3
+	sc := s.External(i, traits)
+	coin := newCoin(s.seed*golden + uint64(i) ^ own)
+	if d := (draw{Draws{&coin}, &s.space.Shape, s.space.Target}); d.Bits(2) == 0 {
+		sc.Steps = 3 + d.below(mostCutOff)
+	}
+	return sc
+}
+
+// mostCutOff is after how many steps a scenario is cut off at the latest, but for three.
+const mostCutOff = 61
+
 // alike gives two locks names that careless libraries confuse, and has some of the clients use the second where there was but one.
 func (d draw) alike(s *scenario.Scenario) {
 	if d.shape.Clients != nil || d.shape.Start != 0 {

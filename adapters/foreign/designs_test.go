@@ -1,0 +1,203 @@
+package foreign_test
+
+import (
+	"context"
+	"flag"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
+	"github.com/lockproof/lockproof/testdata/targets/golang/several"
+)
+
+var executions = flag.Int("executions", 0, "of each right design, and at most of each wrong one; 0 is a few")
+
+// design is a lock of some design in Go.
+type design struct {
+	name string
+	kind lock.Kind
+	new  inprocess.New
+	// contract is what it promises.
+	contract property.Set
+	// rare says that a wrong one takes more executions than this test has by default.
+	rare bool
+}
+
+// mutexOf is a mutex of a design; waits says that its clients may wait for it.
+func mutexOf(name string, d mutexes.Design, waits bool) design {
+	return design{name: name, kind: lock.Mutex, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := mutexes.New(ctx, url, d)
+		if _, fences := d.(mutexes.Fenced); fences {
+			return mutexes.Fencing{Mutex: c}, err
+		}
+		if waits {
+			return c, err
+		}
+		return plainMutex{c}, err
+	}}
+}
+
+// plainMutex is a mutex whose clients do not wait.
+type plainMutex struct{ inprocess.Lock }
+
+// semaphoreOf is a semaphore of a design.
+func semaphoreOf(name string, d semaphores.Design) design {
+	return design{name: name, kind: lock.Semaphore, new: enginetest.Semaphore(d)}
+}
+
+// guided is the guidelines' semaphore, which promises all that they ask for.
+func guided(name string, bug amqplocks.Bug) design {
+	return design{name: name, kind: lock.Semaphore, contract: property.Promises, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "%[1]s-A-%[2]d", B: "%[1]s-B-%[2]d"}, bug)
+		return enginetest.Certain{Client: c}, err
+	}}
+}
+
+// severalOf is a mutex of which a client can hold several.
+func severalOf(name string, d several.Design, bug several.Bug) design {
+	return design{name: name, kind: lock.Mutex, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := several.New(ctx, url, d, bug)
+		return severalClient{c}, err
+	}}
+}
+
+// severalClient is a client as lockproof takes it.
+type severalClient struct{ *several.Client }
+
+// rare is a wrong design that takes more executions.
+func rare(d design) design {
+	d.rare = true
+	return d
+}
+
+var rightDesigns = []design{
+	guided("guidelines", amqplocks.NoBug),
+	semaphoreOf("tokens", semaphores.Tokens{}),
+	semaphoreOf("tokens with headers", semaphores.Tokens{InHeader: true}),
+	semaphoreOf("tokens alike", semaphores.Tokens{Alike: true}),
+	semaphoreOf("tokens, fenced", semaphores.Fenced{}),
+	semaphoreOf("tokens with limits", semaphores.Limited{}),
+	semaphoreOf("consumers", semaphores.Consumers{}),
+	semaphoreOf("consumers with limits, no slots", semaphores.Counted{}),
+	semaphoreOf("exchanges", semaphores.Exchanges{}),
+	mutexOf("exclusive queue", mutexes.Queue{}, false),
+	mutexOf("exclusive queue, a connection for each hold", mutexes.Queue{ConnectionEach: true}, false),
+	mutexOf("exclusive queue and a connection that looks", mutexes.Queue{Prober: true}, false),
+	mutexOf("exclusive queue, asked for first", mutexes.Queue{AsksFirst: true}, false),
+	mutexOf("token", mutexes.Token{}, false),
+	mutexOf("subscribed token", mutexes.Token{Subscribed: true}, false),
+	mutexOf("token, its consumer stays", mutexes.Token{Standing: true}, false),
+	mutexOf("token, single active consumer", mutexes.Token{Standing: true, Single: true}, false),
+	mutexOf("token in a quorum queue", mutexes.Token{Quorum: true}, false),
+	mutexOf("token, published anew in a transaction", mutexes.Token{InTransaction: true}, false),
+	mutexOf("token, a connection for each hold", mutexes.Token{ConnectionEach: true}, false),
+	mutexOf("exclusive consumer", mutexes.Consumer{}, false),
+	mutexOf("active consumer", mutexes.Active{}, false),
+	mutexOf("exclusive queue that is waited for", mutexes.Queue{}, true),
+	mutexOf("exclusive queue with fencing tokens", mutexes.Fenced{}, false),
+	severalOf("several queues", several.Queue{}, several.NoBug),
+	severalOf("several tokens", several.Token{}, several.NoBug),
+	severalOf("several tokens, tidy", several.Tidy{}, several.NoBug),
+}
+
+var wrongDesigns = []design{
+	guided("guidelines, release closes channel", amqplocks.ReleaseClosesChannel),
+	guided("guidelines, locked is success", amqplocks.LockedIsSuccess),
+	semaphoreOf("token acknowledged", semaphores.Tokens{Acknowledged: true}),
+	semaphoreOf("token acknowledged, then published", semaphores.Tokens{AckThenPublish: true}),
+	semaphoreOf("token published, then acknowledged", semaphores.Tokens{PublishThenAck: true}),
+	semaphoreOf("token without acknowledgement", semaphores.Tokens{NoAck: true}),
+	semaphoreOf("tokens made twice", semaphores.Tokens{Twice: true}),
+	semaphoreOf("token from memory", semaphores.Tokens{FromMemory: true}),
+	semaphoreOf("token alike acknowledged", semaphores.Tokens{Alike: true, Acknowledged: true}),
+	rare(semaphoreOf("tokens alike made twice", semaphores.Tokens{Alike: true, Twice: true})),
+	semaphoreOf("tokens alike taken all at once", semaphores.Tokens{Alike: true, All: true}),
+	semaphoreOf("count ages", semaphores.Tokens{SizeAges: true}),
+	semaphoreOf("consumer not cancelled", semaphores.Consumers{NotCancelled: true}),
+	semaphoreOf("consumer from memory", semaphores.Consumers{FromMemory: true}),
+	rare(semaphoreOf("first exchanges removed", semaphores.Exchanges{RemovesFirst: true})),
+	semaphoreOf("fencing tokens counted by slot", semaphores.Fenced{BySlot: true}),
+	semaphoreOf("limits ignored", semaphores.Limited{Ignores: true}),
+	mutexOf("locked is success", mutexes.Queue{LockedIsSuccess: true}, false),
+	mutexOf("release closes channel", mutexes.Queue{ClosesChannel: true}, false),
+	mutexOf("queue is not exclusive", mutexes.Queue{NotExclusive: true}, false),
+	mutexOf("token unguarded", mutexes.Token{Unguarded: true}, false),
+	mutexOf("mutex token acknowledged", mutexes.Token{Acknowledged: true}, false),
+	mutexOf("token discarded", mutexes.Token{Discarded: true}, false),
+	mutexOf("token of a quorum queue, with a delivery limit", mutexes.Token{Quorum: true, LimitedTo: 1}, false),
+	mutexOf("consumer is not exclusive", mutexes.Consumer{NotExclusive: true}, false),
+	mutexOf("mutex consumer not cancelled", mutexes.Consumer{NotCancelled: true}, false),
+	mutexOf("waiting consumer is success", mutexes.Active{Subscribed: true}, false),
+	mutexOf("active consumer not cancelled", mutexes.Active{NotCancelled: true}, false),
+	mutexOf("connection of a hold kept", mutexes.Queue{ConnectionEach: true, Pooled: true}, false),
+	rare(mutexOf("locked is held", mutexes.Queue{LockedIsHeld: true}, false)),
+	rare(mutexOf("verify asks the other connection", mutexes.Queue{AsksProber: true}, false)),
+	mutexOf("single active consumer is taken for granted", mutexes.Token{Standing: true, Single: true, Assumes: true}, false),
+	mutexOf("fencing tokens counted by each client", mutexes.Fenced{CountedByClient: true}, false),
+	severalOf("several queues, last only", several.Queue{}, several.LastOnly),
+	severalOf("several queues, one flag", several.Queue{}, several.OneFlag),
+	severalOf("several tokens age", several.Token{}, several.Ages),
+}
+
+// judged are the executions of a design until one violates what its contract demands, or so many.
+func (d *design) judged(t *testing.T, seed uint64, most int) (found *foreign.Execution, execution int) {
+	t.Helper()
+	runner := runnerOf(t, d.kind, d.name, func(url string) (inprocess.Lock, error) { return d.new(t.Context(), url) })
+	target := amqplock.References[0]
+	if d.kind == lock.Mutex {
+		target = amqplock.References[1]
+	}
+	source := sim.NewSource(sim.Space{Target: target}, seed)
+	for i := range most {
+		sc := runner.Playable(source.Foreign(i, runner.About().Traits()))
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatalf("scenario %d: %v", i+1, err)
+		}
+		if x.Found&^(property.Promises&^d.contract) != 0 {
+			return x, i + 1
+		}
+	}
+	return nil, most + 1
+}
+
+// TestRightDesigns: a right lock of whatever design is accused of nothing. Nothing is known of how it is held.
+func TestRightDesigns(t *testing.T) {
+	for _, d := range rightDesigns {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			n := max(*executions, 25)
+			if testing.Short() && *executions == 0 {
+				n = 5
+			}
+			if x, i := d.judged(t, 1, n); x != nil {
+				t.Errorf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+			}
+		})
+	}
+}
+
+// TestWrongDesigns: a wrong lock is found out without knowing how it is held.
+func TestWrongDesigns(t *testing.T) {
+	for _, d := range wrongDesigns {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			if d.rare && *executions == 0 {
+				t.Skip("skipped: it takes some hundred executions; -executions 1000 has them")
+			}
+			x, i := d.judged(t, 1, max(*executions, 150))
+			if x == nil {
+				t.Fatalf("nothing is violated in %d executions", i-1)
+			}
+			t.Logf("execution %d: %v", i, x.Found.Names())
+		})
+	}
+}
