@@ -56,6 +56,6 @@ func foundBy(t Target, p *report.PropertyResult, ce *histories.Counterexample) *
 	v := p.Violation
 	return &Counterexample{
 		Property: Property(p.Name()), Detail: v.Detail, Diagram: v.Diagram, Steps: v.Steps, Least: v.Least,
-		Execution: v.Scenario, Target: t, Name: t.name, file: ce,
+		Execution: v.Scenario, Target: t, Name: t.shown(), file: ce,
 	}
 }

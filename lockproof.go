@@ -71,6 +71,9 @@ func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) 
 		}
 	}
 	if r.external() {
+		if err := file.GiveOptions(r.told()); err != nil {
+			return nil, invalid("counterexample of %s: %v: expected them of its Target, by With", c.Name, err)
+		}
 		return r.on(func() (*Result, error) { return r.replayExternal(&file) })
 	}
 	return r.on(func() (*Result, error) { return r.replay(&file) })

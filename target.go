@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -67,6 +68,14 @@ func Exec(command string) Target { return Target{name: command, exec: command, k
 // Go is a lock written in Go: connect makes a client, connected to the server at a URL, whose end ends the context.
 func Go(name string, connect func(ctx context.Context, url string) (Lock, error)) Target {
 	return Target{name: name, connect: connect}
+}
+
+// shown is the target's name; of a command, without its secrets.
+func (t Target) shown() string {
+	if t.exec != "" {
+		return secret.Command(t.exec)
+	}
+	return t.name
 }
 
 func ours(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }

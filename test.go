@@ -126,7 +126,7 @@ func replayTest(tb testing.TB, path string, t Target, o Options) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if c.Name != t.name {
+	if c.Name != t.shown() {
 		tb.Skipf("%s is a counterexample of %s", path, c.Name)
 	}
 	c.Target = t

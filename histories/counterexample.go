@@ -81,6 +81,7 @@ type counterexampleFile struct {
 	Exec          string            `json:"exec,omitzero"`
 	Lock          string            `json:"lock,omitzero"` // with exec, and where it is no semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
+	GivenAgain    []string          `json:"given_again,omitempty"` // of Exec and ExecOpts; follows from them
 	Queues        string            `json:"queues,omitzero"`
 	Scenario      scenario.Scenario `json:"scenario"`
 	Transcript    []string          `json:"transcript,omitempty"`
@@ -171,7 +172,7 @@ func (c *Counterexample) Save(path string) error {
 	return outfile.Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// Encode is the counterexample as it stands in its file.
+// Encode is the counterexample as it stands in its file: without the secrets of a program's command and options.
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
 	failedAcquire := ""
@@ -182,8 +183,9 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	if c.Exec != "" || c.Kind != lock.Semaphore {
 		kind = c.Kind.String()
 	}
+	hidden := c.withoutSecrets()
 	data, err := json.Marshal(counterexampleFile{
-		FailedAcquire: failedAcquire, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
+		FailedAcquire: failedAcquire, Exec: hidden.Exec, Lock: kind, ExecOpts: hidden.ExecOptions, GivenAgain: hidden.givenAgain(), Queues: c.Queues,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target), v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -41,7 +42,7 @@ func Assigned(options [][2]string) (out []string) {
 // ByName is options as they are typed, in the order of their names.
 func ByName[V any](options map[string]V) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
-		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
+		out = append(out, name+"="+secret.HideOption(name, fmt.Sprint(options[name])))
 	}
 	return out
 }

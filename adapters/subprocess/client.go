@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -22,6 +23,7 @@ type Client struct {
 	name    string
 	child   *child // nil until the first call
 	stderr  stderrTail
+	secrets secret.Known // that it was given: nothing that it says is shown with them
 	readers sync.WaitGroup
 	closing sync.Once
 	ignored bool // it went on when its input had ended
@@ -48,6 +50,10 @@ const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
 func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+	c.secrets.AddAddress(in.URL)
+	for name, value := range in.Options {
+		c.secrets.AddOption(name, fmt.Sprint(value))
+	}
 	if c.child == nil {
 		child, err := c.starter.start(ctx, in.URL)
 		if err != nil {
@@ -78,6 +84,7 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	if err != nil {
 		return about, c.protocolError(err.Error())
 	}
+	about.Name = c.secrets.Hide(about.Name)
 	c.tokens = about.Tokens
 	c.mayFork(r.Result)
 	return about, nil
@@ -86,7 +93,10 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 // begun takes the process that the client is, and listens to it.
 func (c *Client) begun(child *child) {
 	c.child = child
-	c.readers.Go(func() { _, _ = copyAll(&c.stderr, child.stderr) })
+	c.readers.Go(func() {
+		_, _ = copyAll(&c.stderr, child.stderr)
+		c.stderr.flush()
+	})
 	go c.read()
 }
 
@@ -110,7 +120,7 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 		return out, c.protocolError(err.Error())
 	}
 	if r.Error != nil {
-		c.said = r.Error.Message
+		c.said = c.secrets.Hide(r.Error.Message)
 	}
 	return out, nil
 }

@@ -79,6 +79,7 @@ func (c *Client) settle(reason error) {
 	c.readers.Wait()
 	switch e := reason.(type) {
 	case *ProtocolError:
+		e.Why = c.secrets.Hide(e.Why)
 		e.During, e.Stderr = c.during(), c.stderr.tail()
 	case *ExitError:
 		e.During, e.Stderr = c.during(), c.stderr.tail()
@@ -106,5 +107,5 @@ func (c *Client) during() string {
 func (c *Client) protocolError(why string) *ProtocolError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &ProtocolError{During: c.name + ", " + c.last, Why: why, Stderr: c.stderr.tail()}
+	return &ProtocolError{During: c.name + ", " + c.last, Why: c.secrets.Hide(why), Stderr: c.stderr.tail()}
 }

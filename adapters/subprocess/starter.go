@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // Starter starts clients from a command line. It implements [external.Starter].
@@ -64,6 +65,8 @@ func (s *Starter) Prepare(ctx context.Context, url string) (external.Client, err
 // in errors.
 func (s *Starter) Client(name string) *Client {
 	c := &Client{starter: s, name: name, last: "start", settled: make(chan struct{})}
+	c.secrets.AddCommand(s.Command)
+	c.stderr.secrets = &c.secrets
 	if s.Stderr != nil {
 		c.stderr.to = safetext.NewWriter(s)
 	}
@@ -106,7 +109,7 @@ func (s *Starter) command(url string) (*child, error) {
 	env = append(append(env, s.Env...), s.marking())
 	child, err := startChild(s.Command, s.Dir, env)
 	if err != nil {
-		return nil, fmt.Errorf("starting %q: %w", s.Command, err)
+		return nil, fmt.Errorf("starting %q: %w", secret.HideCommand(s.Command), err)
 	}
 	return child, nil
 }

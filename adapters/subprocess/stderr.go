@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // How much of a client's standard error is kept and shown.
@@ -13,6 +15,7 @@ const (
 	keptLines  = 4
 	keptLength = 160     // bytes of a line
 	shownBytes = 1 << 18 // of one process; what follows is counted and dropped
+	heldBytes  = 4096    // of a line that is not over
 )
 
 // stderrTail is a client's standard error: shown to the user up to a bound, its last lines kept for a
@@ -20,6 +23,9 @@ const (
 type stderrTail struct {
 	to    io.Writer // takes what may be shown; nil shows nothing
 	shown int
+	held  []byte // of a line that is not over, and not shown yet: a secret may go on
+
+	secrets *secret.Known // nil has none
 
 	mu     sync.Mutex
 	lines  []string
@@ -35,7 +41,7 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 	rest := p
 	for {
 		line, after, over := bytes.Cut(rest, []byte("\n"))
-		c.last = append(c.last, line[:min(len(line), keptLength-len(c.last))]...)
+		c.last = append(c.last, line[:min(len(line), heldBytes-len(c.last))]...)
 		if !over {
 			return len(p), nil
 		}
@@ -46,7 +52,8 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 
 // keep ends a line. Empty ones say nothing, and of a backtrace that stands below what happened the first says enough.
 func (c *stderrTail) keep() {
-	line := strings.ToValidUTF8(string(c.last), "?")
+	line := c.hide(string(c.last)) // all of it, so that no part of a secret is left
+	line = strings.ToValidUTF8(line[:min(len(line), keptLength)], "?")
 	c.last = c.last[:0]
 	s := strings.TrimSpace(line)
 	if s == "" {
@@ -71,10 +78,31 @@ func (c *stderrTail) show(p []byte) {
 		return
 	}
 	c.shown += len(p)
-	_, _ = c.to.Write(p)
+	c.held = append(c.held, p...)
+	over := bytes.LastIndexByte(c.held, '\n') + 1
+	if len(c.held)-over > heldBytes || c.shown > shownBytes {
+		over = len(c.held)
+	}
+	_, _ = io.WriteString(c.to, c.hide(string(c.held[:over])))
+	c.held = append(c.held[:0], c.held[over:]...)
 	if c.shown > shownBytes {
 		_, _ = fmt.Fprintf(c.to, "\n(more than %d bytes: no more of this client's standard error is shown)\n", shownBytes)
 	}
+}
+
+// flush shows what is left when nothing more comes.
+func (c *stderrTail) flush() {
+	if len(c.held) > 0 {
+		_, _ = io.WriteString(c.to, c.hide(string(c.held)))
+		c.held = nil
+	}
+}
+
+func (c *stderrTail) hide(text string) string {
+	if c.secrets == nil {
+		return text
+	}
+	return c.secrets.Hide(text)
 }
 
 // tail is the last lines so far, the one that is not over among them.

@@ -2,7 +2,10 @@ package subprocess
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // TestStderrTail: what happened is among the lines that are kept, where a backtrace goes outwards below it, too.
@@ -35,5 +38,30 @@ func TestStderrTail(t *testing.T) {
 		if got := tail.tail(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: kept %q, expected %q", name, got, c.want)
 		}
+	}
+}
+
+// TestStderrHidesSecrets: a secret that a client was given is neither shown nor kept, in however many pieces it comes, and
+// wherever the line is cut.
+func TestStderrHidesSecrets(t *testing.T) {
+	var known secret.Known
+	known.AddCommand("PASSWORD=marked ./a")
+	known.AddOption("api-token", "branded")
+	var shown strings.Builder
+	c := stderrTail{to: &shown, secrets: &known}
+	for _, piece := range []string{"it is mar", "ked\n", strings.Repeat("x", keptLength-3), "marked\n", "redis://u:stained@h\n", "at last: brand", "ed"} {
+		if _, err := c.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.flush()
+	said := shown.String() + strings.Join(c.tail(), "\n")
+	for _, part := range []string{"mar", "brand", "stained"} {
+		if strings.Contains(said, part) {
+			t.Errorf("shows %q: %s", part, said)
+		}
+	}
+	if !strings.Contains(said, "redis://u:***@h") {
+		t.Errorf("hides more: %s", said)
 	}
 }

@@ -1,24 +1,16 @@
-// Package secret hides passwords in what is shown or kept: in addresses, in their queries, and in options and flags that
-// are named for one. An address stays readable, with *** in the password's place.
+// Package secret hides passwords in what is shown or kept: in addresses, in their queries, and in options, flags and
+// environment variables that are named for one. A text stays readable, with *** in the password's place.
 package secret
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 )
 
 // mask stands in the place of a secret.
 const mask = "***"
-
-var (
-	scheme = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://`)
-	query  = regexp.MustCompile(`(?i)([?&;][^=&;\s]*(?:pass|pwd|secret|token|key|auth)[^=&;\s]*=)[^&;\s'"]+`)
-	named  = regexp.MustCompile(`(?i)([\w-]*(?:passw|passphrase|pwd|secret)[\w-]*=)('[^']*'|"[^"]*"|[^\s&'"]+)`)
-	option = regexp.MustCompile(`(?i)((?:^|\s)--?[\w-]*(?:passw|passphrase|pwd|secret)[\w-]*\s+)('[^']*'|"[^"]*"|[^\s&'"]+)`)
-)
 
 // Address is where a server is. It shows itself without its secret; string(address) is what connects.
 type Address string
@@ -38,39 +30,33 @@ func (a Address) Format(s fmt.State, verb rune) {
 // MarshalJSON is the address without its secret.
 func (a Address) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 
-// Hide is a text whose addresses have no secrets. An address that does not parse, since its password has characters that
-// belong elsewhere, loses all up to its last @.
+// Hide is a text whose addresses and assignments have no secrets. An address that does not parse, since its password has
+// characters that belong elsewhere, loses all up to its last @.
 func Hide(text string) string {
-	var b strings.Builder
-	starts := scheme.FindAllStringIndex(text, -1)
-	end := 0
-	for i, at := range starts {
-		b.WriteString(text[end:at[1]])
-		end = at[1]
-		until := len(text)
-		if i+1 < len(starts) {
-			until = starts[i+1][0]
-		}
-		rest := text[end:until]
-		if space := strings.IndexAny(rest, " \t\r\n"); space >= 0 {
-			rest = rest[:space]
-		}
-		if last := strings.LastIndexByte(rest, '@'); last >= 0 {
-			if user, _, password := strings.Cut(rest[:last], ":"); password {
-				b.WriteString(user + ":")
-			}
-			b.WriteString(mask)
-			end += last
-		}
+	return masked(text, merged(append(addresses(text), assignments(text, named)...)))
+}
+
+// HideCommand is Hide of a command's word or of a whole command, whose flags may have a secret as their next word.
+func HideCommand(text string) string { return masked(text, inCommand(text)) }
+
+// HideOption is the value of an option without its secret: all of it where the option is named for one.
+func HideOption(name, value string) string {
+	if assigned := name + "="; value != "" && Hide(assigned+"x") != assigned+"x" {
+		return mask
 	}
-	b.WriteString(text[end:])
-	return named.ReplaceAllString(query.ReplaceAllString(b.String(), "${1}"+mask), "${1}"+mask)
+	return HideCommand(value)
 }
 
 // Masked reports whether a secret was hidden in a text.
 func Masked(text string) bool { return strings.Contains(text, mask) }
 
-// HideCommand is Hide of a command's word or of a whole command, whose options and flags may hold a password as well.
-func HideCommand(text string) string {
-	return option.ReplaceAllString(Hide(text), "${1}"+mask)
+// masked is a text with the mask in these places.
+func masked(text string, places []place) string {
+	var b strings.Builder
+	end := 0
+	for _, p := range places {
+		b.WriteString(text[end:p.from] + mask)
+		end = p.to
+	}
+	return b.String() + text[end:]
 }

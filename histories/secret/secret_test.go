@@ -43,8 +43,74 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// FuzzHide: what is hidden once stays so.
+// TestHideOption: an option that is named for a secret shows nothing of it, and another shows no address's.
+func TestHideOption(t *testing.T) {
+	for _, c := range [][3]string{
+		{"password", "a b", "***"}, {"api-token", "x", "***"}, {"DB_PASS", "x", "***"}, {"auth", "x", "***"}, {"client-secret", "x", "***"},
+		{"url", "redis://u:x@h/0", "redis://u:***@h/0"}, {"order", "descending", "descending"}, {"author", "x", "x"}, {"password", "", ""},
+		{"delete-keys", "false", "false"}, {"config", `{"password": "x"}`, `{"password": "***"}`},
+	} {
+		if got := secret.HideOption(c[0], c[1]); got != c[2] {
+			t.Errorf("%s=%s: got %s, expected %s", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// TestRestore: a command has no secrets once they are hidden, says by which variables they are given again, and is then
+// what it was.
+func TestRestore(t *testing.T) {
+	for _, c := range []struct{ command, hidden, variables string }{
+		{"PASSWORD=marked python3 a.py", "PASSWORD=*** python3 a.py", "PASSWORD"},
+		{"DB_PASS='marked' TOKEN=marked ./a", "DB_PASS='***' TOKEN=*** ./a", "DB_PASS TOKEN"},
+		{`export API_KEY="marked"; ./a`, `export API_KEY="***"; ./a`, "API_KEY"},
+		{"export PASSWORD=marked; ./a", "export PASSWORD=***; ./a", "PASSWORD"},
+		{"./a --password marked --token=marked", "./a --password *** --token=***", "LOCKPROOF_SECRET_1 LOCKPROOF_SECRET_2"},
+		{"./a --url 'amqp://u:marked@h/'", "./a --url 'amqp://u:***@h/'", "LOCKPROOF_SECRET_1"},
+		{"URL=redis://:marked@h/0 ./a", "URL=redis://:***@h/0 ./a", "LOCKPROOF_SECRET_1"},
+		{"sh -c 'PASSWORD=marked ./a' 'b'", "sh -c 'PASSWORD=*** ./a' 'b'", "PASSWORD"},
+		{"sh -c './a --password=marked' 'b'", "sh -c './a --password=***' 'b'", "LOCKPROOF_SECRET_1"},
+		{"PASSWORD=marked ./a & PASSWORD=marked ./b", "PASSWORD=*** ./a & PASSWORD=*** ./b", "PASSWORD LOCKPROOF_SECRET_1"},
+		{`PASSWORD="$SECRET" ./a --token $TOKEN`, `PASSWORD="$SECRET" ./a --token $TOKEN`, ""},
+		{"python3 a.py ***", "python3 a.py ***", ""},
+		{`curl -H 'Authorization: Bearer marked' h`, `curl -H 'Authorization: Bearer ***' h`, "LOCKPROOF_SECRET_1"},
+	} {
+		hidden := secret.Command(c.command)
+		if names := strings.Join(secret.Variables(hidden), " "); hidden != c.hidden || names != c.variables {
+			t.Errorf("%s: got %s with %s, expected %s with %s", c.command, hidden, names, c.hidden, c.variables)
+		}
+		again, missing := secret.Restore(hidden, func(string) (string, bool) { return "marked", true })
+		if again != c.command || missing != nil {
+			t.Errorf("%s: restored to %s, missing %q", c.command, again, missing)
+		}
+	}
+	if got, missing := secret.Restore("A_PASS=*** b", func(string) (string, bool) { return "", false }); len(missing) != 1 || missing[0] != "A_PASS" {
+		t.Errorf("got %s, missing %q", got, missing)
+	}
+	for command, want := range map[string]string{
+		"PASSWORD=*** a": `PASSWORD='it'\''s $1' a`, `PASSWORD="***" a`: `PASSWORD="it's \$1" a`, "PASSWORD='***' a": `PASSWORD='it'\''s $1' a`,
+	} {
+		if got, _ := secret.Restore(command, func(string) (string, bool) { return "it's $1", true }); got != want {
+			t.Errorf("%s: restored to %s, expected %s", command, got, want)
+		}
+	}
+}
+
+// TestHideWholeValue: a value is hidden to its end, however it is quoted.
+func TestHideWholeValue(t *testing.T) {
+	for _, text := range []string{
+		`PASSWORD=a'marked b' ./a`, `PASSWORD=a\ marked ./a`, `PASSWORD="a\"marked" ./a`, `password=it'smarked`, `--password "a marked"`,
+	} {
+		if got := secret.HideCommand(text); strings.Contains(got, "marked") {
+			t.Errorf("%s: shows its password: %s", text, got)
+		}
+	}
+}
+
+// FuzzHide: what is hidden once stays so, and a hidden command takes its secrets back.
 func FuzzHide(f *testing.F) {
 	f.Add("amqp://u:p@h?password=x")
-	f.Fuzz(func(t *testing.T, text string) { secret.HideCommand(text) })
+	f.Fuzz(func(t *testing.T, text string) {
+		secret.Hide(text)
+		secret.Restore(secret.Command(text), func(string) (string, bool) { return "x", true })
+	})
 }

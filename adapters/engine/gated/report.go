@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -17,7 +18,7 @@ import (
 func (f *sharedRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
-		Tool: engine.Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
+		Tool: engine.Version, Target: f.Name, Doc: secret.Command(f.Exec), Design: f.design, Kind: f.Kind, Mode: report.Sampled,
 		Broker: f.On.String() + throughGate, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
 		Scenarios: s.Scenarios, Asked: f.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.lenient),

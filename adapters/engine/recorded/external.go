@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -68,7 +69,7 @@ const unseen = "why an acquire got nothing was not seen"
 
 // tell adds to a report of the history what is known of the run.
 func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
-	r.Target, r.Doc, r.Mode = c.Name, c.Exec, report.Stressed
+	r.Target, r.Doc, r.Mode = c.Name, secret.Command(c.Exec), report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
 	r.Exercised = []report.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "client that ended by itself", Scenarios: stats.Died},

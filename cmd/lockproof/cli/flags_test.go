@@ -191,7 +191,7 @@ var sorts = map[string]sort{
 	}},
 	"replay": {base: "replay ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
 		"on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
-		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true},
+		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true}, "option": {args: "-o password=x", refused: "leave -o out"},
 	}},
 	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until it is interrupted: TestExplorer
 		"listen": {args: "--listen elsewhere", refused: "elsewhere"}, "clients": {args: "--clients 99", refused: "expected a number"},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 // permitOnce asks on a terminal before a program that a file of flags names is run for the first time, and remembers the
@@ -19,7 +20,7 @@ func permitOnce(c *cobra.Command, file, command string) error {
 	if !interactive() || permitted(file, command) {
 		return nil
 	}
-	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it, now and later? [y/N] ", safetext.Escape(file), safetext.Escape(command)))
+	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it, now and later? [y/N] ", safetext.Escape(file), safetext.Escape(secret.Command(command))))
 	switch {
 	case err != nil:
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,6 +21,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/histories/style"
 )
 
@@ -120,6 +122,7 @@ func replayCommand() *cobra.Command {
 	var on onFlags
 	var html string
 	var trusted bool
+	var options []string
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "carry out a counterexample again, on the simulator or on a real server",
@@ -135,6 +138,9 @@ behind the gate, which is compared with it at every reply.
 That program is whatever command the file names, with all that you may do. So it is shown
 and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
 
+A file has no passwords. Those of the program's command and options that it hides are given
+again: by the environment variables that it names, and with -o. An error says which are missing.
+
 A program is tried up to five times, with new processes each time, until it shows the
 violation. The exit code is 1 if the property is violated again, and 0 if it is not.`,
 		Example: `  lockproof replay counterexamples/locked-is-success.mutual-exclusion.json
@@ -149,10 +155,16 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			if err != nil {
 				return err
 			}
+			if ce.Exec == "" && len(options) > 0 {
+				return fmt.Errorf("-o %s: %s has the options of its lock: leave -o out", secret.HideCommand(options[0]), args[0])
+			}
 			if ce.Exec == "" {
 				return replayOurs(c, args, &on, ce, html)
 			}
 			if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
+				return err
+			}
+			if err := giveAgain(ce, args[0], options); err != nil {
 				return err
 			}
 			return replayExternal(c, &on, ce, html)
@@ -162,7 +174,25 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 	registerExplorer(cmd)
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
 	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
+	cmd.Flags().StringArrayVarP(&options, "option", "o", nil, "give a program's option again whose value the file hides, as `NAME=VALUE`")
 	return cmd
+}
+
+// giveAgain puts the secrets back that a counterexample's file hides. The error says how they are given.
+func giveAgain(ce *histories.Counterexample, file string, options []string) error {
+	given, err := pairs(options)
+	if err != nil {
+		return err
+	}
+	if err := ce.GiveAgain(os.LookupEnv, told(given)); err != nil {
+		var missing *histories.MissingSecrets
+		if errors.As(err, &missing) {
+			words := slices.Concat(missing.Variables, []string{"lockproof replay", quote(file)}, missing.Options)
+			return fmt.Errorf("%s: %w; give them again, such as: %s", file, err, strings.Join(words, " "))
+		}
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 // replayOurs carries out a counterexample of a lock of this module, with the command's arguments at hand for the program that
@@ -202,7 +232,7 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 
 // permit shows the command that a file has us run, and is an error unless the user wants that.
 func permit(c *cobra.Command, command string, trusted bool, file string) error {
-	shown := safetext.Escape(command)
+	shown := safetext.Escape(secret.Command(command))
 	if trusted {
 		tell("running " + shown)
 		return nil

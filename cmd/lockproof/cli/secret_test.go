@@ -6,25 +6,89 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestPasswordsStayHidden: nothing that a command prints or writes has a password that was typed, or that the environment
-// has, whether a server is there or not.
+// marked is a password that nothing which is written may have.
+const marked = "mArKeD"
+
+// secretRuns run commands in a directory of their own, and look for the marked password in all that they write.
+type secretRuns struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newSecretRuns(t *testing.T, env ...string) *secretRuns {
+	cache := t.TempDir()
+	return &secretRuns{t, t.TempDir(), append(env, asCommand+"=1", "XDG_CACHE_HOME="+cache, "XDG_CONFIG_HOME="+cache)}
+}
+
+// run runs a command, with more environment, and is its exit code and what it printed.
+func (r *secretRuns) run(env []string, words ...string) (code int, said string) {
+	r.t.Helper()
+	cmd := exec.Command(os.Args[0], words...)
+	cmd.Dir, cmd.Env = r.dir, slices.Concat(os.Environ(), r.env, env)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		r.t.Fatal(err)
+	}
+	if bytes.Contains(out, []byte(marked)) {
+		r.t.Errorf("%q: the password is printed: %s", words, out)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// file writes a file that commands read, outside of what is searched.
+func (r *secretRuns) file(name, text string) string {
+	r.t.Helper()
+	path := filepath.Join(r.t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// search looks for the password in the names of all files that were written, and in them, and says how many there are.
+func (r *secretRuns) search() (files int) {
+	r.t.Helper()
+	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		if strings.Contains(path, marked) {
+			r.t.Errorf("%s: the password is in the file's name", path)
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte(marked)) {
+			r.t.Errorf("%s has the password; %v", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return files
+}
+
+// judged are flags that have everything written that a run writes.
+const judged = "--seed 1 --out found --html p.html --junit j.xml --sarif s.json --summary s.md --annotate"
+
+// TestPasswordsStayHidden: no error has a password that was typed.
 func TestPasswordsStayHidden(t *testing.T) {
 	recorded, err := filepath.Abs("../../../testdata/counterexamples/verify-twice.cheap-verify.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const marked = "mArKeD"
-	dir := t.TempDir()
-	judged := "--seed 1 --scenarios 1 --time 1s --out found --html p.html --junit j.xml --sarif s.json --summary s.md --json"
+	judged := "--scenarios 1 --time 1s --json " + judged
 	commands := []string{
 		"prove verify-twice -o password=" + marked + " " + judged,
 		"prove verify-twice --broker amqp://u:" + marked + "@127.0.0.1:1/%2F " + judged,
 		"replay --html r.html " + recorded + " --on amqp://u:" + marked + "@127.0.0.1:1/%2F",
 		"replay " + recorded + " --on redis://:" + marked + "@127.0.0.1:1/0",
+		"replay " + recorded + " -o password=" + marked,
 		"campaign run none.json --queue nats://u:" + marked + "@127.0.0.1:1",
 		"prove verify-twice --seed 1 --scenarios 200 --html v.html --junit v.xml --sarif v.sarif --summary v.md --out v --on simulated --label amqp://u:" + marked + "@h",
 	}
@@ -35,25 +99,54 @@ func TestPasswordsStayHidden(t *testing.T) {
 	} {
 		commands = append(commands, "prove verify-twice --on "+address+" "+judged, "compare --time 1s --html c.html --on "+address, "atlas --time 1s --html a.html --on="+address)
 	}
+	runs := newSecretRuns(t)
 	for _, command := range commands {
-		cmd := exec.Command(os.Args[0], strings.Fields(command)...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), asCommand+"=1", "XDG_CACHE_HOME="+t.TempDir())
-		said, _ := cmd.CombinedOutput()
-		if bytes.Contains(said, []byte(marked)) {
-			t.Errorf("%s: the password is printed: %s", command, said)
+		runs.run(nil, strings.Fields(command)...)
+	}
+	runs.search()
+}
+
+// TestSecretsOfACommand: neither the command of --exec nor an option of it shows its password in anything that a run writes.
+// The counterexample says how they are given again, a replay asks for them, and with them it replays.
+func TestSecretsOfACommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs")
+	}
+	runs := newSecretRuns(t)
+	command := "DB_PASSWORD=" + marked + " URL='redis://u:" + marked + "@h/0' " + adapter("locked-is-success")
+	options := []string{"-o", "password=" + marked, "-o", "url=amqp://u:" + marked + "@h", "-o", "api-token=" + marked}
+	words := append(append([]string{"prove", "--exec", command, "--scenarios", "40", "--property", "mutual-exclusion"}, strings.Fields(judged)...), options...)
+	if code, said := runs.run(nil, words...); code != exitViolated {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	runs.run(nil, append(words, "--json")...)
+	config := runs.file("c.yaml", "prove:\n  exec: \""+command+"\"\n  option: [password="+marked+"]\n")
+	if code, said := runs.run(nil, append([]string{"prove", "--config", config, "--scenarios", "40"}, strings.Fields(judged)...)...); code != exitViolated {
+		t.Errorf("with a file of flags: exit code %d: %s", code, said)
+	}
+	found, err := filepath.Glob(filepath.Join(runs.dir, "found", "*password*mutual-exclusion.json"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("there is no counterexample: %v, %v", found, err)
+	}
+	file := ""
+	for _, path := range found {
+		if text, _ := os.ReadFile(path); bytes.Contains(text, []byte(`"-o url"`)) {
+			file = path
 		}
 	}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte(marked)) {
-			t.Errorf("%s has the password; %v", path, err)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	code, said := runs.run(nil, "replay", "--run-exec", file)
+	if want := "DB_PASSWORD=*** LOCKPROOF_SECRET_1=*** lockproof replay"; code != exitCannot || !strings.Contains(said, want) || !strings.Contains(said, "-o api-token=*** -o password=*** -o url=***") {
+		t.Errorf("replaying without the secrets: exit code %d, without %q: %s", code, want, said)
+	}
+	given := []string{"DB_PASSWORD=" + marked, "LOCKPROOF_SECRET_1=" + marked}
+	if code, said := runs.run(given, append([]string{"replay", "--run-exec", "--html", "r.html", file}, options...)...); code != exitViolated {
+		t.Errorf("replaying: exit code %d: %s", code, said)
+	}
+	if code, said := runs.run(given, "explore", "--exec", command, "--runs", "2", "--html", "x.html", "--out", "explored"); code == exitCannot {
+		t.Errorf("exploring: %s", said)
+	}
+	if files := runs.search(); files < 7 {
+		t.Errorf("%d files were written, expected more", files)
 	}
 }
 

@@ -1,0 +1,64 @@
+package secret
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// shortest is how many bytes a secret has that is looked for in other words: shorter ones are parts of many.
+const shortest = 4
+
+// Known are secrets that were handed to somebody, whose words are then shown without them. Its zero value has none, and it
+// may be used by several goroutines.
+type Known struct {
+	mu     sync.RWMutex
+	values []string // longer ones first
+}
+
+// AddCommand takes in the secrets of a shell's command.
+func (k *Known) AddCommand(command string) {
+	for _, p := range literal(command) {
+		k.add(command[p.from:p.to])
+	}
+}
+
+// AddOption takes in the secret of an option's value, if it has one.
+func (k *Known) AddOption(name, value string) {
+	if HideOption(name, value) == mask {
+		k.add(value)
+		return
+	}
+	for _, p := range inCommand(value) {
+		k.add(value[p.from:p.to])
+	}
+}
+
+// AddAddress takes in the password of a server's address, unless it is guest, which is everybody's.
+func (k *Known) AddAddress(address string) {
+	for _, p := range addresses(address) {
+		if password := address[p.from:p.to]; password != "guest" {
+			k.add(password)
+		}
+	}
+}
+
+func (k *Known) add(value string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(value) < shortest || slices.Contains(k.values, value) {
+		return
+	}
+	k.values = append(k.values, value)
+	slices.SortStableFunc(k.values, func(a, b string) int { return len(b) - len(a) })
+}
+
+// Hide is a text without these secrets, nor those of addresses and assignments.
+func (k *Known) Hide(text string) string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for _, value := range k.values {
+		text = strings.ReplaceAll(text, value, mask)
+	}
+	return Hide(text)
+}

@@ -1,0 +1,120 @@
+package secret
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Names of what is secret, and a value as a shell's word or part of one.
+const (
+	called = `(?:[\w-]*(?:passw|passphrase|pwd|secret|token|credential|(?:api|access|private)[_-]?key)[\w-]*|(?:[\w-]*[_-])?(?:auth|pass))`
+	word   = `((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s&'"\\]|['"\\])+)`
+)
+
+var (
+	scheme = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://`)
+	query  = regexp.MustCompile(`(?i)[?&;][^=&;\s]*(?:pass|pwd|secret|token|key|auth)[^=&;\s]*=([^&;\s'"]+)`)
+	assign = regexp.MustCompile(`(?i)` + called + `=` + word)
+	member = regexp.MustCompile(`(?i)"` + called + `"\s*:\s*"((?:\\.|[^"\\])+)"`)
+	header = regexp.MustCompile(`(?i)authorization:\s*(?:bearer|basic)\s+([^\s'"]+)`)
+	option = regexp.MustCompile(`(?i)(?:^|[\s'"])--?` + called + `\s+` + word)
+
+	named = []*regexp.Regexp{query, assign, member, header}
+)
+
+// place is where a secret stands in a text.
+type place struct{ from, to int }
+
+// inCommand are the places of secrets in a command.
+func inCommand(text string) []place {
+	return merged(append(addresses(text), assignments(text, append(slices.Clip(named), option))...))
+}
+
+// addresses are the places of secrets in addresses.
+func addresses(text string) (out []place) {
+	starts := scheme.FindAllStringIndex(text, -1)
+	for i, at := range starts {
+		until := len(text)
+		if i+1 < len(starts) {
+			until = starts[i+1][0]
+		}
+		rest := text[at[1]:until]
+		if space := strings.IndexAny(rest, " \t\r\n"); space >= 0 {
+			rest = rest[:space]
+		}
+		last := strings.LastIndexByte(rest, '@')
+		if last < 0 {
+			continue
+		}
+		from := at[1]
+		if user, _, password := strings.Cut(rest[:last], ":"); password {
+			from += len(user) + 1
+		}
+		if from < at[1]+last {
+			out = append(out, place{from, at[1] + last})
+		}
+	}
+	return out
+}
+
+// assignments are the places of values, without their quotes, which patterns find.
+func assignments(text string, patterns []*regexp.Regexp) (out []place) {
+	for _, pattern := range patterns {
+		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
+			if p := bare(text, place{at[2], at[3]}); p.from < p.to {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// bare is the place of a value without the quotes around it, and without what ends a command or the quotes around that.
+func bare(text string, p place) place {
+	value := strings.TrimRight(text[p.from:p.to], ";")
+	p.to = p.from + len(value)
+	if value == "" {
+		return p
+	}
+	if value[0] == '\'' || value[0] == '"' {
+		if end := strings.IndexByte(value[1:], value[0]); end == len(value)-2 {
+			return place{p.from + 1, p.to - 1}
+		}
+	}
+	if i := strings.IndexAny(value, `'"`); i > 0 && quoteAt(text, p.from) == rune(value[i]) {
+		return place{p.from, p.from + i}
+	}
+	return place{p.from, p.from + len(strings.TrimRight(value, `'"`))}
+}
+
+// quoteAt is the quote in which a place of a command stands, 0 for none.
+func quoteAt(text string, at int) (quote rune) {
+	escaped := false
+	for _, c := range text[:at] {
+		switch {
+		case escaped:
+			escaped = false
+		case c == '\\' && quote != '\'':
+			escaped = true
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		}
+	}
+	return quote
+}
+
+// merged are places in their order, of which none overlap.
+func merged(places []place) (out []place) {
+	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
+	for _, p := range places {
+		if last := len(out) - 1; last >= 0 && p.from <= out[last].to {
+			out[last].to = max(out[last].to, p.to)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}

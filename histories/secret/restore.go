@@ -1,0 +1,76 @@
+package secret
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	assigned = regexp.MustCompile(`(?:^|[^\w?&-])([A-Za-z_]\w*)=['"]?$`)
+	variable = regexp.MustCompile(`^\$(?:\w+|\{\w+\})$`)
+)
+
+// Command is a shell's command without its secrets. A value that is read from a variable of the environment, such as
+// "$PASSWORD", is none.
+func Command(command string) string { return masked(command, literal(command)) }
+
+// literal are the places of secrets that a shell's command has in it.
+func literal(command string) []place {
+	return slices.DeleteFunc(inCommand(command), func(p place) bool {
+		return quoteAt(command, p.from) != '\'' && variable.MatchString(command[p.from:p.to])
+	})
+}
+
+// Variables are the names of the environment variables that give the secrets of a command again that [Command] has
+// hidden, in their order: what the command assigns, or LOCKPROOF_SECRET_1, LOCKPROOF_SECRET_2 and so on.
+func Variables(hidden string) (names []string) {
+	numbered := 0
+	for _, p := range hiddenIn(hidden) {
+		name := ""
+		if m := assigned.FindStringSubmatch(hidden[:p.from]); m != nil {
+			name = m[1]
+		}
+		if name == "" || slices.Contains(names, name) {
+			numbered++
+			name = fmt.Sprintf("LOCKPROOF_SECRET_%d", numbered)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// hiddenIn are the places in which secrets were hidden.
+func hiddenIn(hidden string) []place {
+	return slices.DeleteFunc(inCommand(hidden), func(p place) bool { return hidden[p.from:p.to] != mask })
+}
+
+// Restore is a hidden command with its secrets, which lookup gives by the names of [Variables]. missing are the names
+// that lookup does not know.
+func Restore(hidden string, lookup func(name string) (value string, ok bool)) (command string, missing []string) {
+	var b strings.Builder
+	end, names := 0, Variables(hidden)
+	for i, p := range hiddenIn(hidden) {
+		value, ok := lookup(names[i])
+		if !ok {
+			missing = append(missing, names[i])
+		}
+		b.WriteString(hidden[end:p.from] + escape(value, quoteAt(hidden, p.from)))
+		end = p.to
+	}
+	return b.String() + hidden[end:], missing
+}
+
+// escape is a value as it stands in a shell's command within such quotes.
+func escape(value string, quote rune) string {
+	switch {
+	case quote == '\'':
+		return strings.ReplaceAll(value, "'", `'\''`)
+	case quote == '"':
+		return regexp.MustCompile("[\\\\\"$`]").ReplaceAllString(value, `\$0`)
+	case regexp.MustCompile(`^[\w%+,./:=@-]+$`).MatchString(value):
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}
