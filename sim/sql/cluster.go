@@ -113,7 +113,10 @@ func (k *cluster) slot(c uint8) uint8 {
 			return p.slot
 		}
 	}
-	return 1
+	if n := k.lowest(k.lockOf(c), c); k.Form == master && n <= k.scenario.Locks[k.lockOf(c)].Slots {
+		return n // its lease is over
+	}
+	return 1 // which somebody else has, as all
 }
 
 // Linked implements [sim.Cluster].

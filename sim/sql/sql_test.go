@@ -2,9 +2,11 @@ package sql_test
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -214,6 +216,36 @@ func TestExplored(t *testing.T) {
 				if want := pins[name]; want != int(res.States) {
 					t.Errorf("%s: %d states, expected %d", name, res.States, want)
 				}
+			}
+		}
+	}
+}
+
+// TestAsManyAsMay: leases of the master form have no numbers. Two clients that hold two of two places do not exclude each other
+// when the belief of one outlives its lease; a third is one too many.
+func TestAsManyAsMay(t *testing.T) {
+	options := map[string]string{"deadline": "never", "lease": "14", "retries": "0"}
+	for _, b := range backends(t) {
+		target := with(t, b, b.References[0], options)
+		acquires := scenario.Client{Ops: []scenario.Operation{{Op: lock.Acquire}}}
+		s := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 2}}, Options: target.Settled(b.Defaults), Clients: slices.Repeat([]scenario.Client{acquires}, 3)}
+		s.Schedule.Strategy = scenario.Replay
+		for clients := 1; clients <= 3; clients++ {
+			for range 6 {
+				s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: uint8(clients)})
+			}
+			if clients == 1 {
+				s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Advance, Arg: 14})
+			}
+			tr := new(sim.Runner).Trace(target, &s, property.Weak)
+			believe := 0
+			for _, e := range tr.History.Events {
+				if e.F == history.F(lock.Acquire) && e.Held {
+					believe++
+				}
+			}
+			if _, excludes := sim.Violating(tr, property.MutualExclusion); believe != clients || excludes != (clients > 2) {
+				t.Errorf("%s: %d clients believe in two places, and exclude each other: %v", target.Name, believe, excludes)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
 	})
 }
 
-// sync gives leases of the master form their slots: the lowest that is free when the lease is made.
+// sync gives leases of the master form their slots, and takes them from those that are over.
 func (k *cluster) sync() {
 	if k.Form != master {
 		return
@@ -53,19 +53,29 @@ func (k *cluster) sync() {
 		k.permits[l] = slices.DeleteFunc(k.permits[l], func(p permit) bool { return !slices.Contains(tokens, p.token) })
 		for _, token := range tokens {
 			if !slices.ContainsFunc(k.permits[l], func(p permit) bool { return p.token == token }) {
-				k.permits[l] = append(k.permits[l], permit{token, k.free(uint8(l))})
+				k.permits[l] = append(k.permits[l], permit{token, k.lowest(uint8(l), client(token))})
 			}
 		}
 	}
 }
 
-// free is the lowest slot that no lease has.
-func (k *cluster) free(l uint8) uint8 {
-	for s := uint8(1); ; s++ {
-		if !slices.ContainsFunc(k.permits[l], func(p permit) bool { return p.slot == s }) {
-			return s
+// lowest is the number for a lease of client c that has none: that which its client believes to have, if no other lease has
+// that, else see [monitor.PermitNumber].
+func (k *cluster) lowest(l, c uint8) uint8 {
+	var taken, believed uint16
+	for _, p := range k.permits[l] {
+		taken |= 1 << p.slot
+	}
+	for i := range k.clients {
+		d := uint8(i + 1)
+		if k.lockOf(d) == l && d != c && k.clients[i].num > 0 {
+			believed |= 1 << k.Held(d)
 		}
 	}
+	if own := k.clients[c-1].num; k.clients[c-1].held && own > 0 && taken&(1<<own) == 0 {
+		return own
+	}
+	return monitor.PermitNumber(taken, believed, int(k.scenario.Locks[l].Slots))
 }
 
 // Truth implements [sim.Cluster].

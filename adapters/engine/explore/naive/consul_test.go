@@ -248,16 +248,11 @@ func drawConsul(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	c.set("removes", m.removes)
 	m.retries = pick[int8](r, 0, 1, 2)
 	c.set("retries", m.retries)
-	if c.clients, c.slots = 2+r.IntN(2), 1; c.clients == 2 {
-		c.slots = 1 + r.IntN(2)
-	}
+	c.clients, c.slots = 2+r.IntN(2), 1+r.IntN(2)
 	c.calls = pick(r, "acquire", "acquire,release", "acquire,release,acquire")
 	c.faults = sim.FaultBounds{Crashes: r.IntN(2), Late: r.IntN(2) == 0}
 	m.clients, m.slots, m.calls = c.clients, c.slots, strings.Split(c.calls, ",")
 	m.crashes, m.late = int8(c.faults.Crashes), c.faults.Late
-	if m.slots > 1 {
-		c.leave = c.leave.With(property.MutualExclusion) // holders have no numbers
-	}
 	return c, func(most int) outcome { return visit(consulState{}, most, m.next) }
 }
 

@@ -861,7 +861,7 @@ func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8)
 	}
 	leases, live := 0, 0
 	for i := 1; i < len(s.rows); i++ {
-		if s.rows[i].token != 0 && s.rows[i].until > 0 {
+		if s.rows[i].token != 0 && s.rows[i].until >= 0 { // what counts as over is until < now
 			live++
 		}
 	}
@@ -947,9 +947,6 @@ func drawSQL(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	c.faults = sim.FaultBounds{Crashes: r.IntN(2), Late: r.IntN(2) == 0}
 	m.clients, m.slots, m.calls = c.clients, c.slots, strings.Split(c.calls, ",")
 	m.crashes, m.late = int8(c.faults.Crashes), c.faults.Late
-	if !m.slotForm && m.slots > 1 {
-		c.leave = c.leave.With(property.MutualExclusion) // its leases have no numbers
-	}
 	m.sqlLists()
 	return c, func(most int) outcome { return visit(m.start(), most, m.next) }
 }
