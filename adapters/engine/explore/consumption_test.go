@@ -42,13 +42,13 @@ var consumedStates = map[string]map[string]int{
 		"crash": 577, "drop": 668, "channel error": 1468, "lost reply": 798, "restart": 446, everyFault: 142613,
 	},
 	"token-semaphore": {
-		"crash": 2528, "drop": 4575, "channel error": 8503, "lost reply": 6441, "restart": 1992, everyFault: 1090183,
+		"crash": 2528, "drop": 4575, "channel error": 8459, "lost reply": 6441, "restart": 1992, everyFault: 1090183,
 	},
 	"waiting-token-semaphore": {
-		"crash": 6325, "drop": 12814, "channel error": 33040, "lost reply": 19266, "restart": 4216,
+		"crash": 6325, "drop": 12802, "channel error": 32980, "lost reply": 19266, "restart": 4190,
 	},
 	"plain-token-semaphore": {
-		"crash": 1049, "drop": 1612, "channel error": 2774, "lost reply": 2004, "restart": 778, everyFault: 168090,
+		"crash": 1049, "drop": 1612, "channel error": 2711, "lost reply": 2004, "restart": 778, everyFault: 168090,
 	},
 }
 
