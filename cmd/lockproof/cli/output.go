@@ -251,7 +251,7 @@ func commandLine() string {
 }
 
 // addressVariables are the environment variables that say where servers are.
-var addressVariables = []string{"LOCKPROOF_AMQP_URL", "LOCKPROOF_REDIS_URL", "LOCKPROOF_MYSQL_URL", "LOCKPROOF_POSTGRES_URL"}
+var addressVariables = []string{"LOCKPROOF_AMQP_URL", "LOCKPROOF_REDIS_URL", "LOCKPROOF_MYSQL_URL", "LOCKPROOF_POSTGRES_URL", "CONSUL_HTTP_ADDR"}
 
 // withoutSecret is a word of a command line as a shell takes it, and without its password. The word before it may name
 // what it is.

@@ -154,9 +154,11 @@ func TestSecretsOfACommand(t *testing.T) {
 // else *** for its password.
 func TestCommandWithoutSecrets(t *testing.T) {
 	t.Setenv("LOCKPROOF_AMQP_URL", "amqp://u:marked@h")
+	t.Setenv("CONSUL_HTTP_ADDR", "http://u:marked@c:8500")
 	for _, c := range []struct{ before, word, want string }{
 		{"--on", "amqp://u:marked@h", `"$LOCKPROOF_AMQP_URL"`},
 		{"prove", "--on=amqp://u:marked@h", `--on="$LOCKPROOF_AMQP_URL"`},
+		{"--on", "http://u:marked@c:8500", `"$CONSUL_HTTP_ADDR"`},
 		{"--on", "amqp://u:marked@i", `'amqp://u:***@i'`},
 		{"-o", "password=marked", `'password=***'`},
 		{"--exec", "go run . --password marked", `'go run . --password ***'`},
