@@ -29,7 +29,7 @@ func TestReferenceHolds(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u foreign.Uncontrolled
 			var seen property.Set
-			n := 300
+			n := 150
 			if testing.Short() {
 				n = 50
 			}
@@ -162,7 +162,7 @@ func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 	breaks := propertyNamed(t, target.Breaks)
 	runner := newRunner(t, target, nil)
 	source := sim.NewSource(sim.Space{Target: target}, 7)
-	for i := range 400 {
+	for i := range 200 {
 		sc := runner.Playable(source.Scenario(i))
 		runner.Measure(0)
 		if foreign.Measured.Has(breaks) {
