@@ -141,6 +141,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	for _, target := range mutant.All {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			why, hidden := unseen[target.Name]
 			if seen := violated(t, target); hidden != (seen == 0) {
 				t.Errorf("violates %v; it breaks %s: %s", seen.Names(), target.Breaks, why)
@@ -162,7 +163,7 @@ func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 	breaks := propertyNamed(t, target.Breaks)
 	runner := newRunner(t, target, nil)
 	source := sim.NewSource(sim.Space{Target: target}, 7)
-	for i := range 200 {
+	for i := range 400 {
 		sc := runner.Playable(source.Scenario(i))
 		runner.Measure(0)
 		if foreign.Measured.Has(breaks) {

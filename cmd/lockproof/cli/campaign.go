@@ -276,7 +276,7 @@ tells.
 
 It may be killed at any moment: what it was at is done by another.`,
 		Example: `  lockproof campaign work --queue nats://host:4222
-  lockproof campaign work night --queue nats://host:4222 --allow-exec 'python3 a.py'`,
+  lockproof campaign work night --queue nats://host:4222 --allow-exec ./adapter`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
