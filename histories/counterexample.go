@@ -169,7 +169,7 @@ func (c *Counterexample) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("counterexample %s: %w", path, err)
 	}
-	return outfile.Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return outfile.WriteNamed(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // Encode is the counterexample as it stands in its file: without the secrets of a program's command and options.

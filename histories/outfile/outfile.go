@@ -26,6 +26,15 @@ func Write(path string, write func(io.Writer) error) error {
 	return failed(path, err)
 }
 
+// WriteNamed is Write of a file whose name is ours and not the user's: where a link has that name, it leads to what nobody named, and
+// nothing is written.
+func WriteNamed(path string, write func(io.Writer) error) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return failed(path, errors.New("it is a link, and leads to a file that nobody named: remove it"))
+	}
+	return Write(path, write)
+}
+
 // Try reports why a file can't be written, and leaves everything as it is, but for files that killed runs have left
 // unfinished. What can be known before is the place; there may still be no room.
 func Try(path string) error {

@@ -195,3 +195,30 @@ func TestSweep(t *testing.T) {
 	write(t, filepath.Join(dir, "out"), "")
 	alone(t, dir, append(others, "out")...)
 }
+
+// TestWriteNamed: a file whose name is ours is written through no link, be there something at its end or not.
+func TestWriteNamed(t *testing.T) {
+	dir := t.TempDir()
+	victim, dangling, plain := filepath.Join(dir, "victim"), filepath.Join(dir, "dangling"), filepath.Join(dir, "plain")
+	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "ours"); return err }
+	for link, to := range map[string]string{filepath.Join(dir, "one"): victim, filepath.Join(dir, "two"): dangling} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skipf("skipped: no links here: %v", err)
+		}
+		if err := outfile.WriteNamed(link, write); err == nil {
+			t.Errorf("%s is written through a link to %s", link, to)
+		}
+	}
+	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
+		t.Errorf("the file at the end of a link is %q, %v", data, err)
+	}
+	if _, err := os.Lstat(dangling); err == nil {
+		t.Error("a file is made at the end of a link")
+	}
+	if err := outfile.WriteNamed(plain, write); err != nil {
+		t.Error(err)
+	}
+}

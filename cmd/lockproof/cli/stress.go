@@ -50,7 +50,7 @@ func (f *proveFlags) keep(h *history.History, target string) (path string, err e
 		return "", fmt.Errorf("history: %w; --out names another directory", err)
 	}
 	path = filepath.Join(f.out, histories.HistoryName(target))
-	if err := outfile.Write(path, func(w io.Writer) error { return histories.WriteHistory(w, h) }); err != nil {
+	if err := outfile.WriteNamed(path, func(w io.Writer) error { return histories.WriteHistory(w, h) }); err != nil {
 		return "", fmt.Errorf("history: %w", err)
 	}
 	return path, nil

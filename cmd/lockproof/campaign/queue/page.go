@@ -55,7 +55,7 @@ func (r *run) lastPage(out *campaign.Outcome) {
 // leavePage leaves a page where it is looked for. That is for people: should it fail, the campaign goes on.
 func (r *run) leavePage(page []byte) {
 	if r.config.Server.URL == "" {
-		_ = outfile.Write(filepath.Join(r.config.Server.Dir, pageFile), func(w io.Writer) error { _, err := w.Write(page); return err })
+		_ = outfile.WriteNamed(filepath.Join(r.config.Server.Dir, pageFile), func(w io.Writer) error { _, err := w.Write(page); return err })
 		return
 	}
 	var packed bytes.Buffer

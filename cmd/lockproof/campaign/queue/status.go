@@ -46,7 +46,7 @@ func (r *run) leave(s *campaign.Status) {
 	_, _ = r.state.Put(ctx, keyStatus, data)
 	_, _ = r.state.Put(ctx, keyElapsed, []byte(r.elapsed().String()))
 	if dir := r.config.Server.Dir; r.config.Server.URL == "" {
-		_ = outfile.Write(filepath.Join(dir, statusFile), func(w io.Writer) error { _, err := w.Write(data); return err })
+		_ = outfile.WriteNamed(filepath.Join(dir, statusFile), func(w io.Writer) error { _, err := w.Write(data); return err })
 	}
 }
 
