@@ -148,9 +148,10 @@ func (s *Server) sweepOne(ctx context.Context, c *sql.Conn, name string) error {
 	return errors.Join(err, released)
 }
 
-// Queries for whether a database is ours.
+// Queries for whether a database is ours. MariaDB compares texts by a collation, to which letters are alike, and so their bytes are
+// compared.
 var ourMark = [...]string{
-	model.MariaDB: "SELECT count(*) FROM information_schema.schemata WHERE schema_name = ? AND schema_comment = ?",
+	model.MariaDB: "SELECT count(*) FROM information_schema.schemata WHERE BINARY schema_name = ? AND BINARY schema_comment = ?",
 	model.Postgres: "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1 AND pg_catalog.obj_description(oid, 'pg_namespace') = $2" +
 		" AND pg_catalog.pg_get_userbyid(nspowner) = current_user",
 }

@@ -139,3 +139,20 @@ func TestForeignSessionStays(t *testing.T) {
 		})
 	}
 }
+
+// TestCommentsAlike: on MariaDB, a database whose comment is our mark but for capitals, accents or a space at its end is nobody's
+// of ours.
+func TestCommentsAlike(t *testing.T) {
+	mine := database(t, sql.MariaDB)
+	for _, comment := range []string{"made by lockproof, which drops it when its run has ended: %s ", "MADE BY lockproof, which drops it when its run has ended: %s", "made by lockpröof, which drops it when its run has ended: %s"} {
+		name := "lockproof_1700000004_" + strings.ToLower(rand.Text()[:8])
+		made(t, mine, name)
+		if err := mine.Exec(t.Context(), "ALTER DATABASE "+mine.Identifier(name)+" COMMENT '"+strings.ReplaceAll(comment, "%s", name)+"'"); err != nil {
+			t.Fatal(err)
+		}
+		next := database(t, sql.MariaDB)
+		if there, err := next.Exists(t.Context(), name); err != nil || !there {
+			t.Errorf("comment %q: the database is there: %t, %v", comment, there, err)
+		}
+	}
+}

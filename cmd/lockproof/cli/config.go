@@ -110,6 +110,9 @@ func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
 		if value.Kind == yaml.SequenceNode {
 			values = value.Content
 		}
+		if len(values) == 0 {
+			return c.errorf(value, "%s: expected a value, or a list of values, found an empty list", key.Value)
+		}
 		for _, v := range values {
 			if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
 				return c.errorf(v, "%s: expected a value, or a list of values", key.Value)
