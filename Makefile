@@ -4,7 +4,7 @@
 # programs begins first, beside what computes.
 PACKAGES    := ./cmd/lockproof/cli ./... ./testdata/targets/golang/... ./testdata/mutate
 CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire
-REPETITIVE  := TestNames|TestExploreFaults|TestExploreIncomplete|TestExplorePreemptions|TestChannelOfHold|TestCheck$$|TestSparePermit$$|TestMirror$$|TestSampleAsOneMachine$$|TestStops$$|TestStopsWithoutNewCoverage$$|TestTable$$|TestGuided$$|TestMutants$$|TestConfigurations$$
+REPETITIVE  := TestNames|TestExploreFaults|TestExploreIncomplete|TestExplorePreemptions|TestChannelOfHold|TestCheck$$|TestSparePermit$$|TestMirror$$|TestSampleAsOneMachine$$|TestStops$$|TestStopsWithoutNewCoverage$$|TestTable$$|TestGuided$$|TestForged|TestFalseResults$$|TestLargePages$$|TestMutants$$|TestConfigurations$$
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300
