@@ -47,7 +47,7 @@ package lockproof
 //	that a command waits       at the gate: adapters/wire/gate.go is what a gate is, adapters/external/gate.go the one that a
 //	                           schedule opens, and loop.go there (settle) says when: once every client is at rest
 //	which steps are            in a search sim/search/reductions.go (unnoticed), by the footprints of commands in
-//	independent                sim/footprint.go; behind the gate adapters/external/label.go (depend)
+//	independent                sim/footprint.go; behind the gate adapters/orders/label.go (depend)
 //	that any number of clients sim/search/anynumber
 //	is right
 //	how executions get short   sim/shrink/minimise.go; a search finds a shortest, sim/search/counterexample.go

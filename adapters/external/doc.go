@@ -1,6 +1,6 @@
 // Package external runs scenarios on clients of an AMQP broker that are not ours: their commands wait at the gate until
 // the schedule lets them through. Most of it knows AMQP: what a client sends, which channel broke, which queues hold a
-// lock. Little of it does not: what a client is (client.go), explorations (explore*.go), times (timing.go). Clients of
+// lock. Little of it does not: what a client is (client.go), explorations (explore.go), times (timing.go). Clients of
 // other servers are not run here.
 //
 // A [Client] carries out operations; where it is, in which language and with which driver, is not this
@@ -19,8 +19,8 @@
 // given up in loop.go.
 //
 // A client is at rest when the next step needs not wait for it: client_handle.go (quiet) says so, loop.go (settle) waits
-// until all are, wait.go says which of them wait for a lock, and does not wait for those. In explorations explore_path.go
-// says what is tried next, and label.go which steps depend on one another.
+// until all are, wait.go says which of them wait for a lock, and does not wait for those. In explorations, package
+// orders says what is tried next, and which steps depend on one another.
 //
 // Without a schedule, all clients at once on a real broker: package clientstress.
 package external

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/history"
@@ -55,8 +56,8 @@ func losesNothing(t *testing.T, runner *external.Runner, sc scenario.Scenario, f
 // sameOutcomes has the reduction and every order come to the same, and gives what is violated.
 func sameOutcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, faults sim.FaultBounds) (less, all visited, found property.Set) {
 	t.Helper()
-	less, found = outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults})
-	all, _ = outcomes(t, runner, sc, external.ExploreOptions{Runs: 40_000, Faults: faults, Naive: true})
+	less, found = outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults})
+	all, _ = outcomes(t, runner, sc, orders.Options{Runs: 40_000, Faults: faults, Naive: true})
 	for said := range all.outcomes {
 		if !less.outcomes[said] {
 			t.Fatalf("the reduction loses an outcome:\n%s", said)
@@ -116,7 +117,7 @@ func TestExploreIdle(t *testing.T) {
 	runner := newRunner(t, amqplock.References[1], nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{one, one}}
-	v, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 400, Faults: sim.FaultBounds{Crashes: 1}})
+	v, _ := outcomes(t, runner, sc, orders.Options{Runs: 400, Faults: sim.FaultBounds{Crashes: 1}})
 	for _, want := range []string{"crash 1 after c1.1 true\n", "crash 1 after c1.1 true c2.1 false", "crash 1 after c1.1 true c2.1 true"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(v.outcomes)), func(said string) bool { return strings.Contains(said, want) }) {
 			t.Errorf("no outcome has %q", want)
@@ -169,12 +170,12 @@ func of(properties ...property.Property) (set property.Set) {
 
 // visited is what an exploration has come to, with all that its executions have said.
 type visited struct {
-	*external.Exploration
+	*orders.Exploration
 	outcomes map[string]bool
 }
 
 // outcomes visits a scenario completely.
-func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o external.ExploreOptions) (v visited, found property.Set) {
+func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o orders.Options) (v visited, found property.Set) {
 	t.Helper()
 	v.outcomes = make(map[string]bool)
 	var err error
@@ -202,10 +203,10 @@ func TestExplorePreemptions(t *testing.T) {
 		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}, {Ops: []scenario.Operation{acquire, release}}},
 	}
 	faults := sim.FaultBounds{Crashes: 1}
-	all, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults, Naive: true})
+	all, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Naive: true})
 	before := 0
 	for _, n := range []int{0, 1, 2, 100} {
-		some, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults, Preemptions: &n})
+		some, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Preemptions: &n})
 		for said := range some.outcomes {
 			if !all.outcomes[said] {
 				t.Errorf("%d preemptions: an outcome that no order has:\n%s", n, said)
@@ -236,7 +237,7 @@ func TestExploreFindsRace(t *testing.T) {
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
 	var found property.Set
-	e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 1000}, func(x *external.Execution) error { found |= x.Found; return nil })
+	e, err := runner.Explore(t.Context(), sc, orders.Options{Runs: 1000}, func(x *external.Execution) error { found |= x.Found; return nil })
 	if err != nil || e.Incomplete != "" || !found.Has(property.MutualExclusion) {
 		t.Errorf("%+v, %v: %b", e, err, found)
 	}
@@ -308,7 +309,7 @@ func TestExploreIncomplete(t *testing.T) {
 			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
 		}
-		e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: k.runs}, func(*external.Execution) error { return nil })
+		e, err := runner.Explore(t.Context(), sc, orders.Options{Runs: k.runs}, func(*external.Execution) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

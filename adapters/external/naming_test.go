@@ -13,6 +13,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -184,7 +185,7 @@ func TestNaming(t *testing.T) {
 			}
 			ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}}}
-			e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 100}, func(*external.Execution) error { return nil })
+			e, err := runner.Explore(t.Context(), sc, orders.Options{Runs: 100}, func(*external.Execution) error { return nil })
 			if err != nil || e.Incomplete != "" || e.Runs != 10 {
 				t.Errorf("%v, %+v", err, e)
 			}

@@ -48,7 +48,7 @@ func (s *Runner) unlessRenewed(ctx context.Context, x *Execution, again func() (
 	if x.Found == 0 || !s.unrenewed {
 		return x, nil
 	}
-	if err := s.spent.reset(func() error { return s.learnRenewal(ctx) }); err != nil {
+	if err := s.spent.Reset(func() error { return s.learnRenewal(ctx) }); err != nil {
 		return nil, err
 	}
 	if g := &s.config.Learnt.renewal; !g.renews {

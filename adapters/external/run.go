@@ -175,7 +175,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	}
 	defer func() { s.cutShort = err != nil }()
 	var r *run
-	err = s.spent.reset(func() error {
+	err = s.spent.Reset(func() error {
 		r, err = s.begin(ctx, sc)
 		return err
 	})
@@ -195,7 +195,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 		r.audit()
 		r.keptUnknown()
 	}
-	if err := s.spent.reset(func() error { return r.end(over) }); err != nil {
+	if err := s.spent.Reset(func() error { return r.end(over) }); err != nil {
 		return nil, err
 	}
 	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {

@@ -132,7 +132,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
 	if err == nil {
-		err = s.spent.reset(func() error { return s.start(ctx) })
+		err = s.spent.Reset(func() error { return s.start(ctx) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -169,7 +169,7 @@ func (s *Runner) start(ctx context.Context) error {
 // Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
 // done before reaches the runs to come.
 func (s *Runner) Renew(ctx context.Context) error {
-	return s.spent.reset(func() error {
+	return s.spent.Reset(func() error {
 		if err := s.deleteAll(); err != nil {
 			return err
 		}
@@ -312,7 +312,7 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 		ok, excess := holds(), s.excess
 		s.mu.Unlock()
 		if (ok || excess != nil) && late != nil {
-			s.spent.waited(time.Since(began), true)
+			s.spent.Waited(time.Since(began), true)
 		}
 		if ok || excess != nil {
 			return ok, excess
@@ -325,7 +325,7 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 		select {
 		case <-s.wake:
 		case <-late:
-			s.spent.waited(time.Since(began), false)
+			s.spent.Waited(time.Since(began), false)
 			return false, nil
 		case <-ctx.Done():
 			return false, ctx.Err()

@@ -36,8 +36,8 @@ func (p *Spent) Words() (words []string) {
 	return words
 }
 
-// waited takes in how long something was waited for.
-func (p *Spent) waited(d time.Duration, came bool) {
+// Waited takes in how long something was waited for.
+func (p *Spent) Waited(d time.Duration, came bool) {
 	switch {
 	case !came:
 		p.Waits++
@@ -47,8 +47,8 @@ func (p *Spent) waited(d time.Duration, came bool) {
 	}
 }
 
-// reset does what is done between executions. What is counted elsewhere is not counted here.
-func (p *Spent) reset(do func() error) error {
+// Reset does what is done between executions. What is counted elsewhere is not counted here.
+func (p *Spent) Reset(do func() error) error {
 	if p.resetting {
 		return do()
 	}

@@ -15,8 +15,8 @@ type OperationTraffic struct {
 	Sent, Replied wire.Traffic // by the client, by the broker
 }
 
-// add adds a call, by what had gone over the wire before and after it.
-func (t Traffic) add(op lock.Op, before, after *wire.Counts) {
+// Add adds a call, by what had gone over the wire before and after it.
+func (t Traffic) Add(op lock.Op, before, after *wire.Counts) {
 	o := t[op]
 	o.Calls++
 	o.Sent.Frames += after.In.Frames - before.In.Frames

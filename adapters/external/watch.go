@@ -573,7 +573,7 @@ func (r *run) bill(c uint8, res lock.Result) {
 	})
 	if !r.shared {
 		after := p.server.Counts()
-		r.traffic.add(p.op, &p.before, &after)
+		r.traffic.Add(p.op, &p.before, &after)
 	}
 }
 

@@ -22,6 +22,10 @@ type (
 	Params = external.Params
 	// Notes keeps account of what clients make on a real broker.
 	Notes = external.Notes
+	// Traffic is what operations took on the wire.
+	Traffic = external.Traffic
+	// Spent is what the time of a runner went into.
+	Spent = external.Spent
 	// Declared is the queues that clients have declared.
 	Declared = external.Declared
 )

@@ -11,7 +11,7 @@
 // Nothing is learnt of how a lock is held, or of its driver. A client is waited for by one rule: rest.go.
 //
 // What carries a scenario out: run.go and loop.go, acts.go (what can happen next), gate.go and deliver.go (commands and their
-// replies), faults.go, record.go. What clients are asked before the first run: try.go. Explorations of all orders: explore*.go.
+// replies), faults.go, record.go. What clients are asked before the first run: try.go. Explorations of all orders: package orders.
 //
 // Package external, which this one is to replace, learns how a lock is held, and the commands of the program still use it.
 package foreign

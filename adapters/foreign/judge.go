@@ -65,7 +65,7 @@ func (r *run) bill(p *clientState, res lock.Result) {
 	})
 	if !r.shared {
 		after := p.server.Counts()
-		r.traffic.add(p.op, &p.before, &after)
+		r.traffic.Add(p.op, &p.before, &after)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -98,7 +99,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	}
 	defer func() { s.cutShort = err != nil }()
 	var r *run
-	err = s.spent.reset(func() error {
+	err = s.spent.Reset(func() error {
 		r, err = s.begin(ctx, sc)
 		return err
 	})
@@ -110,14 +111,14 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if over { // without its locks there is nothing to carry out
 		over, err = r.loop(choose)
 	}
-	if e, explores := choose.(*explorer); explores && e.cut { // all that this could come to was seen
+	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all that this could come to was seen
 		over = false
 	}
 	r.metered()
 	if err != nil { // nobody goes on from here
 		return nil, err
 	}
-	if err := s.spent.reset(func() error { return r.end(over) }); err != nil {
+	if err := s.spent.Reset(func() error { return r.end(over) }); err != nil {
 		return nil, err
 	}
 	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {

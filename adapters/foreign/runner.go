@@ -98,7 +98,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
 	if err == nil {
-		err = s.spent.reset(func() error { return s.start(ctx) })
+		err = s.spent.Reset(func() error { return s.start(ctx) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -121,7 +121,7 @@ func (s *Runner) start(ctx context.Context) error {
 // Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
 // done before reaches the runs to come.
 func (s *Runner) Renew(ctx context.Context) error {
-	return s.spent.reset(func() error {
+	return s.spent.Reset(func() error {
 		if err := s.deleteAll(); err != nil {
 			return err
 		}
@@ -267,6 +267,18 @@ func (s *Runner) listen(told func(*wire.Command)) {
 	s.onCommands = told
 }
 
+// Spent is what the time of the runner went into so far.
+func (s *Runner) Spent() Spent { return s.spent }
+
+// counts is what has gone over the connections of all clients.
+func (s *Runner) counts() (sum wire.Counts) {
+	for _, a := range s.handles {
+		counts := a.server.Counts()
+		sum.Add(&counts)
+	}
+	return sum
+}
+
 // notify says that something has changed.
 func (s *Runner) notify() {
 	select {
@@ -301,7 +313,7 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 		ok, excess := holds(), s.excess
 		s.mu.Unlock()
 		if (ok || excess != nil) && late != nil {
-			s.spent.waited(time.Since(began), true)
+			s.spent.Waited(time.Since(began), true)
 		}
 		if ok || excess != nil {
 			return ok, excess
@@ -314,7 +326,7 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 		select {
 		case <-s.wake:
 		case <-late:
-			s.spent.waited(time.Since(began), false)
+			s.spent.Waited(time.Since(began), false)
 			return false, nil
 		case <-ctx.Done():
 			return false, ctx.Err()

@@ -18,6 +18,7 @@ func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
 		"adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "sim/amqp", "sim/broker", "sim/consumption",
+		"adapters/orders",         // says which of their commands depend on one another
 		"adapters/foreign",        // is to replace it
 		"adapters/external",       // runs scenarios on clients of a broker, behind adapters/wire's gate
 		"histories/historiestest", // traces for tests

@@ -14,7 +14,7 @@
 // and where it can happen to others than the simulated world:
 //
 //	clients behind the gate             adapters/external: loop.go, faults.go, broker.go; drawn by sim/external.go
-//	explorations of them                adapters/external: explore_options.go, label.go
+//	explorations of them                adapters/orders: options.go, label.go
 //	replays on a real server            replay*.go in adapters/rabbitmq, adapters/redis, adapters/databases
 //	a reader of a page, who chooses     cmd/lockproof/explorer/enabled.go
 package scenario

@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -46,7 +47,7 @@ type ExploreConfig struct {
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [explore.DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
-	// Faults are how many of each kind one execution may have, at every place: see [external.ExploreOptions]. Restarts are
+	// Faults are how many of each kind one execution may have, at every place: see [orders.Options]. Restarts are
 	// none of them.
 	Faults sim.FaultBounds
 	// Preemptions is how often an execution may turn from a client that could go on, at most; nil is any number, and then
@@ -97,7 +98,7 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 	began := time.Now()
 	run := exploringRun{sharedRun: sharedRun{Config: c.config(), exploring: true}}
 	run.sum.Sometimes = c.Own.Sometimes()
-	run.options = external.ExploreOptions{Runs: run.Scenarios, Faults: c.Faults, Preemptions: c.Preemptions}
+	run.options = orders.Options{Runs: run.Scenarios, Faults: c.Faults, Preemptions: c.Preemptions}
 	run.labels = run.Config.labels()
 	run.labels.Origin.Bounds = e.Described()
 	var cancel context.CancelFunc
@@ -162,8 +163,8 @@ func (c *ExploreConfig) config() Config {
 // exploringRun is a run that visits the executions of one scenario.
 type exploringRun struct {
 	sharedRun
-	runs    *external.Exploration
-	options external.ExploreOptions
+	runs    *orders.Exploration
+	options orders.Options
 }
 
 // errEnough ends an exploration in good order.

@@ -1,4 +1,4 @@
-package external
+package orders
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"

@@ -1,15 +1,15 @@
-package foreign
+package orders
 
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/model/execution"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// explorer is the path of the execution at hand, and what is left to try on it.
-type explorer struct {
+// Explorer is the path of the execution at hand, and what is left to try on it.
+type Explorer struct {
 	naive       bool
 	faults      sim.FaultBounds
 	preemptions *int
@@ -17,7 +17,7 @@ type explorer struct {
 	depth       int
 	cut         bool // nothing new was left to do
 	astray      bool // a client did not do what it did before
-	shared      bool // clients share a connection
+	runs        int
 	ordered     bool // the order of messages counts
 	unsupported unsupported
 }
@@ -36,11 +36,11 @@ type node struct {
 
 // missing is why an execution does not stand for all that are equivalent to it, or others like it are not
 // visited; "" where neither is so.
-func (e *explorer) missing(x *Execution) string {
+func (e *Explorer) missing(x *Played) string {
 	switch {
-	case !x.Uncontrolled.Free():
+	case !x.Free:
 		return "clients did things that no schedule decides"
-	case e.shared:
+	case x.Shared:
 		return "clients share a connection, which keeps their commands in the order in which they were written"
 	case e.astray:
 		return "a client did something else than before in the same situation"
@@ -52,9 +52,9 @@ func (e *explorer) missing(x *Execution) string {
 	return e.unsupported.why()
 }
 
-// Next implements chooser: the path again, and then on.
-func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
-	r := w.(*run)
+// Next is the path again, and then on. The world is a [World].
+func (e *Explorer) Next(w scenario.World) (scenario.Action, bool) {
+	r := w.(World)
 	for {
 		n := e.next(r)
 		switch {
@@ -67,10 +67,11 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 }
 
 // next is the next state of the path, with what is chosen there; nil where the execution has come to its end.
-func (e *explorer) next(r *run) *node {
+func (e *Explorer) next(r World) *node {
 	if e.depth < len(e.path) {
 		n := e.path[e.depth]
-		if e.astray = e.astray || n.at != len(r.record.Steps) || !n.chosen.possible(r); e.astray {
+		steps, _ := r.Recorded()
+		if e.astray = e.astray || n.at != len(steps) || !n.chosen.possible(r); e.astray {
 			return nil
 		}
 		e.depth++
@@ -95,8 +96,9 @@ func (e *explorer) next(r *run) *node {
 }
 
 // arrive is the state in which the path has come to its end.
-func (e *explorer) arrive(r *run) *node {
-	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(r.record.Steps)}
+func (e *Explorer) arrive(r World) *node {
+	steps, events := r.Recorded()
+	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(steps)}
 	n.options = e.options(r)
 	for _, o := range n.options {
 		n.enabled |= o.actor()
@@ -105,7 +107,7 @@ func (e *explorer) arrive(r *run) *node {
 		return n
 	}
 	last := e.path[len(e.path)-1]
-	e.note(last, last.labelled(r.record.Steps, &r.record, len(r.clients), e.ordered))
+	e.note(last, last.labelled(steps, events, r.Clients(), e.ordered))
 	for o, l := range last.asleep {
 		if !depend(&l, &last.label) {
 			n.asleep[o] = l
@@ -115,11 +117,11 @@ func (e *explorer) arrive(r *run) *node {
 }
 
 // labelled is the label of what was chosen in a state.
-func (n *node) labelled(steps []scenario.TraceStep, rec *record, clients int, ordered bool) label {
+func (n *node) labelled(steps []scenario.TraceStep, events []history.Event, clients int, ordered bool) label {
 	if n.chosen.rest {
 		return label{client: n.chosen.Client, rests: true}
 	}
-	return labelOf(steps, n.at, rec.Events, clients, ordered)
+	return labelOf(steps, n.at, events, clients, ordered)
 }
 
 // left is an option of one of some actors that was not tried and needs not be left out. Faults come last.
@@ -136,13 +138,13 @@ func (n *node) left(of actors) (option, bool) {
 
 // note notes what a step was. The same step is the same whenever it is taken, or somebody did something
 // that nobody told him to.
-func (e *explorer) note(n *node, l label) {
+func (e *Explorer) note(n *node, l label) {
 	e.astray = e.astray || n.known && n.label != l
 	n.label, n.known = l, true
 }
 
 // beginsAnew forgets the path if the order of messages has turned out to count.
-func (e *explorer) beginsAnew() bool {
+func (e *Explorer) beginsAnew() bool {
 	if e.naive || e.ordered == e.unsupported.ordered {
 		return false
 	}
@@ -152,15 +154,14 @@ func (e *explorer) beginsAnew() bool {
 
 // learn finds out from an execution which steps might as well have come in another order, and has that
 // tried.
-func (e *explorer) learn(x *Execution) {
+func (e *Explorer) learn(x *Played) {
 	e.unsupported.look(x.Steps)
-	rec := record{Record: execution.Record{Events: x.History.Events}}
 	for i, n := range e.path {
 		if n.at >= len(x.Steps) && !n.chosen.rest {
 			e.astray = true
 			return
 		}
-		e.note(e.path[i], n.labelled(x.Steps, &rec, x.Clients(), e.ordered))
+		e.note(e.path[i], n.labelled(x.Steps, x.History.Events, x.Clients(), e.ordered))
 	}
 	if e.naive {
 		return
@@ -176,7 +177,7 @@ func (e *explorer) learn(x *Execution) {
 }
 
 // order says of every two steps whether the first had to come before the second.
-func (e *explorer) order() [][]bool {
+func (e *Explorer) order() [][]bool {
 	before := make([][]bool, len(e.path))
 	for i := range e.path {
 		before[i] = make([]bool, len(e.path))
@@ -197,7 +198,7 @@ func (e *explorer) order() [][]bool {
 
 // race reports whether nothing between two steps had to come between them, and the second could have been without the
 // first: not the broker noticing what the first has made.
-func (e *explorer) race(before [][]bool, j, i int) bool {
+func (e *Explorer) race(before [][]bool, j, i int) bool {
 	first, second := e.path[j], e.path[i]
 	if second.chosen.Kind == scenario.Detect && first.chosen.Client == second.chosen.Client && first.enabled&second.chosen.actor() == 0 {
 		return false
@@ -211,7 +212,7 @@ func (e *explorer) race(before [][]bool, j, i int) bool {
 }
 
 // reverse has step i tried before step j: by its actor, or by one whose steps lead to it.
-func (e *explorer) reverse(before [][]bool, j, i int) {
+func (e *Explorer) reverse(before [][]bool, j, i int) {
 	n, actor := e.path[j], e.path[i].chosen.actor()
 	leads := actor
 	for k := j + 1; k < i; k++ {
@@ -232,7 +233,7 @@ func (e *explorer) reverse(before [][]bool, j, i int) {
 
 // backtrack goes back to the last state at which something is left to try, and reports whether there is
 // one.
-func (e *explorer) backtrack() bool {
+func (e *Explorer) backtrack() bool {
 	for len(e.path) > 0 {
 		n := e.path[len(e.path)-1]
 		n.done[n.chosen] = true

@@ -1,4 +1,4 @@
-package foreign
+package orders
 
 import (
 	"sync/atomic"
@@ -15,8 +15,8 @@ type unsupported struct {
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
-// onCommand looks at what passes while the gate is open: the setup client's commands.
-func (e *explorer) onCommand(c *wire.Command) {
+// OnCommand looks at what passes while the gate is open: the setup client's commands.
+func (e *Explorer) OnCommand(c *wire.Command) {
 	m := c.Model(func(string) amqp.Queue { return 0 })
 	e.unsupported.timed(&m)
 }

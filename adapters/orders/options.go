@@ -1,8 +1,7 @@
-package external
+package orders
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -35,13 +34,13 @@ func (o option) steps() bool {
 	return !o.rest && (o.Kind == scenario.Step || o.Kind == scenario.CrashEffect || o.Kind == scenario.Lose)
 }
 
-func (o option) possible(r *run) bool { return o.rest || r.Can(o.Action) }
+func (o option) possible(r World) bool { return o.rest || r.Can(o.Action) }
 
 // options are what can happen next.
-func (e *explorer) options(r *run) (all []option) {
+func (e *Explorer) options(r World) (all []option) {
 	left, rested := e.left()
 	goes := false
-	for i := range r.clients {
+	for i := range r.Clients() {
 		c := uint8(i + 1)
 		before := len(all)
 		if detect := (option{Action: scenario.Action{Kind: scenario.Detect, Client: c}}); r.Can(detect.Action) {
@@ -53,7 +52,7 @@ func (e *explorer) options(r *run) (all []option) {
 		goes = goes || len(all) > before
 		if ready := r.Ready(c); ready || !rested[i] {
 			faults := e.mishaps(r, c, &left, nil)
-			if possible := e.faults; !e.naive && !ready && possible.Crashes+possible.Drops > 0 && r.vulnerable(c) {
+			if possible := e.faults; !e.naive && !ready && possible.Crashes+possible.Drops > 0 && r.Vulnerable(c) {
 				all = append(all, option{Action: scenario.Action{Client: c}, rest: true})
 			}
 			all = append(all, faults...)
@@ -66,7 +65,7 @@ func (e *explorer) options(r *run) (all []option) {
 }
 
 // left is how many faults the path leaves to happen, and which clients rest on it.
-func (e *explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
+func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	left = e.faults
 	for _, n := range e.path {
 		switch o := n.chosen; {
@@ -91,7 +90,7 @@ func (e *explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 }
 
 // mayStep reports whether a client may take a step, as far as preemptions are bounded.
-func (e *explorer) mayStep(r *run, c uint8) bool {
+func (e *Explorer) mayStep(r World, c uint8) bool {
 	if !r.Ready(c) || e.preemptions == nil {
 		return r.Ready(c)
 	}
@@ -122,7 +121,7 @@ func (n *node) preempts(last uint8) bool {
 }
 
 // steps appends a client's next step, and what can become of it.
-func (e *explorer) steps(r *run, c uint8, left *sim.FaultBounds, all []option) []option {
+func (e *Explorer) steps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
 	all = append(all, option{Action: scenario.Action{Kind: scenario.Step, Client: c}})
 	if left.Crashes > 0 && !left.CleanCrashes {
 		all = append(all, option{Action: scenario.Action{Kind: scenario.CrashEffect, Client: c, Late: left.Late}})
@@ -137,14 +136,14 @@ func (e *explorer) steps(r *run, c uint8, left *sim.FaultBounds, all []option) [
 }
 
 // mishaps appends what can befall a client between two steps.
-func (e *explorer) mishaps(r *run, c uint8, left *sim.FaultBounds, all []option) []option {
-	if !r.vulnerable(c) {
+func (e *Explorer) mishaps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
+	if !r.Vulnerable(c) {
 		return all
 	}
 	if left.Crashes > 0 {
 		all = append(all, option{Action: scenario.Action{Kind: scenario.CrashBefore, Client: c, Late: left.Late}})
 	}
-	open := len(r.open(&r.clients[c-1]))
+	open := r.Open(c)
 	if left.Drops > 0 && open == 1 {
 		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c}})
 	}
@@ -155,25 +154,4 @@ func (e *explorer) mishaps(r *run, c uint8, left *sim.FaultBounds, all []option)
 		all = append(all, option{Action: scenario.Action{Kind: scenario.ChannelError, Client: c}})
 	}
 	return all
-}
-
-// vulnerable reports whether it makes a difference what befalls a client: not to one that has nothing, and wants nothing
-// more.
-func (r *run) vulnerable(c uint8) bool {
-	p := &r.clients[c-1]
-	if p.dead || p.busy || p.held > 0 || !r.design.Known() || r.upcoming(p, c) {
-		return !p.dead
-	}
-	for l := range r.sc.Locks {
-		t := &r.truth[l]
-		for s := range t.Owner {
-			if t.Owner[s]&^monitor.HalfOpen == c {
-				return true
-			}
-		}
-		if t.Admin&^monitor.HalfOpen == c {
-			return true
-		}
-	}
-	return false
 }
