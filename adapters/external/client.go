@@ -33,8 +33,8 @@ type Client interface {
 // for a call that did not fail. It is asked between calls.
 type Explainer interface{ Explanation() string }
 
-// explanation is what a client says of the call that is over.
-func explanation(c Client) string {
+// ExplanationOf is what a client says of the call that is over.
+func ExplanationOf(c Client) string {
 	if e, ok := c.(Explainer); ok {
 		return e.Explanation()
 	}

@@ -310,7 +310,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
-		over := answer{r, explanation(client), TokenOf(client), err}
+		over := answer{r, ExplanationOf(client), TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -373,7 +374,7 @@ func (r *run) counted(l uint8, least, most int, holders []*clientState) error {
 	if err == nil && res.Outcome == lock.Done {
 		r.exercised = r.exercised.With(property.ExactCount)
 		if int(res.Slots) != least {
-			r.accuse(property.ExactCount, p.id, l, fmt.Sprintf("at rest, %s counts %d slots, and %d were administered", ClientName(int(p.id)), res.Slots, least))
+			r.accuse(property.ExactCount, p.id, l, fmt.Sprintf("at rest, %s counts %d slots, and %d were administered", external.ClientName(int(p.id)), res.Slots, least))
 		}
 	}
 	return err
@@ -392,7 +393,7 @@ func (r *run) survive(l uint8, least int) error {
 		}
 		r.exercised = r.exercised.With(property.Progress)
 		if !held {
-			r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s, who survived, does not get the lock, which is free", ClientName(int(p.id))))
+			r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s, who survived, does not get the lock, which is free", external.ClientName(int(p.id))))
 			return nil
 		}
 		if _, err := r.asks(p, l, lock.Release); err != nil {
@@ -409,7 +410,7 @@ func (r *run) refused(p *clientState, l uint8, k, least int) {
 		what = fmt.Sprintf("a slot, though %d of %d are free", least-k, least)
 	}
 	name, because := r.cause(l)
-	r.accuse(name, p.id, l, fmt.Sprintf("at rest, %s, a fresh client, is refused %s%s", ClientName(int(p.id)), what, because))
+	r.accuse(name, p.id, l, fmt.Sprintf("at rest, %s, a fresh client, is refused %s%s", external.ClientName(int(p.id)), what, because))
 }
 
 // cause is the clause of the audit that fails where a free slot is refused, by the gravest that has happened before.
@@ -487,7 +488,7 @@ func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
 	answer := p.take()
 	if !over || answer == nil {
 		r.uncontrolled.Hung++
-		r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s by %s does not end within %v", op, ClientName(int(p.id)), r.config.Start))
+		r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s by %s does not end within %v", op, external.ClientName(int(p.id)), r.config.Start))
 		r.crash(p.id, false)
 		return lock.Result{}, nil
 	}

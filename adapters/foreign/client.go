@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"fmt"
-
 	"github.com/lockproof/lockproof/adapters/external"
 )
 
@@ -35,14 +33,3 @@ var (
 	ErrDied      = external.ErrDied
 	ErrElsewhere = external.ErrElsewhere
 )
-
-// ClientName is what a client is called.
-func ClientName(number int) string { return fmt.Sprintf("c%d", number) }
-
-// explanation is what a client says of the call that is over.
-func explanation(c Client) string {
-	if e, ok := c.(external.Explainer); ok {
-		return e.Explanation()
-	}
-	return ""
-}

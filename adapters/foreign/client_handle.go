@@ -140,7 +140,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = external.Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	a.about, err = external.Introduce(ctx, client, Setup{Client: external.ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
 	return err
 }
@@ -258,7 +258,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
-		over := answer{r, explanation(client), external.TokenOf(client), err}
+		over := answer{r, external.ExplanationOf(client), external.TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more

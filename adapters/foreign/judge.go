@@ -3,6 +3,7 @@ package foreign
 import (
 	"strings"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
@@ -72,7 +73,7 @@ func (r *run) bill(p *clientState, res lock.Result) {
 // crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
 func (r *run) crashed(c uint8, err error) {
 	r.uncontrolled.Died++
-	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
+	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), external.ClientName(int(c))+", "))
 }
 
 // execution is what the run came to.

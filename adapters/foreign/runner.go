@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -257,7 +258,7 @@ func (s *Runner) everybody() []*clientHandle { return slices.Concat(s.handles, s
 
 // listenFor is an address at which a client finds the broker.
 func (s *Runner) listenFor(g *gate) (*wire.Server, error) {
-	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: mostConnections, MaxHandshake: StartLimit})
+	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: mostConnections, MaxHandshake: external.StartLimit})
 }
 
 // listen has somebody told what passes while the gate is open.

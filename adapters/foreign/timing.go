@@ -3,6 +3,8 @@ package foreign
 import (
 	"cmp"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
 )
 
 // Timing is how long is waited for clients, where nothing but time tells what they are about to do. No verdict depends on it.
@@ -22,9 +24,6 @@ func (t Timing) withDefaults() Timing {
 	return Timing{
 		Patience: cmp.Or(t.Patience, 2*time.Second),
 		Limit:    cmp.Or(t.Limit, 5*time.Second),
-		Start:    cmp.Or(t.Start, StartLimit),
+		Start:    cmp.Or(t.Start, external.StartLimit),
 	}
 }
-
-// StartLimit is how long starting a client, or an operation outside of a scenario, may take.
-const StartLimit = 30 * time.Second
