@@ -22,8 +22,8 @@ var (
 	document    = regexp.MustCompile(`\b(DESIGN|STYLE|WORDS|PROTOCOLS|BASELINES|CONTAINERS|[A-Z]+-FACTS)\b`)
 )
 
-// TestFactsCited: whoever has the repository alone can follow each label of a fact to its row in sim/FACTS.md, and from there
-// to the test that measures it, which has the label in its folder.
+// TestFactsCited: a reader with the repository alone can follow each label of a fact to its row in sim/FACTS.md. The row
+// leads to the test that measures the fact, which has the label in its folder.
 func TestFactsCited(t *testing.T) {
 	page, err := os.ReadFile("sim/FACTS.md")
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/adapters/wire"
 )
 
 var (
@@ -16,7 +16,7 @@ var (
 	ErrNoServer     = errors.New("no server")       // none answers, and there is none to start
 	ErrNotConnected = errors.New("not connected")   // an external client sends nothing to the address it was given
 	ErrViolated     = errors.New("violated")        // a property is violated or suspected
-	ErrInterrupted  = errors.New("interrupted")     // the run ended before it had done what was asked
+	ErrInterrupted  = errors.New("interrupted")     // the run ended before it was complete
 	ErrInconclusive = errors.New("inconclusive")    // nothing was judged, or a property is undecided, or required and skipped
 	ErrNoEffect     = inprocess.ErrNoEffect         // a Lock's call certainly had no effect
 	Dial            = wire.Dial                     // net.Dial, faster for a Go target's server: for amqp091.Config.Dial
@@ -25,7 +25,7 @@ var (
 // ProtocolError is an external program, or a [Protocol], that makes no sense.
 type ProtocolError struct {
 	During string   // the call, such as "c1, acquire" or "Next of acquire"
-	Why    string   // what was expected, and what came
+	Why    string   // the expected and the actual result
 	Stderr []string // the last lines of its standard error
 	error
 }
@@ -59,7 +59,7 @@ func public(err error) error {
 		return &ProtocolError{protocol.During, protocol.Why, protocol.Stderr, err}
 	case errors.As(err, &exit):
 		return &ProtocolError{exit.During, "the process ended: " + exit.How, exit.Stderr, err}
-	case errors.Is(err, external.ErrElsewhere):
+	case errors.Is(err, foreign.ErrElsewhere):
 		return kindError{err, ErrNotConnected}
 	case errors.Is(err, engine.ErrConfiguration):
 		return asInvalid(err)

@@ -26,7 +26,7 @@ func ExampleTest() {
 	}
 }
 
-// A lock written in Go, which takes a queue that somebody else has declared for its own.
+// A lock written in Go, which takes another client's queue for its own.
 func ExampleGo() {
 	mine := lockproof.Go("mine", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return amqplocks.NewWith(ctx, url, amqplocks.LockedIsSuccess)
@@ -53,7 +53,7 @@ func ExampleExec() {
 	// printed "I am no lock" to standard output
 }
 
-// What a counterexample shows, a line a step.
+// A counterexample, a line a step.
 func ExampleProve() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Options{
 		Executions: 1000, Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true,
@@ -120,7 +120,7 @@ func ExampleReplay() {
 	// ▶ where it was decided · ┏ ┗ call and return · 1:A slot 1 exists · B←c1 c1's connection holds it
 }
 
-// What a CI job needs: an exit code, and a report that it can read.
+// A CI job needs an exit code, and a report that it can read.
 func ExampleResult_Err() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Target{}, lockproof.Options{
 		Executions: 1000, Require: []lockproof.Property{lockproof.MutualExclusion, lockproof.Linearizable},
@@ -163,7 +163,7 @@ func ExampleExplore() {
 	// 2436 states
 }
 
-// What holds for any number of clients, however many of them die.
+// Mutual exclusion for any number of clients, of which any number die.
 func ExampleExplore_anyNumberOfClients() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
 		Clients: lockproof.Any, Admins: lockproof.None, Slots: 1, Properties: []lockproof.Property{lockproof.MutualExclusion},
@@ -251,7 +251,7 @@ func ExampleAlways() {
 	// c2 has slot 2, and nobody has slot 1 after 12 steps
 }
 
-// What must be seen at least once: an exploration that never comes to it would prove nothing of it.
+// A condition that must be seen at least once: an exploration that never reaches it proves nothing about it.
 func ExampleSometimes() {
 	full := lockproof.Sometimes("full", func(v lockproof.View) bool { return len(v.Locks[0].Holders) == len(v.Locks[0].Slots) })
 	for _, clients := range []int{1, 2} {
@@ -268,7 +268,7 @@ func ExampleSometimes() {
 	// 2 clients: proved
 }
 
-// unasked is the semaphore with an acquire that claims slots without looking first whether somebody holds them.
+// unasked is the semaphore with an acquire that claims slots without looking for a holder first.
 type unasked struct{ *amqplock.Protocol }
 
 func (u unasked) Apply(m *amqplock.Machine, r amqp.Reply) {
@@ -302,7 +302,7 @@ func ExampleProtocol() {
 	// c2's acquire broke a channel by a command of its own in 18 steps
 }
 
-// What can come of a state that a counterexample is in: two administrators without a mutex have left a hole, and the next
+// The continuations of a counterexample's state: two administrators without a mutex have left a hole, and the next
 // slot is added.
 func ExampleExplore_fromStep() {
 	ctx, t := context.Background(), lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")

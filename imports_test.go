@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,7 +12,10 @@ import (
 	"testing"
 )
 
-// below are the folders that each folder's packages import, besides their own; "." is the API.
+const module = "github.com/lockproof/lockproof"
+
+// below are the folders that each folder's packages import, besides their own; "." is the API. Packages that serve tests
+// only are in internal.
 var below = map[string][]string{
 	"model":     {},
 	"sim":       {"model", "histories"},
@@ -24,7 +28,113 @@ var below = map[string][]string{
 // TestDirection: packages import those of the folders below theirs, and of the adapters only the API and the command
 // line import the engine.
 func TestDirection(t *testing.T) {
-	const module = "github.com/lockproof/lockproof"
+	for path, imported := range imports(t) {
+		from := folder(filepath.Dir(path), 1)
+		if from == "internal" {
+			continue
+		}
+		for _, name := range imported {
+			if to := folder(name, 1); to != from && !slices.Contains(below[from], to) {
+				t.Errorf("%s imports %s", path, name)
+			}
+			if from == "adapters" && folder(path, 2) != "adapters/engine" && folder(name, 2) == "adapters/engine" {
+				t.Errorf("%s imports the engine: only the API and the command line do", path)
+			}
+		}
+	}
+}
+
+// servers are the kinds of servers. For each, model/NAME has the commands and the locks, sim/NAME the simulated server and
+// its targets, and adapters/NAME real servers.
+var servers = []string{"amqp", "consul", "redis", "sql"}
+
+// knowing are the packages that know a kind of server and are not in its folders.
+var knowing = map[string][]string{
+	"amqp": {
+		"adapters/protocol",
+		"adapters/orders",  // says which commands depend on one another
+		"adapters/foreign", // runs other people's clients behind the gate of adapters/amqp/wire
+		"adapters/engine",  // has whole runs on a real broker
+		"adapters/subprocess",
+		"cmd/lockproof/cli", // has the commands that serve a simulated server
+		".",
+	},
+	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers/linked"}, // links the drivers of each
+	"redis":  {"cmd/lockproof/servers/linked"},
+	"sql":    {"cmd/lockproof/servers/linked"},
+}
+
+// TestServers: only the packages of a server know it, those that are named here, and the files backends.go. Other packages
+// see backend.Exchange.
+func TestServers(t *testing.T) {
+	known := make(map[string]bool)
+	for path, imported := range imports(t) {
+		dir := filepath.ToSlash(filepath.Dir(path))
+		if folder(path, 1) == "internal" || filepath.Base(path) == "backends.go" {
+			continue
+		}
+		for _, name := range imported {
+			server := serverOf(name)
+			if server == "" || server == serverOf(dir) {
+				continue
+			}
+			i := slices.IndexFunc(knowing[server], func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
+			if i < 0 {
+				t.Errorf("%s imports %s: what a command was is told by backend.Exchange", path, name)
+				continue
+			}
+			known[server+" "+knowing[server][i]] = true
+		}
+	}
+	for _, server := range servers {
+		for _, p := range knowing[server] {
+			if !known[server+" "+p] {
+				t.Errorf("%s imports nothing of %s any more: take it off the list", p, server)
+			}
+		}
+		for _, of := range []string{"model", "sim", "adapters"} {
+			if info, err := os.Stat(filepath.Join(of, server)); err != nil || !info.IsDir() {
+				t.Errorf("there is no folder %s/%s", of, server)
+			}
+		}
+	}
+}
+
+// TestForeign: of what runs other people's clients, only its folder amqp knows what a command of AMQP means.
+func TestForeign(t *testing.T) {
+	for path, imported := range imports(t) {
+		if folder(path, 2) != "adapters/foreign" || folder(path, 3) == "adapters/foreign/amqp" {
+			continue
+		}
+		for _, name := range imported {
+			if folder(name, 2) == "model/amqp" {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+	}
+}
+
+// serverOf is the kind of server that a package is of, "" for none.
+func serverOf(dir string) string {
+	at := folder(dir, 2)
+	for _, server := range servers {
+		if at == "model/"+server || at == "sim/"+server || at == "adapters/"+server {
+			return server
+		}
+	}
+	return ""
+}
+
+// folder is the first folders of a path.
+func folder(path string, depth int) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return strings.Join(parts[:min(depth, len(parts))], "/")
+}
+
+// imports are the packages of this module that each file imports that is no test, "." for the API.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -38,30 +148,15 @@ func TestDirection(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		from := "."
-		if filepath.Dir(path) != "." {
-			from, _, _ = strings.Cut(filepath.ToSlash(path), "/")
-		}
 		for _, spec := range file.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				return err
 			}
-			if name != module && !strings.HasPrefix(name, module+"/") {
-				continue
-			}
-			to, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(name, module), "/"), "/")
-			if to == "" {
-				to = "."
-			}
-			if to == "testdata" && strings.HasSuffix(filepath.Dir(path), "test") {
-				continue // a package for tests has the example targets
-			}
-			if to != from && !slices.Contains(below[from], to) {
-				t.Errorf("%s imports %s", path, name)
-			}
-			if from == "adapters" && !strings.HasPrefix(filepath.ToSlash(path), "adapters/engine/") && strings.HasPrefix(name+"/", module+"/adapters/engine/") {
-				t.Errorf("%s imports the engine: only the API and the command line do", path)
+			if name == module {
+				all[path] = append(all[path], ".")
+			} else if inside, ok := strings.CutPrefix(name, module+"/"); ok {
+				all[path] = append(all[path], inside)
 			}
 		}
 		return nil
@@ -69,4 +164,5 @@ func TestDirection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
 }

@@ -16,16 +16,16 @@ var opening = []string{
 	"nats.UserCredentials", "nats.NkeyOptionFromSeed", "nats.ClientCert", "nats.RootCAs",
 }
 
-// notNamed are the files that open what no user names as an input: their own files, what Go has built, and outputs.
+// notNamed are the files that open no input that a user names: their own files, Go's build results, and outputs.
 var notNamed = map[string]string{
 	"histories/infile":                     "opens the others' files",
 	"histories/outfile":                    "writes",
-	"histories/historiestest":              "files of tests",
-	"model/pinned":                         "files of tests",
+	"internal/historiestest":               "files of tests",
+	"internal/pinned":                      "files of tests",
 	"adapters/engine/gated/load.go":        "the system's",
 	"histories/leftover":                   "its own",
 	"adapters/subprocess":                  "the system's, of processes",
-	"adapters/rabbitmq/node.go":            "what a node of ours has logged",
+	"adapters/amqp/rabbitmq/node.go":       "what a node of ours has logged",
 	"cmd/lockproof/cli/memory_linux.go":    "the system's",
 	"cmd/lockproof/cli/output.go":          "writes the summary",
 	"cmd/lockproof/campaign/queue":         "claims a directory by a file of its own",

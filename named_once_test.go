@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof"
 )
 
-// A counterexample that is read from a file tells what happened as the file does: whom it names, it names once.
+// The text of a counterexample from a file names each client once.
 func TestNamedOnce(t *testing.T) {
 	for file, want := range map[string]string{
 		"remove-one-more.contiguous-slots": "c1: there are more or fewer slots than administered",

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	None = -1 // of what Options count, whose 0 is the default
+	None = -1 // for counts in Options whose 0 is the default
 	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
 )
 
@@ -49,7 +49,8 @@ type Options struct {
 	Memory                              int64                 // Explore: end at about so many bytes; 0 is 8 GiB
 	Exact                               bool                  // Explore: keep states whole, not as fingerprints
 	Checkpoint, Resume                  string                // Explore: files that the search is left in if it ends early, and that it goes on from
-	Queues                              string                // what an external lock calls its queues, such as A={name}-A-{n}; what is left out is learnt
+	Contract                            string                // the promises that an external lock must keep: guidelines, mutex, semaphore, lease, or some by name; "" is none
+	Holding                             string                // what holds an external lock at the broker, such as "queue jobs-{slot}": a wrong belief is found earlier, and pictures show who holds it
 	Patience                            time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
 	Proxy                               bool                  // Stress: external clients go through a proxy, so that more can be judged
 	Log, History                        io.Writer             // for external programs' standard error; Stress: for the history, before it is judged
@@ -122,13 +123,16 @@ func (o *Options) shape() (sim.Shape, error) {
 	return s, err
 }
 
-// naming is what an external lock calls its queues, as far as that is said.
-func (o *Options) naming() (recognise.Naming, error) {
-	if o.Queues == "" {
-		return recognise.Naming{}, nil
-	}
-	n, err := recognise.ParseNaming(o.Queues)
-	return n, asInvalid(err)
+// holding is how the server shows who holds an external lock, if that is said.
+func (o *Options) holding() (holding.Declared, error) {
+	d, err := holding.Parse(o.Holding)
+	return d, asInvalid(err)
+}
+
+// demands are the promises that an external lock must keep.
+func (o *Options) demands() (property.Set, error) {
+	demands, err := property.ParseContract(o.Contract)
+	return demands, asInvalid(err)
 }
 
 // start is the slots that exist at first, where they are not 1 to Slots.

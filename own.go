@@ -8,7 +8,7 @@ type View = own.View
 // Own is a property of a user's. Several goroutines may call its function.
 type Own = *own.Property
 
-// Always is what must hold after each step: judge says what is wrong, or nil.
+// Always is a property that must hold after each step: judge returns the violation, or nil.
 func Always(name string, judge func(View) error) Own {
 	p := &own.Property{Name: name}
 	if judge != nil {

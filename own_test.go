@@ -114,7 +114,8 @@ func replays(t *testing.T, found *lockproof.Counterexample) {
 	}
 }
 
-// TestOwnHolds: what holds is said to hold, and what is never seen is undecided in sampling and violated in all there is.
+// TestOwnHolds: a property that holds is reported as such. One that is never seen is undecided in sampling, and
+// violated in a complete exploration.
 func TestOwnHolds(t *testing.T) {
 	o := lockproof.Options{
 		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{"both-held"}, Executions: 300, Clients: 2, Slots: 1,
@@ -148,8 +149,8 @@ func TestOwnHolds(t *testing.T) {
 	}
 }
 
-// TestOwnPast: a property that asks for the history or the last exchange is judged in sampling, and skipped where states are
-// visited, each once however it is come to.
+// TestOwnPast: a property that asks for the history or the last exchange is judged in sampling. It is skipped in an
+// exploration, which visits each state once for all its pasts.
 func TestOwnPast(t *testing.T) {
 	o := lockproof.Options{Own: own(remembered), Properties: []lockproof.Property{"remembered"}, Executions: 200}
 	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, o)
@@ -172,8 +173,8 @@ func TestOwnPast(t *testing.T) {
 	}
 }
 
-// TestOwnTellsClientsApart: clients of one workload are not taken for each other where a property may tell them apart, and
-// no client goes first: what each of them alone comes to is seen.
+// TestOwnTellsClientsApart: if a property may distinguish clients of one workload, they are not merged, and no client
+// goes first: the result of each of them alone is seen.
 func TestOwnTellsClientsApart(t *testing.T) {
 	var all []lockproof.Own
 	for c := range 3 {
@@ -202,7 +203,7 @@ func goSemaphore() lockproof.Target {
 	return lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) })
 }
 
-// TestOwnExternal: it is judged of somebody else's clients as well.
+// TestOwnExternal: custom properties are judged for external clients as well.
 func TestOwnExternal(t *testing.T) {
 	res, err := lockproof.Prove(t.Context(), goSemaphore(), lockproof.Options{
 		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}, Executions: 30, Clients: 2, Slots: 2,

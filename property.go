@@ -17,7 +17,7 @@ const (
 	HonestFull, RenewalHonest, PriorityRespected, VictimAcknowledged, FencingMonotone        Property = "honest-full", "renewal-honest", "priority-respected", "victim-acknowledged", "fencing-monotone"
 )
 
-// Sentence is what holds, such as "no two clients hold one slot at once".
+// Sentence is the property in words, such as "no two clients hold one slot at once".
 func (p Property) Sentence() string {
 	named, err := property.Named(string(p))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // clocks are what package time has that depends on when, or on how fast, a program runs.
 var clocks = []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
 
-// TestNoClock: what runs and judges a scenario looks at no clock, so that a verdict by seed cannot
-// depend on the machine. sim/search asks how long ago it saved its work; and a picture for people may
-// be given up for want of time.
+// TestNoClock: the code that runs and judges a scenario reads no clock, so a verdict by seed cannot depend on the
+// machine. There are two exceptions: sim/search measures the time since it saved its work, and a picture for people
+// may be given up for lack of time.
 func TestNoClock(t *testing.T) {
 	for _, root := range []string{"model", "sim"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

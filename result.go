@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Target, Server                           string
 	Judgements                               []Judgement // of one property each, in the order of the card
@@ -86,7 +86,7 @@ func (r *Result) Write(w io.Writer, format string) error {
 	return invalid("format %q: expected card, json, junit or html", format)
 }
 
-// resultOf is what a run came to, in the words of this package.
+// resultOf is the result of a run in this package's types.
 func resultOf(res *engine.Result, t Target) *Result {
 	r := res.Report
 	out := &Result{

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
-	"github.com/lockproof/lockproof/adapters/external/clientstress"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -103,8 +103,8 @@ func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	return res, errors.Join(err, r.broker.Stop())
 }
 
-// start finds or starts the server. One that others use as well keeps account of what is made there, so that what a
-// killed run has left is deleted by the next; should it take this run for dead, its context ends.
+// start finds or starts the server. A shared server has an account of the run's names, so that the next run deletes what a
+// killed one has left. If another run takes this one for dead, its context ends.
 func (r *run) start() (err error) {
 	url := r.o.Server
 	if url == "rabbitmq" {
@@ -221,7 +221,11 @@ func (r *run) proveExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	naming, err := r.o.naming()
+	demands, err := r.o.demands()
+	if err != nil {
+		return nil, err
+	}
+	held, err := r.o.holding()
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +235,7 @@ func (r *run) proveExternal() (*Result, error) {
 	}
 	return r.asAny(func() (*engine.Result, error) {
 		return gated.Prove(r.ctx, gated.Config{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			Workers: r.o.Workers, More: more, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
@@ -272,13 +276,17 @@ func (r *run) exploreExternal() (*Result, error) {
 	if e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber {
 		return nil, invalid("any number of external clients: expected a number")
 	}
-	naming, err := r.o.naming()
+	demands, err := r.o.demands()
+	if err != nil {
+		return nil, err
+	}
+	held, err := r.o.holding()
 	if err != nil {
 		return nil, err
 	}
 	return r.asAny(func() (*engine.Result, error) {
 		return gated.Explore(r.ctx, gated.ExploreConfig{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
 			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
@@ -33,8 +33,12 @@ func TestStress(t *testing.T) {
 			if err != nil || res.Err() != nil {
 				t.Fatalf("%v, %+v", err, res)
 			}
-			if res.Executions != 3 || last != 3 || res.Judgement(lockproof.Linearizable).Verdict != lockproof.Passed {
-				t.Errorf("%d rounds of %d, linearizable %s", res.Executions, last, res.Judgement(lockproof.Linearizable).Verdict)
+			if res.Executions != 3 || last != 3 {
+				t.Errorf("%d rounds of %d", res.Executions, last)
+			}
+			j := res.Judgement(lockproof.Linearizable)
+			if open := name == "Go" && j.Verdict == lockproof.Skipped; j.Verdict != lockproof.Passed && !open { // an error ends no operation
+				t.Errorf("linearizable is %s: %s", j.Verdict, j.Reason)
 			}
 			again, err := lockproof.Check(&history, lockproof.Options{})
 			if err != nil || again.Err() != nil || again.Operations != res.Operations {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/subprocess"
@@ -134,7 +134,7 @@ func (t Target) applicable(k lock.Kind) property.Set {
 }
 
 // starter makes clients of an external target.
-func (t Target) starter(log io.Writer) external.Starter {
+func (t Target) starter(log io.Writer) foreign.Starter {
 	if t.exec != "" {
 		return &subprocess.Starter{Command: t.exec, Stderr: log}
 	}

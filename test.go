@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 // How many executions Test runs by default, and under -short.
@@ -106,10 +108,10 @@ type testFiles struct {
 
 // save writes a counterexample as soon as it is known, so that it is there however the test ends.
 func (f *testFiles) save(c *Counterexample) {
-	dir := filepath.Join("testdata", "lockproof")
-	path := filepath.Join(dir, c.file.FileName(strings.ReplaceAll(f.test, "/", "-")))
+	dir := outfile.Place{Path: filepath.Join("testdata", "lockproof"), Folder: "."}
+	path := filepath.Join(dir.Path, c.file.FileName(strings.ReplaceAll(f.test, "/", "-")))
 	c.file.Origin.Command = "go test -run " + f.test
-	if err := errors.Join(os.MkdirAll(dir, 0o755), c.Save(path)); err != nil {
+	if err := errors.Join(dir.Make(), c.file.SaveAt(outfile.Place{Path: path, Folder: dir.Folder})); err != nil {
 		f.err = cmp.Or(f.err, err)
 		return
 	}

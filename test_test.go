@@ -14,8 +14,8 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// What lockproof.Test finds wrong with a lock is a failing subtest of the property that the bug breaks,
-// with a diagram and a command that shows it again.
+// lockproof.Test reports a lock's bug as a failing subtest of the property that the bug breaks, with a diagram and a
+// command that repeats it.
 func TestTestFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and runs another test, for each bug")
@@ -26,8 +26,8 @@ func TestTestFails(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for bug, property := range map[string]string{
-		"not-mandatory":          "linearizable",
-		"return-ignored":         "linearizable",
+		"not-mandatory":          "progress",
+		"return-ignored":         "progress",
 		"verify-reconnects":      "stale-belief-ends",
 		"release-closes-channel": "effective-release",
 		"locked-is-success":      "mutual-exclusion",
@@ -70,7 +70,7 @@ const envNothing = "LOCKPROOF_TEST_NOTHING"
 // A test in which every property is skipped fails, and so does a property that is required and was skipped.
 func TestNothingIsJudged(t *testing.T) {
 	if os.Getenv(envNothing) != "" {
-		never := []lockproof.Property{lockproof.NoFalseHold}
+		never := []lockproof.Property{lockproof.SurvivesRestart}
 		target := lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) })
 		lockproof.Test(t, target, lockproof.Options{Properties: never, Require: never, Executions: 1, Workers: 1})
 		return

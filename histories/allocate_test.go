@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// TestAllocations: once the words of a history are known, an event of JSON Lines takes no memory, and one of EDN that of its
-// inner maps and numbers: reading is most of the time that checking a long history takes.
+// TestAllocations: once the words of a history are known, an event of JSON Lines allocates no memory, and one of EDN
+// only its inner maps and numbers. Reading takes most of the time of checking a long history.
 func TestAllocations(t *testing.T) {
 	const few, many = 200, 1200
 	for form, c := range map[string]struct {

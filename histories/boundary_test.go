@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What a file is called has letters, digits and dashes, whatever the target is called.
+// A file's name has letters, digits and dashes only, whatever the target's name.
 func TestFileNames(t *testing.T) {
 	for target, want := range map[string]string{
 		"azAZ09-_":        "azAZ09-_",

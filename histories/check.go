@@ -41,7 +41,7 @@ func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	return checkTries(f)
 }
 
-// checkTries checks how often a violation was seen again: what was, is not suspected.
+// checkTries checks how often a violation was reproduced: a reproduced one is not suspected.
 func checkTries(f *counterexampleFile) (jsontext.Pointer, error) {
 	t := f.Tries
 	switch {
@@ -158,7 +158,7 @@ func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	return "", nil
 }
 
-// checkActor checks what is done and who does it: the broker and time have no client's number.
+// checkActor checks an action and its actor: the broker and time have no client's number.
 func checkActor(at jsontext.Pointer, do scenario.ActionKind, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
 	if do == scenario.NoAction {
 		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestCheckCounterexample: what a world can just be is taken, and what it cannot just be is refused at its place.
+// TestCheckCounterexample: the largest possible values are accepted, and anything beyond is refused with its place.
 func TestCheckCounterexample(t *testing.T) {
 	step := scenario.Action{Kind: scenario.Step, Client: 1}
 	ops := func(n int, op lock.Op, arg uint8) []scenario.Operation {

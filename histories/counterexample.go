@@ -23,34 +23,34 @@ import (
 type Counterexample struct {
 	Tool     string // lockproof's version
 	Property property.Property
-	// FailedAcquire is what a failed acquire was taken to promise.
+	// FailedAcquire is the assumed promise of a failed acquire.
 	FailedAcquire property.FailedAcquire
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
-	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
-	// what was seen when all was over. Its Detail is what happened, in one line.
+	// Violation is the violation and its moment. Step counts from 0; it is the number of actions for a violation at
+	// the end of the execution. Detail is the event, in one line.
 	Violation scenario.Violation
 	Origin    Origin
 	// Suspected and Tries are those of [Found].
 	Suspected bool
 	Tries     Tries
-	// Exec is the command of a target that is somebody else's program; "" is a target of ours, or of a Go program. Kind is
-	// the lock type that somebody else's was taken for.
+	// Exec is the command of an external target; "" is one of our targets, or a Go program. Kind is the kind of lock
+	// that an external target was taken for.
 	Exec string
 	Kind lock.Kind
 	// ExecOptions are the program's own options, which it gets at the beginning.
 	ExecOptions map[string]string
-	// Queues is what it calls its queues, where that was said; "" is to be learnt.
-	Queues string
+	// Holding is how its server shows who holds a lock, where that was declared, as package holding reads it.
+	Holding string
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
 }
 
-// Origin is what found a counterexample: the run, and the execution.
+// Origin is the run and the execution that found a counterexample.
 type Origin struct {
 	Seed     uint64   `json:"seed"`
 	Scenario int      `json:"scenario,omitzero"` // the execution that first showed it, counted from 1
-	Command  string   `json:"command,omitzero"`  // what was typed
+	Command  string   `json:"command,omitzero"`  // the command line
 	Broker   string   `json:"broker,omitzero"`   // as in [Report]
 	Bounds   string   `json:"bounds,omitzero"`   // as in [Report]
 	Options  []string `json:"options,omitempty"` // that were fixed, as name=value
@@ -81,8 +81,8 @@ type counterexampleFile struct {
 	Exec          string            `json:"exec,omitzero"`
 	Lock          string            `json:"lock,omitzero"` // with exec, and where it is no semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
+	Holding       string            `json:"holding,omitzero"`
 	GivenAgain    []string          `json:"given_again,omitempty"` // of Exec and ExecOpts; follows from them
-	Queues        string            `json:"queues,omitzero"`
 	Scenario      scenario.Scenario `json:"scenario"`
 	Transcript    []string          `json:"transcript,omitempty"`
 }
@@ -96,13 +96,12 @@ type violationFile struct {
 	Detail string `json:"detail"`
 }
 
-// FileName is what a counterexample's file is called: one property of one target, with the options that were fixed, has
-// one file.
+// FileName is the name of a counterexample's file: one property of one target with its fixed options has one file.
 func FileName(property property.Property, target string, options ...string) string {
 	return fileName(property.String(), target, options)
 }
 
-// FileName is what the counterexample's file is called, for a target of that name.
+// FileName is the name of the counterexample's file, for a target of that name.
 func (c *Counterexample) FileName(target string) string {
 	return fileName(c.Violation.Name(), target, nil)
 }
@@ -115,11 +114,12 @@ func fileName(property, target string, options []string) string {
 	return name + cut(property, property, maxFileNamePart) + ".json"
 }
 
-// maxFileNamePart is how long a target's name, or a property's, may be in a file's name, in bytes: files' names have 255 at most,
-// and what moves one aside makes it longer.
+// maxFileNamePart is the longest target or property in a file's name, in bytes: names of files have at most 255, and
+// a file that is moved aside gets a longer one.
 const maxFileNamePart = 80
 
-// cut is a name of at most so many bytes. Where it is longer, a hash of what it says tells it from others that begin alike.
+// cut shortens a name to the given number of bytes. A hash of the full text distinguishes names with equal
+// beginnings.
 func cut(name, said string, most int) string {
 	if len(name) <= most {
 		return name
@@ -145,7 +145,7 @@ func optionsName(options []string) string {
 	return fmt.Sprintf("%.*s-%08x", maxOptionsName, name, h.Sum32())
 }
 
-// HistoryName is what the file of a target's history is called.
+// HistoryName is the name of the file of a target's history.
 func HistoryName(target string) string { return safeName(target) + ".history.jsonl" }
 
 // safeName is a target's name as part of a file's, on every system.
@@ -159,9 +159,16 @@ func safeName(target string) string {
 	return cut(strings.Map(safe, target), target, maxFileNamePart)
 }
 
-// Save writes the counterexample to a file, whole or not at all. A counterexample that is there
+// Save writes the counterexample to a file that the user named, whole or not at all. A counterexample that is there
 // already is replaced; anything else is not.
-func (c *Counterexample) Save(path string) error {
+func (c *Counterexample) Save(path string) error { return c.SaveAt(outfile.Place{Path: path}) }
+
+// SaveAt is Save to a place.
+func (c *Counterexample) SaveAt(at outfile.Place) error {
+	if err := at.Check(); err != nil {
+		return err
+	}
+	path := at.Path
 	if old, err := counterexampleInput.Read(path); err == nil && !isCounterexample(old) || err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: not written, since the file that is there is no counterexample: move it away", path)
 	}
@@ -169,7 +176,7 @@ func (c *Counterexample) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("counterexample %s: %w", path, err)
 	}
-	return outfile.WriteNamed(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return at.Write(func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // Encode is the counterexample as it stands in its file: without the secrets of a program's command and options.
@@ -185,7 +192,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	}
 	hidden := c.withoutSecrets()
 	data, err := json.Marshal(counterexampleFile{
-		FailedAcquire: failedAcquire, Exec: hidden.Exec, Lock: kind, ExecOpts: hidden.ExecOptions, GivenAgain: hidden.givenAgain(), Queues: c.Queues,
+		FailedAcquire: failedAcquire, Exec: hidden.Exec, Lock: kind, ExecOpts: hidden.ExecOptions, Holding: c.Holding, GivenAgain: hidden.givenAgain(),
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target), v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -206,8 +213,8 @@ func LoadCounterexample(path string) (*Counterexample, error) {
 	return DecodeCounterexample(path, data)
 }
 
-// DecodeCounterexample reads a counterexample; the name is what errors call it. An error is one line:
-// where, what was found, what was expected.
+// DecodeCounterexample reads a counterexample; errors use the name. An error is one line: the place, what was found,
+// and what was expected.
 func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	doc := document{name: name, data: data}
 	if len(data) > maxCounterexample {
@@ -246,7 +253,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Queues: f.Queues, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Holding: f.Holding, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
 			Property: broken, Own: own, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
@@ -269,7 +276,7 @@ func isCounterexample(data []byte) bool {
 	return (&document{data: data}).head(counterexampleFormat, 0) == nil
 }
 
-// Tries is how often fresh clients have shown a violation again, of so many times that they were asked to.
+// Tries is how often fresh clients have reproduced a violation, and in how many attempts.
 type Tries struct {
 	Shown int `json:"reproduced"`
 	Of    int `json:"of"`

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -41,8 +41,7 @@ func TestCounterexampleRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCounterexampleErrors walks the files of counterexamples that are wrong, and compares what is
-// said of them.
+// TestCounterexampleErrors walks the files of invalid counterexamples, and compares their errors.
 func TestCounterexampleErrors(t *testing.T) {
 	files, err := filepath.Glob("../testdata/histories/bad/*.json")
 	if err != nil || len(files) == 0 {
@@ -118,7 +117,7 @@ func FuzzDecodeCounterexample(f *testing.F) {
 	})
 }
 
-// TestSuspectedCounterexample: the file of what is suspected says so and can be read; one that contradicts itself
+// TestSuspectedCounterexample: the file of a suspected violation says so and can be read; one that contradicts itself
 // is refused.
 func TestSuspectedCounterexample(t *testing.T) {
 	c := sampleCounterexample()
@@ -145,8 +144,8 @@ func TestSuspectedCounterexample(t *testing.T) {
 	}
 }
 
-// TestOptionsInNames: options are in a file's name as they are, as far as a name can have them; otherwise a hash tells apart
-// what reads alike.
+// TestOptionsInNames: a file's name has its options, as far as a name can; otherwise a hash distinguishes names that
+// look alike.
 func TestOptionsInNames(t *testing.T) {
 	for _, c := range []struct {
 		options []string

@@ -122,7 +122,7 @@ func (d *document) explain(err error) error {
 	return d.wrong(semantic.ByteOffset, semantic.JSONPointer, what)
 }
 
-// found is what stands in the document, in words.
+// found is the document's value, in words.
 func found(e *json.SemanticError) string {
 	if v := string(e.JSONValue); v != "" && len(v) < 60 {
 		return v
@@ -135,7 +135,7 @@ func found(e *json.SemanticError) string {
 	return "something else"
 }
 
-// expected is what would have fitted, in words.
+// expected is the expected value, in words.
 func expected(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"

@@ -60,7 +60,7 @@ const MaxProcess = 1<<24 - 1
 // validator checks that a history is well-formed, event by event: it rejects an event that cannot follow those before it.
 type validator struct {
 	last int64       // the last index
-	busy []history.F // by process: what it is calling; 0 is nothing
+	busy []history.F // by process: the operation under way; 0 is none
 }
 
 func newValidator() validator { return validator{last: minTime} }
@@ -117,10 +117,10 @@ func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
 	case e.F < history.Crash:
-		return wrong("f", e.F.String(), "crash, gone, lapse, pause, restart or other, since nemesis is no client")
+		return wrong("f", e.F.String(), "crash, gone, lapse, pause, restart, audit or other, since nemesis is no client")
 	case e.Type != history.Info:
 		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
-	case e.F != history.Restart && e.F != history.Other && d.has&hasClient == 0:
+	case e.F.Whose() && d.has&hasClient == 0:
 		return wrong("value", "no client", "the client's number, as client")
 	}
 	return nil

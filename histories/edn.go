@@ -7,17 +7,17 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Jepsen keeps a history as EDN: a map for each event, one after the other, or in one vector; in
-// newer versions tagged as a record.
+// Jepsen stores a history as EDN: a map for each event, in sequence or in one vector. Newer versions tag it as a
+// record.
 //
 //	{:type :invoke, :f :acquire, :value nil, :process 0, :time 12345, :index 0}
 //	#jepsen.history.Op{:index 1, :time 23456, :type :ok, :process 0, :f :acquire, :value nil}
 //
-// Locks in Jepsen have permits, not numbered slots: unless the value is a map with our words (slot,
-// slots, held, token), an event speaks of any slot. Of Hazelcast's tests, :fence is a token, and :client whose operation it
-// was, under whichever number (owners.go). What the nemesis did to somebody else's system is
-// evidence of nothing that lockproof knows, and only counts, so that events have Jepsen's numbers; its
-// own occurrences are keywords of the namespace lockproof.
+// Locks in Jepsen have permits, not numbered slots: an event is about any slot unless its value is a map with our
+// words (slot, slots, held, token). In Hazelcast's tests, :fence is a token, and :client is the operation's owner,
+// under any process number (owners.go). The nemesis's actions on an external system are no evidence for lockproof,
+// and are only counted, so that events keep Jepsen's numbers. lockproof's own events are keywords of the namespace
+// lockproof.
 
 // namespace is that of our occurrences.
 const namespace = "lockproof/"
@@ -39,8 +39,7 @@ type interpreter struct {
 	notes Notes
 }
 
-// NewEDNReader begins to read a history, whose name is for errors. EDN does not say which locks it is
-// about: it is taken for what is assumed.
+// NewEDNReader returns a reader of a history; errors use the name. EDN does not describe its locks: assumed does.
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
 		Header: assumed, name: name, forms: newFormScanner(r),
@@ -48,11 +47,11 @@ func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	}
 }
 
-// Notes are what was passed over so far.
+// Notes count the skipped parts so far.
 func (r *EDNReader) Notes() Notes { return r.interpreter.notes }
 
-// Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
-// field, what was found, what was expected.
+// Read reads the next event, and returns [io.EOF] after the last. Other errors are one line: file, line, field, what
+// was found, and what was expected.
 func (r *EDNReader) Read(e *history.Event) error {
 	d, err := r.read()
 	*e = d.event
@@ -80,7 +79,7 @@ func (r *EDNReader) read() (d draft, err error) {
 	return d, nil
 }
 
-// passOver is what stands for an event that means nothing.
+// passOver is the placeholder for an event without meaning.
 func (i *interpreter) passOver(d *draft) history.Event {
 	i.notes.Ignored++
 	return history.Event{Time: d.event.Time, Process: history.Nemesis, Type: history.Info, F: history.Other}
@@ -109,7 +108,7 @@ func (r *EDNReader) next() (int, form, error) {
 	return s.line, form{}, s.err
 }
 
-// event makes sense of a map, and reports false for what is passed over.
+// event interprets a map, and returns false for a skipped one.
 func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	if f.kind != mapForm {
 		return false, wrong("", f.String(), "an event: a map of EDN, or an object of JSON")
@@ -188,7 +187,7 @@ func (i *interpreter) words(event *form, d *draft) error {
 	return nil
 }
 
-// value is what an operation was given or gave back, where it is in our words, or plainly yes or no.
+// value reads an operation's argument or result, if it is in our words, or plainly yes or no.
 func (i *interpreter) value(event *form, d *draft) error {
 	f := event.get("value")
 	if f == nil || f.is("nil") {
@@ -280,7 +279,7 @@ func (i *interpreter) reason(event *form, d *draft) error {
 // occurrence is something of ours that happened to the world, or nothing.
 func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) {
 	if f := event.get("time"); f != nil {
-		d.event.Time = f.number // 0 of what is no whole number
+		d.event.Time = f.number // 0 if it is no whole number
 	}
 	f := event.get("f")
 	if f == nil || !strings.HasPrefix(f.text, namespace) {
@@ -288,7 +287,7 @@ func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) 
 	}
 	name := strings.TrimPrefix(f.text, namespace)
 	if d.event.F, known = fs.find([]byte(name)); !known {
-		return false, wrong("f", f.String(), "%s before crash, gone, pause, restart or other", ":"+namespace)
+		return false, wrong("f", f.String(), "%s before crash, gone, lapse, pause, restart, audit or other", ":"+namespace)
 	}
 	d.has |= hasType | hasF
 	d.event.Type = history.Info

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// The reader of EDN is our own: there is no maintained one for Go, and of EDN's richness a history of
-// Jepsen's needs only the shape. What has no meaning for a lock (tags, exceptions with their stack
-// traces, Clojure's own ways of printing) is read and forgotten.
+// The reader of EDN is our own: there is no maintained one for Go, and a Jepsen history needs only EDN's shape. Tags,
+// exceptions with their stack traces, and Clojure's own ways of printing have no meaning for a lock; they are read
+// and dropped.
 
 // form is one value of EDN.
 type form struct {
@@ -71,7 +71,7 @@ const (
 type formScanner struct {
 	in      io.Reader
 	buf     []byte
-	at, end int // what is read and not used yet
+	at, end int // the part of the buffer that is read and not used yet
 	line    int
 	room    int // bytes that may still be read for the form at hand
 	err     error
@@ -139,7 +139,7 @@ func (s *formScanner) stop(err error) {
 	}
 }
 
-// fail stops at what is here, which should be something else.
+// fail stops the scan with an error: this input is not what was expected.
 func (s *formScanner) fail(expected string) {
 	found := "the end of the file"
 	if c := s.peek(); c != 0 {

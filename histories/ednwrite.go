@@ -26,7 +26,7 @@ func WriteEDN(w io.Writer, h *history.History) error {
 		if len(h.Locks) > 1 && e.Process != history.Nemesis {
 			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
 		}
-		// What cannot be written is told by Flush.
+		// Flush reports an error of writing.
 		fmt.Fprintf(out, "{:index %d, :type :%s, :process %s, :f %s, :value %s, :time %d%s}\n",
 			i, e.Type, process, f, ednValue(e), e.Time, more)
 	}

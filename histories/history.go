@@ -32,19 +32,19 @@ type Named struct {
 	Slots int    `json:"slots"`
 }
 
-// Unnamed is what a history without a header is taken for: Jepsen's mutex.
+// Unnamed is the header of a history without one: Jepsen's mutex.
 var Unnamed = Header{Kind: lock.Mutex, Locks: []Named{{Name: "lock", Slots: 1}}}
 
-// Notes are what was passed over in a history of somebody else's.
+// Notes count the skipped parts of an external history.
 type Notes struct {
-	Ignored     int // occurrences that mean nothing to a lock, such as partitions
-	Unexplained int // errors in other words than ours: such a failure claims no more than that
+	Ignored     int // events without meaning for a lock, such as partitions
+	Unexplained int // errors in unknown words: the reason of such a failure stays open
 	Values      int // values other than slots: such an event speaks of any slot
 	Backwards   int // events that have an earlier time than one before; String leaves them out
 	Renamed     int // processes of a client that answers name, and that had another process before
 }
 
-// String says what was passed over, and is empty where nothing was.
+// String describes the skipped parts; "" if there are none.
 func (n Notes) String() string {
 	var said []string
 	for _, note := range []struct {
@@ -87,8 +87,8 @@ var (
 	PipedHistoryInput = infile.Input{Noun: "history that is piped: give a larger one as a file", Most: 1 << 30}
 )
 
-// LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. One that does not say what it
-// is of is taken for what is assumed.
+// LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. assumed is the header of a
+// history without one.
 func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 	f, err := HistoryInput.Open(path)
 	if err != nil {
@@ -98,8 +98,8 @@ func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 	return ReadHistory(f, path, assumed)
 }
 
-// ReadHistory reads a history; the name is what errors call it. An error is one line: where, which
-// field, what was found, what was expected.
+// ReadHistory reads a history; errors use the name. An error is one line: the place, the field, what was found, and
+// what was expected.
 func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, Notes, error) {
 	in, err := eventsOf(r, name, assumed)
 	if err != nil {
@@ -171,7 +171,7 @@ func passBlanks(in *bufio.Reader) (lines int) {
 	for {
 		switch c, err := in.ReadByte(); {
 		case err != nil:
-			return lines // whoever reads on meets the error again
+			return lines // the next read meets the error again
 		case !blankInJSON(rune(c)):
 			_ = in.UnreadByte() // it was read
 			return lines
@@ -183,8 +183,8 @@ func passBlanks(in *bufio.Reader) (lines int) {
 
 func blankInJSON(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too. An empty array is the same
-// in both. It looks as far as need be, and as the buffer goes.
+// looksLikeJSON distinguishes JSON from EDN by the token after the first brace, in an array too. An empty array is
+// the same in both. It reads no further than necessary, within the buffer.
 func looksLikeJSON(in *bufio.Reader) bool {
 	for n := 64; ; n *= 2 {
 		start, err := in.Peek(n)
@@ -205,7 +205,7 @@ func atLine(name string, line int, err error) error {
 	return errors.New(style.Printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
 }
 
-// check says what is wrong with a header; the field is named as in JSON.
+// check reports an error in a header; it names the field as in JSON.
 func (h *Header) check() error {
 	if len(h.Locks) == 0 || len(h.Locks) > maxHistoryLocks {
 		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxHistoryLocks)

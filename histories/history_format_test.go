@@ -96,8 +96,8 @@ func TestObjectEnd(t *testing.T) {
 	}
 }
 
-// TestBlanksBefore: a history may begin with blanks, more than a buffer holds and more than a line may have, and what is
-// wrong in it is found in the line in which it stands.
+// TestBlanksBefore: a history may begin with blanks, more than a buffer holds and more than a line may have. An error
+// names the right line.
 func TestBlanksBefore(t *testing.T) {
 	const edn, json = `{:type :invoke, :f :acquire, :process 0}`, `{"type":"invoke","f":"acquire","process":0}`
 	for name, events := range map[string][2]string{

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -75,7 +75,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 	}
 }
 
-// TestImport walks the recorded histories and compares what is read with the same in JSON Lines.
+// TestImport walks the recorded histories and compares each with its form in JSON Lines.
 func TestImport(t *testing.T) {
 	files, err := filepath.Glob("../testdata/histories/*.edn")
 	if err != nil || len(files) == 0 {
@@ -104,8 +104,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestHistoryErrors has one history that is wrong in each paragraph of a file, and compares what is
-// said of it.
+// TestHistoryErrors has one invalid history in each paragraph of a file, and compares the errors.
 func TestHistoryErrors(t *testing.T) {
 	for _, name := range []string{"jsonl", "edn"} {
 		data, err := os.ReadFile("../testdata/histories/bad/" + name + ".txt")
@@ -151,10 +150,10 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
-// TestValues: the value of an event has what its operation needs, what is not zero, and nothing else.
+// TestValues: an event's value has the fields of its operation that are not zero, and nothing else.
 func TestValues(t *testing.T) {
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{1}}
-	for f := history.F(lock.Acquire); f <= history.Lapse; f++ {
+	for f := history.F(lock.Acquire); f <= history.Audit; f++ {
 		if f.String() == "" {
 			continue
 		}

@@ -2,8 +2,8 @@ package histories
 
 import "bytes"
 
-// elements splits a JSON array of objects, for a [bufio.Scanner]. What is inside of them is not its
-// concern, but for where they end; what stands where none may is one more element, which is then no event.
+// elements splits a JSON array of objects, for a [bufio.Scanner]. It only finds the end of each object. Misplaced
+// input is another element, which is then no event.
 type elements struct {
 	line    int  // in which the last element began
 	at      int  // the line at hand, from 1
@@ -38,8 +38,8 @@ func (a *elements) split(data []byte, atEOF bool) (advance int, token []byte, er
 	return i, nil, nil
 }
 
-// element is what begins at i: an object to its end, else the rest of its line. It is asked for again
-// where it does not end in what was read.
+// element is the element at i: an object to its end, otherwise the rest of its line. The scanner asks again if the
+// buffer does not contain its end.
 func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token []byte, err error) {
 	a.line = a.at
 	switch {

@@ -47,7 +47,7 @@ func TestJSONArray(t *testing.T) {
 	}
 }
 
-// slowly reads so many bytes at a time at most.
+// slowly reads a few bytes at a time.
 type slowly struct {
 	*strings.Reader
 	most int
@@ -72,8 +72,8 @@ func TestLongArray(t *testing.T) {
 	}
 }
 
-// FuzzJSONArray: whatever is read as JSON Lines is read the same as an array, and what an array says, its
-// events say that are written on lines of their own.
+// FuzzJSONArray: an input of JSON Lines reads the same as an array, and an array reads like its events on separate
+// lines.
 func FuzzJSONArray(f *testing.F) {
 	f.Add([]byte(`[{"type":"invoke","process":1,"f":"acquire"}, {"type":"ok","process":1,"f":"acquire","value":{"slot":1}}]`))
 	f.Add([]byte(`{"type":"invoke","process":1,"f":"acquire"}`))

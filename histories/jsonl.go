@@ -22,7 +22,7 @@ import (
 //   - process is a client's number, or "nemesis" for what no client did.
 //   - f is acquire, verify, refresh, release, create, add, remove, destroy, count or wait; of nemesis, crash
 //     (a client died), gone (the broker saw its connection end), lapse (the lease of what it holds ended), pause,
-//     restart, or other (which only counts).
+//     restart, audit (from here on all is at rest, and one client after the other is at work), or other (which only counts).
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
 //     slot, slots (how many; of acquire, the limit that its caller states), priority, held, token (the fencing token
 //     that came with a grant); of nemesis, client.
@@ -31,11 +31,10 @@ import (
 //     busy, timed-out, crashed or not-held.
 //   - lock is the name of the lock, and may be left out for the first one.
 //
-// One array of such objects, over as many lines as it likes, is read as well. The header may be left out
-// where the caller knows what it would say. No other field may stand in
-// a line: a misspelt one would weaken the check without a word. What Jepsen's EDN may say in these fields may be said
-// here, and means the same (edn.go): lock and unlock, other errors, other values, what the nemesis did to somebody else's
-// system. What of it is passed over is counted, and told.
+// An array of such objects, over any number of lines, is read as well. The header may be left out if the caller knows
+// it. A line may have no other field: a misspelt one would silently weaken the check. These fields may also have the
+// values of Jepsen's EDN, with the same meaning (edn.go): lock and unlock, other errors, other values, and the
+// nemesis's actions on an external system. Skipped parts are counted, and reported.
 
 // The format of histories. Files of other versions are refused.
 const (
@@ -68,13 +67,13 @@ type Reader struct {
 	pending   bool      // a line was read and is not an event yet
 	headed    bool      // it has a header
 	locks     words[uint16]
-	jepsen    interpreter // of what is not in the words above
+	jepsen    interpreter // for words other than those above
 	validator validator
 	scanner   scanner
 }
 
-// newReader begins to read a history, of which so many lines of blanks were passed over; its name is for errors. One
-// without a header is taken for what is assumed.
+// newReader returns a reader of a history after the given number of blank lines; errors use its name. assumed is the
+// header of a history without one.
 func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Reader, error) {
 	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), line: before, locks: assumed.vocabulary(), validator: newValidator()}
 	reader.jepsen.locks = reader.locks
@@ -142,8 +141,8 @@ func (r *Reader) readHeader() error {
 	return nil
 }
 
-// Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
-// field, what was found, what was expected.
+// Read reads the next event, and returns [io.EOF] after the last. Other errors are one line: file, line, field, what
+// was found, and what was expected.
 func (r *Reader) Read(e *history.Event) error {
 	d, err := r.read()
 	*e = d.event
@@ -175,9 +174,9 @@ func (r *Reader) read() (d draft, err error) {
 	return d, nil
 }
 
-// jepsens makes sense of the line at hand as an event of Jepsen's; known is false for one that is passed over. One whose
-// fields have other names is not understood, and neither are, where there is a header, an occurrence of ours and a value
-// with fields.
+// jepsens interprets the current line as an event of Jepsen's; known is false for a skipped one. It does not
+// understand a line with other fields. With a header, it does not understand one of our own events of the environment
+// or a value with fields either.
 func (r *Reader) jepsens() (d draft, known, understood bool) {
 	f, err := formOfJSON(r.lines.Bytes())
 	if err != nil || !f.named(eventFields) {

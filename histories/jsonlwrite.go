@@ -20,7 +20,7 @@ type Writer struct {
 	line  []byte
 }
 
-// NewWriter writes a history's header. What is written is out after [Writer.Flush].
+// NewWriter writes a history's header. [Writer.Flush] writes out the buffer.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	out := &Writer{out: bufio.NewWriterSize(w, 1<<16)}
 	for _, l := range h.Locks {
@@ -78,11 +78,10 @@ func (w *Writer) Write(e *history.Event) error {
 	return err
 }
 
-// Flush puts out what was written.
+// Flush writes out the buffer.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
-// appendValue writes what an operation was given or gave back: what its event has, and what its
-// reader would miss.
+// appendValue writes an operation's argument or result: the fields of its event that its reader needs.
 func appendValue(b []byte, e *history.Event) []byte {
 	parts := valueOf(e)
 	if parts == 0 {
@@ -140,7 +139,7 @@ func valueOf(e *history.Event) part {
 	if e.Token != 0 {
 		parts |= hasToken
 	}
-	if e.Target != 0 || e.F >= history.Crash && e.F != history.Restart && e.F != history.Other {
+	if e.Target != 0 || e.F.Whose() {
 		parts |= hasClient
 	}
 	return parts

@@ -2,7 +2,7 @@ package histories
 
 import "testing"
 
-// TestNotes: what was passed over is said in one sentence each, and nothing is said of nothing.
+// TestNotes: skipped parts have one sentence each, and there is no text without them.
 func TestNotes(t *testing.T) {
 	for want, notes := range map[string]Notes{
 		"":                               {},

@@ -6,12 +6,12 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// In Jepsen a thread goes on as another process after an operation of unknown outcome: process p of n threads as p+n. Where
-// answers name the client, as those of Hazelcast's tests do, its processes are one: what one of them was granted, another
-// may release. Its events are given then with the number of the first of them.
+// In Jepsen a thread continues as another process after an operation of unknown outcome: process p of n threads as
+// p+n. If answers name the client, as in Hazelcast's tests, all processes of a client are one: one of them may
+// release another's grant. Their events then have the number of the first of them.
 //
-// The invocations before the first such answer of a process do not tell whose they are. So events wait for it; not for longer
-// than for so many other events, after which the process is taken for a client of its own.
+// Invocations before a process's first such answer do not name its client. Events therefore wait for that answer, but
+// for at most mostWaiting other events. After that the process counts as a client of its own.
 const mostWaiting = 1 << 13
 
 // mostUnknown is how many processes are remembered for which no other has gone on.
@@ -27,7 +27,7 @@ type owners struct {
 	numbers map[int32]int32
 	first   map[string]int32 // by client: its first process
 	clients map[int32]bool   // the numbers of such processes
-	unknown []int32          // processes with an operation of unknown outcome, that no process goes on for yet
+	unknown []int32          // processes with an operation of unknown outcome and without a successor so far
 	threads int32            // how many there are; 0 is not known
 	busy    map[int32]int32  // by number: the process that is calling something
 	told    map[int32]bool   // processes whose other number is noted
@@ -62,7 +62,7 @@ func (o *owners) Read(e *history.Event) error {
 	return nil
 }
 
-// wait reports whether more has to be read before the next event can be given.
+// wait reports whether more input is needed before the next event is complete.
 func (o *owners) wait() bool {
 	n := len(o.waiting) - o.next
 	return n == 0 || n <= mostWaiting && !o.known(o.waiting[o.next].Process)
@@ -114,7 +114,8 @@ func (o *owners) named(process int32, client string) {
 	}
 }
 
-// succeeds is a process that no answer has named: it goes on for the one of its thread whose operation had an unknown outcome.
+// succeeds handles a process that no answer has named: it continues the process of its thread whose operation had an
+// unknown outcome.
 func (o *owners) succeeds(process int32) {
 	o.numbers[process] = process
 	for i, before := range o.unknown {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
-	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 )
 
 // numbers are about the bounds that fields have.
@@ -39,8 +39,8 @@ var ednValues = []string{
 	"#inst \"2026\"", "#'var", "##NaN", "#_ 1 2", "^:meta 3", "^{:a 1} :ok", `#"x"`, "; note\n 1", "#", "^", "#_", "]", ")", "}", "1 :slot 2", "1,,,", "\f1\v", "1/2", "-", "+", "-a", ":", "1N2",
 }
 
-// TestPinnedFields holds against a file what is read where each field of an event has each of many values: those about the
-// bounds of numbers, and every form that there is.
+// TestPinnedFields compares the reading of events with a file: each field has each of many values, around the bounds
+// of numbers and in every form.
 func TestPinnedFields(t *testing.T) {
 	f := pinned.New(t)
 	fields := []string{"index", "time", "type", "process", "f", "lock", "value", "error", "extra"}
@@ -115,7 +115,7 @@ func depths(f *pinned.File) {
 	})
 }
 
-// TestPinnedCounterexampleFields holds against a file what is read of counterexamples in which each value is each of many
+// TestPinnedCounterexampleFields compares the reading of counterexamples with a file: each value is replaced by many
 // others, or missing.
 func TestPinnedCounterexampleFields(t *testing.T) {
 	f := pinned.New(t)

@@ -9,17 +9,17 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestPinned holds against a file what is read of files in which something was changed at random: all of it, or the
-// error. Random executions are written first, in every form.
+// TestPinned compares the reading of randomly changed files with a file: the content, or the error. Random executions
+// are first written in every form.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, form := range []string{"jsonl", "edn", "counterexample"} {

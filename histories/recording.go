@@ -11,9 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Recording is a recorded history that is read event by event, as often as it takes, so that it may be of any length. One
-// that cannot be read twice, as it comes through a pipe, is copied first: to memory, or where that is too much, to a
-// temporary file, until it is closed.
+// Recording is a recorded history that is read event by event, in any number of passes, so it may be of any length.
+// Input from a pipe cannot be read twice and is copied first: to memory, or to a temporary file if it is too large,
+// until Close.
 type Recording struct {
 	history *history.History // without its events
 	notes   Notes
@@ -45,7 +45,7 @@ func newRecording(r io.Reader, name string, assumed Header, most int64) (*Record
 	return rec, nil
 }
 
-// seekable makes of what is read something that can be read again from where it stands.
+// seekable turns the input into one that can be read again from its present position.
 func (r *Recording) seekable(from io.Reader, most int64) (err error) {
 	if file, ok := from.(io.ReadSeeker); ok {
 		if r.start, err = file.Seek(0, io.SeekCurrent); err == nil {
@@ -70,7 +70,7 @@ func (r *Recording) seekable(from io.Reader, most int64) (err error) {
 	return err
 }
 
-// Close deletes what was copied to a temporary file. What the history was read from stays open.
+// Close deletes the temporary copy. The original file stays open.
 func (r *Recording) Close() error {
 	if r.copied == nil {
 		return nil
@@ -78,14 +78,14 @@ func (r *Recording) Close() error {
 	return errors.Join(r.copied.Close(), os.Remove(r.copied.Name()))
 }
 
-// History is what the history is of, without its events.
+// History describes the history, without its events.
 func (r *Recording) History() *history.History {
 	h := *r.history
 	h.Events = nil
 	return &h
 }
 
-// Notes are what was passed over when the history was read to its end.
+// Notes count the parts skipped when the history was read to its end.
 func (r *Recording) Notes() Notes { return r.notes }
 
 // Each gives the events from the first on, until they are over or the error is not nil, which is returned then.
@@ -121,7 +121,7 @@ func (r *Recording) Some(of func(e *history.Event) bool) (bool, error) {
 	return false, err
 }
 
-// Whole is the history with its events; nil if there are more of them than so many.
+// Whole is the history with its events; nil if there are more than most.
 func (r *Recording) Whole(most int) (*history.History, error) {
 	h := r.History()
 	more, err := r.Some(func(e *history.Event) bool {

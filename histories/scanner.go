@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// scanner reads one line of JSON, piece by piece. It is written by hand because reading is most of
-// what checking a long history takes: it is several times as fast as what fills structs.
+// scanner reads one line of JSON, token by token. It is written by hand because reading takes most of the time of
+// checking a long history: it is several times as fast as decoding into structs.
 //
-// The first thing that is not as expected stops it: everything after that is empty.
+// The first unexpected token stops it: everything after that is empty.
 type scanner struct {
 	line []byte
 	at   int
@@ -42,8 +42,7 @@ func (s *scanner) blank() byte {
 	return 0
 }
 
-// enter reads the beginning of an object and reports whether it has a first field; more, whether
-// there is another.
+// enter reads the beginning of an object and reports whether it has a field; more reports whether there is another.
 //
 //	for ok := s.enter(); ok; ok = s.more() {
 //		switch string(s.key()) { … }
@@ -229,7 +228,7 @@ func (s *scanner) end() {
 	}
 }
 
-// fail stops at what is here, which should be something else.
+// fail stops the scan with an error: this input is not what was expected.
 func (s *scanner) fail(expected string) {
 	if s.err == nil {
 		s.err = &fieldError{s.field, s.found(), expected}

@@ -131,8 +131,8 @@ func BenchmarkWriteHistory(b *testing.B) {
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
 
-// TestText: every short string of quotes, backslashes, letters, control characters and others is read as the library reads
-// it, or by neither; and a string that is read is read to its end.
+// TestText: each short string of quotes, backslashes, letters, control characters and others is read as the library
+// reads it, or is refused by both. A string is read to its end.
 func TestText(t *testing.T) {
 	pieces := []string{`"`, `\`, "a", "n", "u0041", " ", "\x1f", "é"}
 	texts := []string{""}

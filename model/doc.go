@@ -3,5 +3,5 @@
 //
 // For each kind of server it has the commands and replies, and the locks as state machines (amqp, redis, consul; those on
 // databases are in sim/sql). The servers of Redis and Consul are so small that they stand with them; those of AMQP and SQL
-// are sim/broker and sim/rowstore.
+// are sim/amqp/broker and sim/sql/rowstore.
 package model

@@ -17,14 +17,14 @@ type Backend struct {
 	// Links says that commands may wait inside the server, or that clients have links beside their operations:
 	// [Cluster.Links] is asked only then.
 	Links bool
-	// Units says that what is held goes with a unit of a session, such as a channel, and that any command may have it
-	// change hands.
+	// Units says that a hold belongs to a unit of a session, such as a channel, and that any command may pass it on
+	// to another client.
 	Units bool
 	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Cluster.Advance] stops there, and
 	// [Cluster.Held] may change by it.
 	Leases bool
-	// Lasting says that sessions are things on the server, not connections: they go on when it is restarted, and commands of
-	// a client whose session has ended arrive all the same.
+	// Lasting says that sessions are objects on the server, not connections. They survive a restart, and the server
+	// still receives commands of a client whose session has ended.
 	Lasting bool
 	// Clocks says that clients look at clocks of their own, and what may be done to those. A cluster of such a backend
 	// is a [Clocked].
@@ -41,9 +41,8 @@ type ClockFaults struct {
 	// SkewMillis is the most by which a clock jumps, in milliseconds, and DriftThousandths by how much it is fast or slow at
 	// most, below 1000. A search does just that to clocks, and nothing in between.
 	SkewMillis, DriftThousandths uint16
-	// Compared says that what a client's clock shows is compared with what others show, as where clients write times
-	// into the server; otherwise clients measure how long something takes, and how far their clocks are ahead makes no
-	// difference.
+	// Compared says that the readings of different clocks are compared, as when clients write times into the server.
+	// Otherwise clients only measure durations, and it makes no difference how far a clock is ahead.
 	Compared bool
 }
 

@@ -20,18 +20,18 @@ type Bounds struct {
 	Locks   []scenario.Lock
 	Clients []scenario.Client
 	Faults  FaultBounds
-	// Before leads to the state in which executions begin. What it violates is nobody's concern.
+	// Before leads to the state in which executions begin. Its violations do not count.
 	Before []scenario.Action
 	// Forever has every client begin its operations again when it is done with them.
 	Forever bool
-	// Properties are those to judge. What only others are judged from is not part of a state.
+	// Properties are the properties to judge. States leave out what only other properties need.
 	Properties property.Set
 	// Own are users' own properties. They are judged of every state.
 	Own own.List
 	// FailedAcquire is what a failed acquire is taken to promise.
 	FailedAcquire property.FailedAcquire
-	// Every says that clients also die in ways that come to the same as two other actions: with a reply in
-	// hand, or noticed at once where the broker may be late. Executions are then as short as they can be.
+	// Every adds crashes that two other actions already cover: with a reply in hand, or noticed at once where the
+	// broker may be late. Executions are then as short as possible.
 	Every bool
 }
 

@@ -171,7 +171,7 @@ func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	return x.Result == backend.Blocked
 }
 
-// act is a step of what goes on beside a client's operation. What it believes may change by it.
+// act is a step of a client's activity beside its operation. The step may change the client's belief.
 func (w *World) act(c, link uint8) {
 	cl := &w.clients[c-1]
 	on := cl.conn
@@ -191,22 +191,22 @@ func (w *World) act(c, link uint8) {
 	}
 	w.learned(c)
 	if w.leases {
-		w.changed(w.lockOf(c), c) // it may have given up what it had
+		w.changed(w.lockOf(c), c) // it may have given up its hold
 	}
 	w.complete(c) // its operation may have waited for that
 }
 
-// learned tells the monitor what a client believes to hold if that may be less than before, by no answer to its operation.
+// learned reports a client's belief to the monitor if it may have shrunk outside of a reply to its operation.
 func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {
-		if less := w.Monitor.Learned(c, held); less && w.leases {
-			w.record.world(history.Lapse, int32(c)) // it stopped: from here on another may have it
+		if less := w.Monitor.Learned(c, held); less && (w.leases || w.unnumbered()) {
+			w.record.world(history.Lapse, w.process(c, w.clients[c-1].incarnation)) // it stopped: from here on another may have it
 		}
 	}
 }
 
-// deliver has a client's next command reach the server, and tells the monitor what it changed.
+// deliver lets a client's next command reach the server, and reports its effect to the monitor.
 func (w *World) deliver(c uint8) backend.Exchange {
 	cl := &w.clients[c-1]
 	cl.sent++
@@ -230,13 +230,13 @@ func (w *World) arrive(c uint8, x *backend.Exchange) {
 		return
 	}
 	w.touch(c, x)
-	if w.units || w.leases { // others may go on by it, who waited
+	if w.units || w.leases { // waiting clients may continue
 		w.allChanged(c)
 	}
 }
 
-// open makes a session for the client; one that it still has, it closes. Where all share one, the client begins again
-// on it.
+// open gives the client a new session and closes its old one. If all clients share one session, the client begins
+// again on it.
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
 	sharing := w.cluster.Shared()
@@ -280,7 +280,7 @@ func (w *World) process(c uint8, incarnation int32) int32 {
 	return history.Process(int32(c), incarnation, len(w.clients))
 }
 
-// touch tells the monitor of a command on what is a lock's.
+// touch reports a command on a lock's resource to the monitor.
 func (w *World) touch(c uint8, x *backend.Exchange) {
 	if !x.Known {
 		return
@@ -325,8 +325,7 @@ func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.allChanged(0)
 }
 
-// abandon closes what is left of a connection that its client has given up; late, the broker does not
-// notice yet.
+// abandon closes the rest of a connection that its client has given up; late: the broker notices later.
 func (w *World) abandon(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	conn := cl.conn
@@ -354,7 +353,7 @@ func (w *World) crash(c uint8, late bool) {
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
 	if w.leases {
-		w.cluster.Normalise(c, true, false, cl.conn) // its clock tells it nothing any more
+		w.cluster.Normalise(c, true, false, cl.conn) // its clock no longer matters
 	}
 	if w.units {
 		w.allChanged(0)

@@ -14,7 +14,7 @@ type ClientState struct {
 	Left  int // operations that it has not called yet
 }
 
-// phased is a cluster that tells what a client is doing.
+// phased is a cluster that names a client's current activity.
 type phased interface{ Phase(c uint8) string }
 
 // Client is how a client stands.

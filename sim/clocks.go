@@ -26,8 +26,7 @@ type clock struct {
 // Now is what a client's clock shows.
 func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
 
-// Back is by how much clients' clocks may yet be set back: how long ago a moment was that has come matters to a state no
-// further than that.
+// Back is how far clients' clocks may still be set back. A state has to keep a past moment only that long.
 func (k *Clocks) Back() int64 { return k.back }
 
 // In is in how many milliseconds of the servers' time a client's clock will show a time: 0 if it does already,

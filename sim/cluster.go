@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Cluster is the machines of one execution's clients, joined with the servers that they use. It is all that a world
-// knows of a backend: commands and replies stay inside, what comes out is what they were ([backend.Exchange]).
+// Cluster joins the machines of one execution's clients with their servers. A world sees a backend only through it:
+// commands and replies stay inside, and the world receives their description ([backend.Exchange]).
 //
-// Clients are numbered from 1. A session is what a server ends at once, with whatever was held on it: an AMQP
-// connection, a connection to a database, a lease. The cluster numbers them; the world keeps whose they are, and which
-// are half-open.
+// Clients are numbered from 1. A session is a unit that the server ends at once, with every hold on it: an AMQP
+// connection, a connection to a database, a lease. The cluster numbers the sessions. The world knows which client
+// owns each session, and which are half-open.
 //
-// A client goes on by its links. Link 0 is its operation, which sends commands ([Cluster.Deliver]) and receives their
-// replies ([Cluster.Reply]); the others are what goes on beside it, such as renewing a lease or taking a message that
-// comes unasked ([Cluster.Act]). A command that waits inside the server is answered [backend.Blocked]; the client goes
-// on once somebody else's step, or time, has brought the answer ([Cluster.Links]), and may die before.
+// A client has links. Link 0 is its operation, which sends commands ([Cluster.Deliver]) and receives their replies
+// ([Cluster.Reply]). The others are activities beside it, such as renewing a lease or receiving an unsolicited
+// message ([Cluster.Act]). A command that waits inside the server is answered [backend.Blocked]. The client continues
+// once another client's step, or time, has produced the reply ([Cluster.Links]); it may die before.
 type Cluster interface {
 	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
 	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
@@ -35,8 +35,8 @@ type Cluster interface {
 	// Held is the slot that a client believes to hold, 0 for none; Linked says that it believes to have a session.
 	Held(c uint8) uint8
 	Linked(c uint8) bool
-	// Choices is how many ways a random option of a client leaves open now, 0 for none. Choose takes one of them; the
-	// client sleeps so many milliseconds then.
+	// Choices is the number of values for a client's random option now, 0 for none. Choose takes one of them, and
+	// returns how many milliseconds the client sleeps then.
 	Choices(c uint8) int
 	Choose(c uint8, way int) (sleep int64)
 
@@ -48,7 +48,8 @@ type Cluster interface {
 	Opens(c uint8) bool
 	// Deliver has the next command of a client's operation reach the server, on a session; 0 is one that has ended.
 	Deliver(c uint8, on backend.Session) backend.Exchange
-	// Reply hands a client the reply to its last command; Lose breaks its session instead, as far as the client can tell.
+	// Reply hands a client the reply to its last command. Lose breaks its session instead, from the client's point of
+	// view.
 	Reply(c uint8)
 	Lose(c uint8)
 	// Act is one step of a link other than 0. Method is 0 where it sent nothing.
@@ -64,8 +65,9 @@ type Cluster interface {
 	Abort(c uint8, on backend.Session)
 	// Restart stops a server and starts it again: sessions end.
 	Restart()
-	// Advance lets the servers' time pass, and reports whether that changed anything. It stops early, after so many
-	// milliseconds, where sessions have expired; Expired appends those that have since the last call.
+	// Advance lets the servers' time pass, and reports whether that changed anything. It stops early if sessions
+	// expire, and returns the milliseconds passed; Expired appends the sessions that have expired since the last
+	// call.
 	Advance(ms int64) (passed int64, changed bool)
 	Expired(buf []backend.Session) []backend.Session
 	// NextTimer is in how many milliseconds Advance will change something, if ever.
@@ -73,29 +75,30 @@ type Cluster interface {
 
 	// Truth is what the servers have of a lock.
 	Truth(l uint8, t *monitor.Truth)
-	// Owns reports whether a session has something that nobody else can have.
+	// Owns reports whether a session has an exclusive resource.
 	Owns(on backend.Session) bool
-	// Leftover says what is wrong with what the servers have when all is over, or "". believed reports whether a client
-	// that is alive believes to hold a slot.
+	// Leftover describes a wrong state of the servers after the execution; "" if there is none. believed reports
+	// whether a live client believes to hold a slot.
 	Leftover(believed func(l, s uint8) bool) string
 
 	// Resources are what the servers have, in the order of their first use.
 	Resources() []Resource
 
-	// Shared says that all clients use one session. Independent says that what a client does depends on no more of the
-	// others than their views (see [System.Independent]).
+	// Shared says that all clients use one session. Independent says that a client's actions depend on other clients
+	// only by their views (see [System.Independent]).
 	Shared() bool
 	Independent() bool
-	// Touches is what a client's next command touches: of its operation at hand, or of the next one, which it is to call.
+	// Touches are the resources that a client's next command touches: of its current operation or, if idle, of next.
 	Touches(c uint8, next *scenario.Operation) backend.Footprint
-	// Writes are the roles of what a client may change from now on, by its operations and by losing its sessions, but for
-	// one that is safe from that. dead says that it has nothing else left to do.
+	// Writes are the roles of the resources that a client may still change, by its operations and by losing its
+	// sessions other than safe. dead: it runs no more operations.
 	Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) backend.Roles
 
 	// Clear is Reset for reading a state: of machines and servers nothing is left, what a scenario decides stays.
 	Clear()
-	// CodeShared writes or reads what of the servers is no session's; CodeClient, a machine, also of one that is dead;
-	// CodeSession, a session and what it has; CodeOwned writes what others may see of that.
+	// CodeShared writes or reads the part of the servers that belongs to no session. CodeClient is a machine, also a
+	// dead one. CodeSession is a session with its resources. CodeOwned writes the part of a session that other
+	// clients can see.
 	CodeShared(*codec.Coder)
 	CodeClient(c *codec.Coder, n uint8)
 	CodeSession(*codec.Coder, backend.Session)
@@ -103,7 +106,7 @@ type Cluster interface {
 	// Left is how many sessions the servers go on with after their end. CodeShared has them: when it reads, they take the
 	// numbers after the clients'.
 	Left() int
-	// Normalise drops from a client's machine what can make no difference any more.
+	// Normalise clears the part of a client's machine that can make no more difference.
 	Normalise(c uint8, dead, busy bool, on backend.Session)
 
 	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
@@ -116,8 +119,8 @@ type Renewing interface {
 	Renewed(c uint8) bool
 }
 
-// Hindering is a [Cluster] whose server refuses commands since somebody else has locked what they ask for: an acquire may give
-// up after so many of them as it may try.
+// Hindering is a [Cluster] whose server refuses a command if another client has locked its resource. An acquire may
+// give up once its attempts are used up.
 type Hindering interface {
 	// Hindered reports whether the answer that client c has just got is such a refusal.
 	Hindered(c uint8) bool

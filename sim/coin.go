@@ -2,9 +2,9 @@ package sim
 
 import "math/bits"
 
-// coin flips by Bob Jenkins's small generator of 64 bits (burtleburtle.net/bob/rand/smallprng.html). It is the
-// generator that rapid has, so that a seed gives the scenarios that rapid would draw from it; a test holds them
-// equal. rapid itself stays out of programs: it registers flags and reads the environment wherever it is linked in.
+// coin flips by Bob Jenkins's small generator of 64 bits (burtleburtle.net/bob/rand/smallprng.html). rapid has the
+// same generator, so a seed gives the scenarios that rapid would draw; a test compares them. Programs do not link
+// rapid itself, since it registers flags and reads the environment.
 type coin struct{ a, b, c, d uint64 }
 
 func newCoin(seed uint64) coin {
@@ -27,7 +27,7 @@ func (x *coin) next() uint64 {
 // Flip is the next bit.
 func (x *coin) Flip() bool { return x.next()&1 == 1 }
 
-// bits is a number of n bits: as many flips, of which nobody has to be asked for each.
+// bits is a number of n flips.
 func (x *coin) bits(n int) (v int) {
 	c := *x
 	for range n {

@@ -7,10 +7,10 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Coverage is what executions have come to: pairs of commands of different clients, one right after the other, each
-// with the kind of its reply, and states of the broker, as far as they matter to a lock. The zero value is ready to use.
+// Coverage is what executions have covered: pairs of consecutive commands of different clients, each with its kind of
+// reply, and states of the broker, reduced to what matters to a lock. The zero value is ready to use.
 type Coverage struct {
-	// Points are those that were come to, each once, in the order in which they first were.
+	// Points are the covered points, each once, in the order of their first occurrence.
 	Points []Point
 
 	last   uint16 // the class of the command before, 0 for none
@@ -70,8 +70,8 @@ func (c *Coverage) state(t *monitor.Truth) {
 	}
 }
 
-// stateOf is a state of a lock, whoever the clients are: how many slots there are and whether without a hole, how many
-// are taken, how many of those by connections that are dead, up to three, and who has the administration mutex.
+// stateOf is the state of a lock without its clients. It has the number of slots and whether they have a hole, the number
+// of taken slots, up to three of those on dead connections, and the holder of the administration mutex.
 func stateOf(t *monitor.Truth) uint16 {
 	dead := 0
 	for _, owner := range t.Owner {

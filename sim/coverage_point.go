@@ -45,8 +45,8 @@ var offBroker = map[CoveragePoint]string{
 	SawDrop: "connection dropped by the server", SawChannelError: "abort", SawRestart: "server restart", SawLostRace: "lost race",
 }
 
-// Of is the coverage point in words, for a lock of that type on a server of those words: a mutex has no slots that could be
-// removed.
+// Of returns the name of the coverage point for a lock of kind k on a server with the words w. A mutex, for example, has no slots
+// to remove.
 func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	said, ok := offBroker[s]
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// What was seen is told in words of its server: RabbitMQ's are for brokers alone.
+// A coverage point is named in its server's words: those of RabbitMQ are for brokers alone.
 func TestCoveragePointOf(t *testing.T) {
 	for name, want := range map[string]string{"semaphore": "RESOURCE_LOCKED", "token-semaphore": "RESOURCE_LOCKED", "consul-semaphore": "lost race", "mariadb-slots": "lost race"} {
 		target := lock.TargetNamed(name)

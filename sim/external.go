@@ -7,12 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// External is the i-th scenario for clients that are not ours. Schedules are drawn by each strategy in turn, unless they
-// are chosen; and half of the scenarios have something that only other people's clients are asked for: see [draw.beyond].
-// What a target cannot do of that is left out by whoever runs it. traits are those of the lock that is theirs: where callers
-// state limits, they agree in every other scenario.
+// External is the i-th scenario for external clients. The strategies take turns in drawing schedules, unless the
+// space fixes them. Half of the scenarios ask for something that the reference locks do not offer: see [draw.beyond].
+// Every fourth is cut off early, so that the audit finds a client that holds the lock or is acquiring it.
+// The runner leaves out what a target cannot do. traits are those of the external lock: if callers state limits, they
+// agree in every other scenario.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
-	const golden, other, third, fourth, fifth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB
+	const golden, other, third, fourth, fifth, sixth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -38,19 +39,32 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
 	}
+	coin = newCoin(s.seed*golden + uint64(i) ^ sixth)
+	if d.Bits(2) == 0 {
+		sc.Steps = 3 + d.below(mostCutOff)
+	}
+	if i >= fewScenarios && d.Bits(4) == 0 {
+		d.many(&sc)
+	}
 	return sc
 }
 
-// Foreign is the i-th scenario for somebody else's lock that is audited at the end: every fourth is cut off in its midst, so that
-// the audit finds somebody who holds the lock, or is about to.
-func (s *Source) Foreign(i int, traits lock.Traits) scenario.Scenario {
-	const golden, own = 0x9E3779B97F4A7C15, 0x8EBC6AF09C88C6E3
-	sc := s.External(i, traits)
-	coin := newCoin(s.seed*golden + uint64(i) ^ own)
-	if d := (draw{Draws{&coin}, &s.space.Shape, s.space.Target}); d.Bits(2) == 0 {
-		sc.Steps = 3 + d.below(mostCutOff)
+// fewScenarios are the first of a seed, which have few slots: each slot takes a client more in the audit, and a process is slow to
+// start.
+const fewScenarios = 100
+
+// many gives a semaphore enough slots that their numbers have two digits. Half of the time it adds a second semaphore whose
+// name ends in a digit: a careless library takes slot 11 of jobs for slot 1 of jobs1.
+func (d draw) many(s *scenario.Scenario) {
+	if d.target.Kind != lock.Semaphore || d.shape.Slots != nil || d.shape.Start != 0 {
+		return
 	}
-	return sc
+	s.Locks[0].Slots = uint8(9 + min(2, d.Bits(2))) // [monitor.Slots] at most
+	if d.Bits(1) == 1 && d.shape.Clients == nil {
+		pair := lookalikes[len(lookalikes)-1]
+		s.Locks = append(s.Locks[:1], scenario.Lock{Name: pair[1], Slots: 1})
+		s.Locks[0].Name = pair[0]
+	}
 }
 
 // mostCutOff is after how many steps a scenario is cut off at the latest, but for three.
@@ -79,7 +93,7 @@ func (d draw) alike(s *scenario.Scenario) {
 	}
 }
 
-// often has somebody acquire and release again and again, and nothing go wrong: what it leaves each time piles up.
+// often makes a client acquire and release many times without faults: leftovers of each round pile up.
 func (d draw) often(s *scenario.Scenario) {
 	c := &s.Clients[d.below(min(2, len(s.Clients)))]
 	c.Ops, s.Faults = nil, nil
@@ -105,15 +119,15 @@ func (t *turns) take(n uint64) int {
 	return int(choice)
 }
 
-// narrow has something go wrong where it rarely does by chance: a reply comes late; semaphores have one slot, for which all
-// wait; somebody loses something in the midst of what it does.
+// narrow adds a situation that is rare by chance: a late reply, a semaphore with one slot for which all clients wait,
+// or a loss in the middle of an operation.
 func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	kind := d.target.Kind
-	t.left += t.left / narrows // strategies alternate as well: each way is to have both
+	t.left += t.left / narrows // strategies alternate as well, and each way is to meet each strategy
 	switch how := t.take(narrows); {
 	case how == 0:
 		d.late(s, t)
-	case !d.shape.free() || len(s.Locks) > 1: // what two locks have to do with each other is rare enough
+	case !d.shape.free() || len(s.Locks) > 1: // two locks already make rare situations
 	case how == 1:
 		d.interrupted(s, t)
 	case how == 5 && d.Bits(1) == 0:
@@ -143,8 +157,8 @@ func (d draw) stall(s *scenario.Scenario) scenario.Fault {
 	return scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 }
 
-// late has a reply come late, half of the time that to one of the first changes that somebody makes who asks for nothing more when it
-// does not get the lock: what it may have got after all, it has to give back by itself.
+// late adds a late reply. Half of the time it belongs to one of the first changes of a client that asks for nothing
+// more if it does not get the lock. The client has to return what the late command acquired after all.
 func (d draw) late(s *scenario.Scenario, t *turns) {
 	const a, r = lock.Acquire, lock.Release
 	f := d.stall(s)
@@ -158,8 +172,8 @@ func (d draw) late(s *scenario.Scenario, t *turns) {
 // narrows is how many ways of that there are, of which some leave a scenario as it is where the lock is a mutex.
 const narrows = 8
 
-// interrupted has one of two lose a connection, a channel, a reply or its life behind a command that may change what the broker has,
-// while the other wants the lock, or some wait for it.
+// interrupted makes one of two clients lose a connection, a channel, a reply or its life after a command that may
+// change the broker's state. The other client wants the lock, or several wait for it.
 func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	who := uint8(1 + d.below(min(2, len(s.Clients))))
 	if d.Bits(1) == 1 {
@@ -168,8 +182,8 @@ func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, t)), scenario.EveryChange
 }
 
-// halfway has an administrator lose something in the midst of what it does, or the broker restart then or not long after that, and
-// others acquire whatever slots there are then, and count them.
+// halfway makes an administrator lose something in the middle of its operation, or restarts the broker then or soon
+// after. Others acquire the slots that exist then, and count them.
 func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	const a, c = lock.Acquire, lock.Count
 	if !d.offers(c) {
@@ -187,7 +201,7 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 		s.Clients[1].Ops = append([]scenario.Operation{all}, s.Clients[1].Ops...)
 	}
 	f := d.disturbance(1, t)
-	if d.Bits(2) == 0 { // what it has changed may not last
+	if d.Bits(2) == 0 { // its change may not last
 		f = scenario.Fault{Do: scenario.Restart, At: uint16(2 + d.Bits(4))}
 	}
 	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
@@ -196,7 +210,7 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// abandoned has somebody die while it holds the lock, or not long before or after, and others want it.
+// abandoned makes a client die while it holds the lock, or shortly before or after. Others want the lock.
 func (d draw) abandoned(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
@@ -211,8 +225,8 @@ func (d draw) abandoned(s *scenario.Scenario) {
 	s.Faults = []scenario.Fault{{Do: scenario.CrashBefore, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}}
 }
 
-// reshaped has a slot be removed while a lower one has just become free, so that a hole may be left there; or two create the lock at
-// once, one of them in the midst of the other's.
+// reshaped removes a slot just after a lower one has become free, which may leave a hole. Otherwise two clients
+// create the lock at once, one in the middle of the other's operation.
 func (d draw) reshaped(s *scenario.Scenario) {
 	const a, v, r, c = lock.Acquire, lock.Verify, lock.Release, lock.Count
 	s.Faults = nil
@@ -234,15 +248,14 @@ func (d draw) crowded(s *scenario.Scenario) {
 	s.Locks[0].Slots, s.Faults = 1, nil
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, r, a, v, r)}, {Ops: calls(a, r, a)}}
 	d.waiting(s)
-	if d.Bits(1) == 1 { // just when somebody is granted it
+	if d.Bits(1) == 1 { // just when a client is granted it
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.Bits(4)), Late: true})
 	}
 	d.queue(s)
 }
 
-// disturbed has one of two administrators lose a connection, a channel, a reply or its life in the midst of what it does, while
-// the other does something as well, and a client uses the lock: behind any of its commands, or between two of those by which it
-// changes several slots.
+// disturbed has two administrators and a client that uses the lock. One administrator loses a connection, a channel,
+// a reply or its life, after any of its commands or between two of those that change several slots.
 func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
@@ -274,11 +287,11 @@ func (d draw) resizing(n uint8) []scenario.Operation {
 	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
 }
 
-// disturbance has somebody lose something behind one of the first changes that it makes, each behind each in turn: its life or a
-// reply with that change, or before the next one what else there is to lose.
+// disturbance makes a client lose something after one of its first changes; all combinations take turns. It loses its
+// life or a reply with that change, or its connection or channel before the next one.
 func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
-	if f.Do == scenario.Drop { // of several connections all, or the one that was used last, or another
+	if f.Do == scenario.Drop { // several connections: all, the one used last, or another
 		f.Delay = uint16(min(2, d.below(4)))
 	}
 	if f.Do == scenario.Drop || f.Do == scenario.ChannelError {
@@ -289,10 +302,10 @@ func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 
 var disturbances = [...]scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.CrashEffect, scenario.ChannelError, scenario.Lose}
 
-// mostChanges is behind how many of what somebody changes something is lost.
+// mostChanges is the number of a client's first changes after which it may lose something.
 const mostChanges = 6
 
-// remade has a persistent mutex be destroyed and made again, and somebody lose something in the midst of that, while others use it.
+// remade destroys and creates a persistent mutex again. A client loses something meanwhile, and others use the mutex.
 func (d draw) remade(s *scenario.Scenario, t *turns) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, v, r)}, {Ops: calls(a, v, r, a, v)}, {}}
@@ -317,8 +330,9 @@ func (d draw) queue(s *scenario.Scenario) {
 // oftenRounds is how often that is.
 const oftenRounds = 8
 
-// limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a
-// number of its own, or another one with each call, or one of them fewer than all others. Those who administer say nothing.
+// limits makes acquires state how many clients may hold the lock. All clients state the same number, at most that of
+// slots; or each client or each call states its own; or one client states less than the others. Administrators state
+// nothing.
 func (d draw) limits(s *scenario.Scenario) {
 	agreed := d.Bits(1) == 1
 	differs, modest := false, false
@@ -350,9 +364,8 @@ func (d draw) limits(s *scenario.Scenario) {
 	}
 }
 
-// beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, long
-// times in which nobody does anything, acquires that wait, losses while something is held, and counts long after the last
-// change.
+// beyond adds situations that the reference locks do not offer. They are processes with two locks, releases without a hold,
+// long idle times, acquires that wait, losses during a hold, and counts long after the last change.
 func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
 		d.pairs(s)
@@ -373,16 +386,16 @@ func (d draw) beyond(s *scenario.Scenario) {
 		d.waiting(s)
 	}
 	if d.Bits(2) == 0 && d.shape.Rounds == nil {
-		d.bereft(s)
+		d.lostHold(s)
 	}
 	d.recount(s)
 	d.resized(s)
-	d.belated(s)
+	d.critical(s)
 }
 
-// belated adds what happens when it makes a difference: the time of one that waits for the lock is up just when it is granted
-// it, and somebody loses what it holds by just before it releases it, and does so when others have had the lock.
-func (d draw) belated(s *scenario.Scenario) {
+// critical adds faults at critical moments. A waiting acquire times out just when it is granted. Or a client loses its
+// connection or channel just before its release or verify, once others have had the lock.
+func (d draw) critical(s *scenario.Scenario) {
 	waits := func(c scenario.Client) bool {
 		return slices.Contains(c.Ops, scenario.Operation{Op: lock.Acquire, Arg: scenario.Waiting})
 	}
@@ -409,8 +422,8 @@ func (d draw) belated(s *scenario.Scenario) {
 	s.Faults = append(s.Faults, scenario.Fault{Do: do, Client: uint8(1 + who), At: 1, Late: true})
 }
 
-// resized has an administrator undo what it did itself, and do it again: who remembers what it has made may not look whether
-// that is still there.
+// resized makes an administrator undo its own operation, and repeat it. A client that remembers what it created may
+// not check whether that still exists.
 func (d draw) resized(s *scenario.Scenario) {
 	if d.Bits(2) != 0 || d.shape.Rounds != nil {
 		return
@@ -433,8 +446,9 @@ func (d draw) resized(s *scenario.Scenario) {
 // offers reports whether the target has an operation.
 func (d draw) offers(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 
-// bereft has somebody lose what the lock is held by, or something else, while others use the lock, and verify after that.
-func (d draw) bereft(s *scenario.Scenario) {
+// lostHold makes a client lose its lock's connection or channel, or another one. It verifies after that while others
+// use the lock.
+func (d draw) lostHold(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
 	for i := range s.Clients {
@@ -455,8 +469,8 @@ func (d draw) bereft(s *scenario.Scenario) {
 	}
 }
 
-// succeeded has others use the lock as soon as somebody has lost it, and hold it from then on: whoever takes that for its
-// own says so when it goes on.
+// succeeded lets others use the lock as soon as a client has lost it, and keep it. If the client mistakes their hold
+// for its own, it says so when it continues.
 func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	for i := range s.Clients {
 		if ops := s.Clients[i].Ops; i != who && ops[len(ops)-1].Op == lock.Release {
@@ -477,8 +491,8 @@ func calls(all ...lock.Op) (ops []scenario.Operation) {
 	return ops
 }
 
-// recount has somebody count the slots when nobody has done anything for long, or two before and after whatever else they
-// do, while others change them.
+// recount makes a client count the slots after a long idle time, or two clients before and after their other
+// operations. Others change the slots meanwhile.
 func (d draw) recount(s *scenario.Scenario) {
 	if !d.offers(lock.Count) {
 		return
@@ -495,7 +509,7 @@ func (d draw) recount(s *scenario.Scenario) {
 	case slices.ContainsFunc(s.Clients, func(c scenario.Client) bool { return c.Administers() }) && d.Bits(1) == 1:
 		c := &s.Clients[d.below(len(s.Clients))]
 		c.Ops = slices.Insert(c.Ops, 0, count)
-		if d.Bits(1) == 1 && !holdsAtLast(c.Ops) { // who counts twice may remember what it has counted
+		if d.Bits(1) == 1 && !holdsAtLast(c.Ops) { // a client that counts twice may remember the first count
 			c.Ops = append(c.Ops, count)
 		} else {
 			last()
@@ -525,12 +539,12 @@ func (d draw) waiting(s *scenario.Scenario) {
 	}
 }
 
-// idleSeconds is for how long nobody does anything: longer than what is usual for queues and messages to expire, than
-// the consumer_timeout of RabbitMQ, and than a week's rest.
+// idleSeconds are idle times: longer than usual expiries of queues and messages, than RabbitMQ's consumer_timeout,
+// and than a week.
 var idleSeconds = []uint32{90, 31 * 60, 31 * 60, 8 * 24 * 60 * 60}
 
-// needless adds releases of what is not held, which must change nothing: before anything was acquired, a second time, and
-// after a verify, which may have said no. Where something is held after all they are releases like any other.
+// needless adds releases without a hold, which must change nothing: before any acquire, a second time, and after a
+// verify, which may have said no. If the client holds the lock after all, they are ordinary releases.
 func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	again := scenario.Operation{Op: lock.Release, Arg: scenario.Anyway}
 	if !slices.ContainsFunc(ops, func(o scenario.Operation) bool { return o.Op == lock.Acquire }) {
@@ -550,8 +564,8 @@ func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	return out
 }
 
-// crossed has a process lose what it has of one lock, acquire another, and release the first, while others want the second: it may
-// take one for the other.
+// crossed makes a process lose its hold of one lock, acquire another lock, and release the first. Others want the
+// second. The process may confuse the two locks.
 func (d draw) crossed(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	for i := range s.Clients {
@@ -565,13 +579,13 @@ func (d draw) crossed(s *scenario.Scenario) {
 	s.Clients = append(s.Clients, scenario.Client{Lock: 1, With: 1, Ops: calls(a, v, v, r)})
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
 	loss := scenario.Fault{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}
-	late := d.Bits(2) > 0 // when it is about to release the first, which waits for the second
+	late := d.Bits(2) > 0 // when it is about to release the first, and waits for the second
 	if late {
 		loss.At, loss.Late = 1, true
 		s.Clients[len(s.Clients)-1].Ops = calls(a, v, r, a, v, r, a, v, v)
 	}
 	s.Faults = []scenario.Fault{loss}
-	if late { // and it has had nothing before by that connection, nor will it have by the next: what it has is told apart by nothing
+	if late { // a fresh connection before and after: the two holds look the same
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Drop, Client: 1, At: 1})
 	}
 	if s.Schedule.Strategy != scenario.PCT {

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestCountsTwice: in some scenarios for clients that are not ours, one of them counts the slots before and after whatever else it
-// does, while another changes them: who remembers what it has counted is wrong then.
+// TestCountsTwice: in some scenarios for external clients, one client counts the slots before and after its other
+// operations, and another changes them. A client that remembers its count is wrong then.
 func TestCountsTwice(t *testing.T) {
 	const most = 400
 	count := scenario.Operation{Op: lock.Count}
@@ -37,8 +37,9 @@ func changes(of int) func(scenario.Client) bool {
 	}
 }
 
-// TestNarrow: in some scenarios for clients that are not ours, all wait for the only slot of a semaphore, and in some one of two
-// administrators loses a connection, of which it may have several. In some, somebody loses something behind what it has changed.
+// TestNarrow: some scenarios for external clients have one slot for which all clients wait. In some, one of two
+// administrators loses a connection, of which it may have several. In some, a client loses something after its
+// change.
 func TestNarrow(t *testing.T) {
 	const most = 800
 	source, crowded, disturbed := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1), 0, 0

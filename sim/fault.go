@@ -189,7 +189,7 @@ func (w *World) restart() {
 	}
 }
 
-// audit looks for what is left behind once nobody has anything left to do.
+// audit looks for leftovers once all clients are done.
 func (w *World) audit() {
 	for c := range w.clients {
 		if w.clients[c].busy {

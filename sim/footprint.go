@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Footprint is what a client touches in the state at hand. calm is what [System.Calm] says of it; the rest of it is the
-// client's part alone. A client with a half-open connection, whose end may come at any moment, touches anything.
+// Footprint is what a client touches in the current state. calm is [System.Calm]; the rest depends on the client's
+// part alone. A client with a half-open connection, which may end at any moment, touches everything.
 func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	w, c := &s.world, uint8(n)
 	cl := &w.clients[n-1]
@@ -26,8 +26,8 @@ func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	return f
 }
 
-// writes are the roles of what the client may change by the operations that are left, and of what would go with a
-// session if it were lost.
+// writes are the roles of the resources that the client may change by its remaining operations or by losing a
+// session.
 func (s *System) writes(c uint8, calm bool) backend.Roles {
 	w := &s.world
 	cl := &w.clients[c-1]
@@ -41,7 +41,7 @@ func (s *System) writes(c uint8, calm bool) backend.Roles {
 	return w.cluster.Writes(c, cl.dead, w.scenario.Clients[c-1].Ops[next:], safe)
 }
 
-// Calm reports whether nothing befalls anybody any more: no fault is left.
+// Calm reports whether no fault is left.
 func (s *System) Calm() bool { return s.left == (FaultBounds{}) }
 
 // Undisturbed reports whether no fault is left for a client but its crash.

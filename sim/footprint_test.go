@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestAbandonedFootprint: a client that has left a half-open connection behind touches anything, as what it had by that
-// connection goes at any moment: by no doing of others, and not by its next command.
+// TestAbandonedFootprint: a client that left a half-open connection touches everything. The connection's queues go at
+// any moment, without a command of any client.
 func TestAbandonedFootprint(t *testing.T) {
 	b := sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},

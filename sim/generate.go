@@ -26,8 +26,8 @@ type Space struct {
 // was drawn.
 type Coin interface{ Flip() bool }
 
-// Draw draws a scenario: workload, options, fault plan and schedule, the whole of it before the first step, so that a
-// smaller scenario is one that less was drawn for.
+// Draw draws a whole scenario before its first step: workload, options, fault plan and schedule. A smaller scenario
+// is one with fewer draws.
 func Draw(space *Space, coin Coin) scenario.Scenario {
 	d := draw{Draws{coin}, &space.Shape, space.Target}
 	s := scenario.Scenario{Target: space.Target.Name, Server: space.Target.Backend}
@@ -110,8 +110,8 @@ var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
-// resembling are pairs of names that a careless library takes for one: it ignores case, punctuation, accents or Unicode's
-// normal forms, cuts long names, sorts numbers as text, or takes a name for a pattern, a path or a prefix.
+// resembling are pairs of names that a careless library confuses. Such a library ignores case, punctuation, accents or
+// Unicode's normal forms, cuts long names, sorts numbers as text, or takes a name for a pattern, a path or a prefix.
 var resembling = [...][2]string{
 	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"}, {"jobs", "jobs.1"},
 	{"jobs-1", "jobs-11"}, {"jobs-10", "jobs-1"}, {"jobs-*", "jobs-1"}, {"jobs.#", "jobs.1"},
@@ -179,7 +179,7 @@ func (d draw) slots(kind lock.Kind) uint8 {
 // usualClients is how many there are at most where no shape says how many.
 const usualClients = 6
 
-// clients draws the workload: two to four who use the locks, and up to two who administer them.
+// clients draws the workload: two to four clients that use the locks, and up to two administrators.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 	s.Clients = make([]scenario.Client, 0, usualClients)
 	for range d.shape.clients(func() int { return 2 + d.below(3) }) {
@@ -256,7 +256,7 @@ func (d draw) stating(ops []scenario.Operation, slots uint8) []scenario.Operatio
 	return ops
 }
 
-// rounds draws so many times an acquire, up to two verifies, and a release.
+// rounds draws n rounds of an acquire, up to two verifies, and a release.
 func (d draw) rounds(n int) (ops []scenario.Operation) {
 	for range n {
 		ops = append(ops, scenario.Operation{Op: lock.Acquire})
@@ -293,7 +293,7 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 	return ops
 }
 
-// What administrators do in a row. A slot that was removed is waited for, or added again.
+// Sequences of administrative operations. A removed slot is waited for, or added again.
 var (
 	sessions = [16][]lock.Op{
 		{lock.Remove}, {lock.Add}, {lock.Count}, {lock.Wait}, {lock.Destroy}, {lock.Create},

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// What is drawn goes with what is fixed: no scenario has options that cannot be had together.
+// Drawn options are compatible with the fixed ones: no scenario has options that exclude each other.
 func TestDrawnOptionsGoTogether(t *testing.T) {
 	for _, fixed := range [][][2]string{nil, {{"overflow", "reject-publish"}}, {{"confirm", "transactions"}}} {
 		source := sim.NewSource(sim.Space{Target: amqplock.References[0], Fixed: fixed}, 1)
@@ -36,7 +36,7 @@ func TestDrawnOptionsGoTogether(t *testing.T) {
 	}
 }
 
-// Of clients that are not ours, some count the slots at once and others at last, while somebody removes several.
+// Some external clients count the slots at first and others at the end, while another removes several.
 func TestCountsBesideRemovals(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
 	first, last := 0, 0
@@ -61,7 +61,7 @@ func TestCountsBesideRemovals(t *testing.T) {
 	}
 }
 
-// Where callers of somebody else's lock state limits, each acquire has one: they agree in about half of the scenarios, and
+// If callers of an external lock state limits, each acquire has one. Limits agree in about half of the scenarios, and
 // differ in others. The rest of a scenario is the same.
 func TestLimitsOfOthers(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)

@@ -9,10 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// An image is a state of the world in parts: what is everybody's, and one part for each client: its
-// machine, its connections with the queues that are exclusive to them, and what the monitor knows of
-// it. Nothing in a part names another client, so that clients may change places, and nothing in it
-// depends on how the world came to be there: executions that lead to alike worlds give equal images.
+// An image is a state of the world in parts. The shared part belongs to no client. A client's part has its machine,
+// its connections with their exclusive queues, and the monitor's knowledge of it. A part names no other client, so
+// clients may change places. It does not depend on the past: executions that lead to equal worlds give equal images.
 
 // writer and reader give the coder that a world has, since one that is handed to a cluster would be allocated each time.
 func (w *World) writer(buf []byte) *codec.Coder {
@@ -25,7 +24,7 @@ func (w *World) reader(buf []byte) *codec.Coder {
 	return &w.coder
 }
 
-// codeShared writes or reads what is everybody's.
+// codeShared writes or reads the shared part.
 func (w *World) codeShared(c *codec.Coder) {
 	w.Monitor.CodeShared(c, len(w.locks))
 	w.cluster.CodeShared(c)
@@ -128,7 +127,7 @@ func (w *World) own(conn backend.Session, n uint8) {
 	w.owners[conn] = n
 }
 
-// normal drops from the world what can make no difference any more.
+// normal drops state that can make no more difference.
 func (w *World) normal() {
 	if w.forever {
 		w.forgetEmpty()
@@ -149,8 +148,8 @@ func (w *World) normal() {
 	}
 }
 
-// forgetEmpty drops half-open connections that have nothing and on which nothing was granted: their end
-// makes no difference, and a client that goes on for ever may come to have any number of them.
+// forgetEmpty drops half-open connections without resources and grants. Their end makes no difference, and a client
+// with an endless workload could accumulate them.
 func (w *World) forgetEmpty() {
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
 		if w.cluster.Owns(g.conn) || w.believes(g) {

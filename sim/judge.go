@@ -9,9 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Judge completes the verdict on the execution at hand: what the monitor found, and linearizability
-// from the history where the execution is not its own witness. undecided says why the history was not decided, "" where it
-// was: it was too large, or is none.
+// Judge completes the verdict on the current execution: the monitor's violations, and linearizability from the history if
+// the execution has no witness. If the history could not be decided, since it was too large or invalid, undecided is the
+// reason.
 func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided string) {
 	found = r.Monitor.Found
 	whole := func() *history.History { h := r.History(); return &h }
@@ -33,8 +33,8 @@ func (r *Runner) conclude(failedAcquire property.FailedAcquire, whole func() *hi
 	}
 }
 
-// historyTells reports whether the sequential specification says what the history of an execution has to be: it has one
-// limit for all callers, and no priorities.
+// historyTells reports whether the sequential specification applies to an execution: it has one limit for all
+// callers, and no priorities.
 func (w *World) historyTells() bool {
 	traits := w.target.Traits
 	for _, c := range w.scenario.Clients {

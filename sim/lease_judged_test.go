@@ -3,7 +3,7 @@ package sim_test
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Locks of leases are sampled and judged: the references violate nothing, whatever clocks do that they look at, and each
-// mutant what it is to violate.
+// Locks with leases are sampled and judged. The references violate nothing, whatever their clocks do; each mutant
+// violates its property.
 func TestLeasesSampled(t *testing.T) {
 	const scenarios = 3000
 	var r sim.Runner

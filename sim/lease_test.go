@@ -12,16 +12,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The second worked example of a backend (README.md): a store of leases, and two locks on it. Holds belong to clients,
-// not to sessions, and end by themselves. Its commands:
+// The second example of a backend (README.md): a store of leases, and two locks on it. Holds belong to clients, not
+// to sessions, and end by time. Its commands:
 //
-//	take    gets a permit, if fewer hold the lock than the caller states; of the priority lock, also takes it from a
-//	        holder of a lower priority, and then waits for that one's acknowledgement
-//	extend  makes the caller's lease as long again as at first
-//	ask     whether the caller has a permit
-//	drop    gives it up
+//	take    gets a permit, if fewer hold the lock than the caller states. In the priority lock it also takes a permit
+//	        from a holder of a lower priority, and then waits for the victim's acknowledgement
+//	extend  renews the caller's lease to its full length
+//	ask     reports whether the caller has a permit
+//	drop    gives the permit up
 //
-// A client stops believing when so long has passed by its own clock since it sent what got it the lease.
+// A client stops believing once the lease time has passed by its own clock since it sent the command that got the
+// lease.
 const (
 	leaseTake uint8 = iota + 1
 	leaseExtend
@@ -45,7 +46,7 @@ var (
 	// The mutants.
 	leaseEarly    = leaseMutant(leaseSemaphore, "lease-ends-early", "lease-respected") // the store takes a lease for ended too soon
 	leaseOneMore  = leaseMutant(leaseSemaphore, "limit-and-one", "limit-respected")    // it grants one more than may hold the lock
-	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // it refuses if anybody else is at it
+	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // it refuses if any other client is acquiring
 	leaseRevives  = leaseMutant(leaseSemaphore, "refresh-revives", "renewal-honest")   // it extends what has ended, of clients that look at no clock in time
 	leaseSilent   = leaseMutant(leaseSemaphore, "refresh-asks-nobody", "renewal-honest")
 	leaseTokens   = leaseMutant(leaseSemaphore, "tokens-begin-again", "fencing-monotone")
@@ -100,7 +101,7 @@ type leases struct {
 // leaseClient is a machine, and what the store has of its client.
 type leaseClient struct {
 	op       lock.Op
-	arg      uint8 // what an acquire states, or what it is about that has one
+	arg      uint8 // the argument of the current acquire or command
 	result   lock.Result
 	linked   bool
 	held     uint8
@@ -109,7 +110,7 @@ type leaseClient struct {
 	reply    backend.Result
 	waiting  bool  // for acknowledgements
 	robbed   bool  // and has not acknowledged it
-	owed     int64 // until when whoever robbed it has to wait for that; 0 is not
+	owed     int64 // until when the client that took the permit has to wait for the acknowledgement; 0 is not at all
 
 	has      uint8 // the slot that it has; 0 is none
 	until    int64 // when its lease ends
@@ -327,7 +328,8 @@ func (k *leases) steal(c uint8, m *leaseClient, victim uint8) backend.Result {
 	if v.priority > m.arg || v.priority == m.arg && k.target != leaseEqual || k.target == leaseTimid {
 		return backend.Refused
 	}
-	// Whom the victim waits for, the thief has to wait for as well; and its own entry protects them no less than theirs.
+	// The thief has to wait for the victim's victims as well, and its own entry protects them no less than the
+	// victim's did.
 	until := max(k.now+leaseTime, v.until)
 	m.waits = 1<<(victim-1) | v.waits
 	v.robbed, v.owed, v.has = true, v.until, 0
@@ -341,8 +343,8 @@ func (k *leases) steal(c uint8, m *leaseClient, victim uint8) backend.Result {
 	return backend.Done
 }
 
-// settle answers those who wait for victims that have acknowledged, or whose leases have ended; who was robbed meanwhile
-// or whose own lease has ended gives up.
+// settle answers clients whose victims have all acknowledged, or whose victims' leases have ended. A waiting client
+// that lost its own permit or lease gives up.
 func (k *leases) settle() (changed bool) {
 	for i := range k.clients {
 		m := &k.clients[i]

@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestLoad: executions that a search visits are those that a replay carries out. Random walks are taken twice: straight on,
-// and with the state saved and loaded before each action, as a search does. What can happen and what is violated must be
-// the same.
+// TestLoad: a search visits the executions that a replay carries out. Each random walk is taken twice: directly, and
+// with the state saved and loaded before each action, as a search does. The possible actions and the violations must
+// be equal.
 func TestLoad(t *testing.T) {
 	walks := 400
 	if testing.Short() {
@@ -35,14 +35,15 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// onceDiffered are walks that differed: a release that put somebody else out of Consul's holders was not looked at; that the
-// last key under a prefix was deleted was forgotten; sessions' numbers decided which of two deadlocks was resolved first.
+// onceDiffered are walks that differed. There were three reasons. A release that removed another client from Consul's
+// holders was not seen. The deletion of the last key under a prefix was forgotten. The numbers of sessions decided which of
+// two deadlocks was resolved first.
 var onceDiffered = map[string][]int{"consul-blind-put": {199}, "consul-key-deleted": {378}, "mariadb-rows-within": {594}}
 
 func walkLoaded(t *testing.T, target *lock.Target, i int) {
 	r := rand.New(rand.NewPCG(41, uint64(i)))
 	bounds := randomBounds(target, r, i)
-	if bounds.Faults.Clocks == sim.AnyNumber { // no search has so many: moments that have come would matter for ever
+	if bounds.Faults.Clocks == sim.AnyNumber { // no search has so many: past moments would matter forever
 		bounds.Faults.Clocks = 2
 	}
 	if err := bounds.Check(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestNoSlots: whoever is refused a lock that begins without slots is refused rightly, and nothing else that a reference
-// promises is violated, on any server.
+// TestNoSlots: a lock that begins without slots refuses rightly, and a reference violates no other property, on any
+// server.
 func TestNoSlots(t *testing.T) {
 	none, r := 0, new(sim.Runner)
 	for _, b := range lock.Backends() {

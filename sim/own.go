@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// past is what users' own properties see of an execution beside its state.
+// past is the history of an execution for custom properties.
 type past struct{ w *World }
 
 // Events implements [own.Past].

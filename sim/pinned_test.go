@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp/consumption"
 	_ "github.com/lockproof/lockproof/sim/consul"
-	_ "github.com/lockproof/lockproof/sim/consumption"
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
@@ -31,8 +31,8 @@ func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lo
 	}
 }
 
-// TestPinnedExecutions holds random executions of every target against a file: each step and event, each violation in
-// full, what was judged how often, and what operations cost.
+// TestPinnedExecutions compares random executions of every target with a file: each step, event and violation, the
+// number of checks of each property, and the costs of operations.
 func TestPinnedExecutions(t *testing.T) {
 	perBackend(t, "executions", func(f *pinned.File, target *lock.Target) {
 		inputs := 20
@@ -87,8 +87,8 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	}
 }
 
-// TestPinnedSystems holds random walks through transition systems against a file: which actions there are in each state,
-// what the one taken comes to, and the state as a search would keep it, for random properties.
+// TestPinnedSystems compares random walks through transition systems with a file. The file has the possible actions of each
+// state, the result of the action taken, and the state as a search would keep it, for random properties.
 func TestPinnedSystems(t *testing.T) {
 	perBackend(t, "systems", func(f *pinned.File, target *lock.Target) {
 		inputs := 12

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// record is what is kept of an execution: its history always, its steps where somebody will read them.
+// record stores an execution: its history always, its steps only on request.
 type record struct {
 	execution.Record
 	silent  bool // not even the history
@@ -68,7 +68,7 @@ func (r *record) answered(w *World) {
 func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	if !r.silent {
 		cl := &w.clients[c-1]
-		if w.unnumbered() && (op == lock.Verify || op == lock.Release) {
+		if w.unnumbered() && (op.AsksHeld() || op == lock.Release) {
 			arg = 0
 		}
 		cl.invoked = r.Add(history.Invocation(cl.process, w.lockOf(c), op, arg, w.target.Traits))
@@ -76,7 +76,7 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 }
 
 // unnumbered reports whether histories name no slots: the numbers of such permits are the cluster's.
-func (w *World) unnumbered() bool { return w.units && w.target.Traits.Has(lock.Permits) }
+func (w *World) unnumbered() bool { return w.target.Traits.Has(lock.Permits) }
 
 // move has an acquire that opens a connection on its way belong to that one: what it is granted goes
 // with it.

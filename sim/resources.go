@@ -5,7 +5,7 @@ type Resource struct {
 	Name       string
 	Properties string // it was made with, in the backend's words, such as "durable"
 	Content    int    // how many messages it has, or its value
-	// Owner is the client whose session has it exclusively, marked as in [monitor.Truth]; 0 is nobody.
+	// Owner is the client whose session has it exclusively, marked as in [monitor.Truth]; 0 is no client.
 	Owner uint8
 }
 

@@ -58,7 +58,7 @@ func (w *World) Begun(c uint8) int { return int(w.clients[c-1].next) }
 // Dead reports whether a client has crashed.
 func (w *World) Dead(c uint8) bool { return w.clients[c-1].dead }
 
-// quiet reports whether nobody has anything to do now, and the broker nothing to notice.
+// quiet reports whether no client can act now, and the broker has nothing to notice.
 func (w *World) quiet() bool {
 	for i := range w.clients {
 		if w.unfinished(uint8(i + 1)) {

@@ -39,7 +39,7 @@ func (w *World) Wake() int64 {
 	return max(0, wake-w.now)
 }
 
-// pending reports whether somebody has something left to do, now or when what it holds has ended.
+// pending reports whether a client has more to do, now or when its hold has ended.
 func (w *World) pending() bool {
 	for i := range w.clients {
 		if cl := &w.clients[i]; w.unfinished(uint8(i+1)) || !cl.dead && int(cl.next) < len(w.scenario.Clients[i].Ops) {

@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestScripts walks testdata: each file is a scenario and what came of it. Above the line of dashes
-// stand, one to a line,
+// TestScripts walks testdata: each file has a scenario and its execution. The scenario stands above the dashes, in
+// lines of these forms:
 //
 //	target NAME
 //	option NAME VALUE
@@ -26,7 +26,7 @@ import (
 //	client OPERATION[:ARGUMENT] …
 //	ACTION cN [ARGUMENT] [late] [×TIMES]
 //
-// and below it the execution as the diagram shows it. -rewrite writes that part.
+// The execution stands below, as the diagram shows it. -rewrite renews that part.
 func TestScripts(t *testing.T) {
 	pinned.Scripts(t, historiestest.Rewriting(), func(t *testing.T, text string) string {
 		script, _, _ := strings.Cut(text, dashes)

@@ -31,7 +31,7 @@ const (
 	maxRestarts    = 8
 )
 
-// addedEach is how many slots an administrator adds, at most, before anybody removes one.
+// addedEach is the largest number of slots that an administrator adds before any removal.
 const addedEach = 2
 
 // Check says what is wrong with the shape for a lock type. The error begins with the name of what is.
@@ -151,7 +151,7 @@ func (h *Shape) clients(drawn func() int) int {
 	return min(drawn(), lock.MaxClients-fixed(h.Admins, 0))
 }
 
-// admins is how many administrators there are beside so many clients.
+// admins is the number of administrators for the given number of clients.
 func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
@@ -212,8 +212,8 @@ func (d draw) chance(share float64) bool {
 	return float64(d.Bits(fine)) < share*(1<<fine)
 }
 
-// stepsEach is how many steps an operation may take on average where a workload is not drawn: many times what the
-// reference takes when eight clients are in each other's way.
+// stepsEach is the bound of steps for each operation, on average, of a fixed workload. It is many times what eight
+// contending clients of the reference take.
 const stepsEach = 50
 
 // steps is how many steps an execution may take, 0 for as many as usual.
@@ -231,8 +231,8 @@ func operations(s *scenario.Scenario) (n int) {
 	return n
 }
 
-// spread is among how many steps faults and PCT's changes are drawn, and how many random choices there are before
-// they are used again: more where rounds make for longer executions.
+// spread is the number of steps over which faults and PCT's changes are spread, and the number of random choices
+// before they repeat. More rounds make it larger.
 func (d draw) spread(s *scenario.Scenario) int {
 	const most = 1000
 	if d.shape.Rounds == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// What a shape fixes is so in every scenario, and the reference holds in all of them: none is too large to come to
-// its end.
+// A shape's fixed values hold in every scenario. The reference violates nothing in them, and none is too large to
+// finish.
 func TestShape(t *testing.T) {
 	semaphore, mutex := amqplock.References[0], reference(t, lock.Mutex)
 	for name, c := range map[string]struct {

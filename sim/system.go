@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// System is the world as a transition system, for those who visit all of it: a state is an image, in
-// parts, and an action leads from one to the next. It is the same world that runs scenarios. A system
-// is not safe for concurrent use; several may be made of one [Bounds].
+// System is the world as a transition system, for searches: a state is an image in parts, and an action leads to the
+// next state. It is the world that also runs scenarios. A system is not safe for concurrent use; one [Bounds] may
+// serve several.
 type System struct {
 	world  World
 	bounds Bounds
@@ -25,7 +25,7 @@ type System struct {
 	own    *own.Watch // nil where there are none
 }
 
-// Outcome is what an action came to, beside the next state.
+// Outcome is the result of an action besides the next state.
 type Outcome struct {
 	Found     property.Set     // violated by it
 	Exercised property.Set     // judged by it
@@ -33,17 +33,18 @@ type Outcome struct {
 	Op        lock.Op          // the operation that it was part of
 	Completed bool             // the operation is over
 	Result    lock.Result      // if it is
-	// Visible says that others may see a difference: in what the broker has of the locks, or in what
-	// the client believes.
+	// Visible says that other clients may notice the action: by the broker's state of the locks, or by the client's
+	// belief.
 	Visible bool
 	// Timed says that time matters from now on: something will expire. It can be a variant's doing that
 	// no option tells of.
 	Timed bool
-	// Effect is what the monitor's memory of others depends on: equal effects do the same to a client.
+	// Effect decides the action's change of the monitor's state of other clients: equal effects change a client
+	// equally.
 	Effect Effect
 }
 
-// Effect is what others notice of an action.
+// Effect is the part of an action that other clients can notice.
 type Effect struct {
 	Before, After monitor.Visible
 	Op            lock.Op
@@ -97,7 +98,7 @@ func (s *System) Load(shared []byte, clients [][]byte) {
 	s.world.load(c.Bytes(), clients)
 }
 
-// Shared appends the part of the state that is everybody's.
+// Shared appends the shared part of the state.
 func (s *System) Shared(buf []byte) []byte {
 	c := s.world.writer(buf)
 	s.codeBudget(c)
@@ -123,8 +124,8 @@ func (s *System) codeBudget(c *codec.Coder) {
 	}
 }
 
-// View appends what of a client can make a difference to the others: the queues that it has, what it
-// believes, and whether it administers.
+// View appends the part of a client that can affect other clients: its queues, its belief, and whether it
+// administers.
 func (s *System) View(n int, buf []byte) []byte {
 	w := &s.world
 	cl := &w.clients[n-1]
@@ -143,20 +144,19 @@ func (s *System) View(n int, buf []byte) []byte {
 	return c.Bytes()
 }
 
-// Independent reports whether an action of one client depends on no more of the others than their
-// views, and changes no more of them than the monitor's memory. Where time passes, all are connected
-// by it; where a connection is shared, by that.
+// Independent reports whether a client's action depends on other clients only by their views, and changes only the
+// monitor's state of them. Time connects all clients if it passes, and so does a shared connection.
 func (s *System) Independent() bool {
 	w := &s.world
 	return !w.leases && !w.clocked.any() && w.cluster.Independent()
 }
 
-// Memoryless reports whether no client's part changes by what others do, but for its queues.
+// Memoryless reports whether a client's part changes by other clients' actions only in its queues.
 func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
 
-// Actions appends what a client can do, and what can happen to it; client 0 is the broker. Unless
-// [Bounds.Every] asks for them, faults that come to the same as another action followed by a fault are
-// left out: to die with the reply in hand is to die before the next command.
+// Actions appends the possible actions of a client, and its faults; client 0 is the broker. A fault that equals
+// another action followed by a fault is left out unless [Bounds.Every] asks for it: dying with the reply in hand
+// equals dying before the next command.
 func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if n == 0 {
 		return s.global(buf)
@@ -198,8 +198,8 @@ func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action
 	return buf
 }
 
-// mishaps are faults between two commands of a client. What befalls one that has nothing and wants
-// nothing more makes no difference.
+// mishaps are the faults between two commands of a client. They make no difference to a client that owns nothing and
+// is done.
 func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	cl := &s.world.clients[c-1]
 	if !s.world.unfinished(c) && !s.world.owns(c) {
@@ -260,7 +260,7 @@ func (s *System) global(buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// nextMoment is how long it takes until somebody wakes up or something expires, or 0.
+// nextMoment is the time until a client wakes up or something expires, or 0.
 func (w *World) nextMoment() int64 {
 	least := int64(0)
 	sooner := func(t int64) {
@@ -350,8 +350,8 @@ func less(left *int, bound int) {
 	}
 }
 
-// Holds reports whether a client has something that nobody else can have: a queue exclusively, also by a
-// half-open connection, or a slot that it was granted on a connection that the broker still has.
+// Holds reports whether a client has something exclusive: a queue, also by a half-open connection, or a slot that it
+// was granted on a connection that the broker still has.
 func (s *System) Holds(n int) bool {
 	w := &s.world
 	cl := &w.clients[n-1]
@@ -366,9 +366,9 @@ func (s *System) Holds(n int) bool {
 	return false
 }
 
-// Abandoned gives the half-open connections that a client does not know of any more, each as the part of a client
-// that died and left it. The client at hand is without them from then on, so that its part tells of its new life
-// only, or of its crash: nothing that happens to those connections makes a difference to it.
+// Abandoned removes the half-open connections that the client does not know any more, and returns each as the part of
+// a dead client. The client's part then describes only its new life, or its crash: the end of those connections
+// cannot affect it.
 func (s *System) Abandoned(n int) (parts [][]byte) {
 	w := &s.world
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
@@ -390,7 +390,7 @@ func (s *System) halfOpen(g halfOpen) []byte {
 	codec.Byte(c, &next)
 	s.world.Monitor.CodeDead(c, g.client)
 	codec.Length(c, 1)
-	codec.Bool(c, &no) // nothing was granted on it that anybody believes in
+	codec.Bool(c, &no) // no believed slot was granted on it
 	s.world.cluster.CodeSession(c, g.conn)
 	return c.Bytes()
 }
@@ -425,7 +425,7 @@ func (s *System) Witnessed() bool {
 // Slots is the set of slots that the first lock has: bit s is slot s.
 func (s *System) Slots() uint16 { return s.world.truth[0].Exists }
 
-// Finish judges a state in which nothing can happen any more: what is left behind, and who is not done.
+// Finish judges a state without further actions: leftovers, and unfinished clients.
 func (s *System) Finish() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -82,8 +82,8 @@ func minimal(t *testing.T, target *lock.Target, s scenario.Scenario) string {
 	return out.String()
 }
 
-// It is explored as well: every execution within bounds, with commands that wait, clients that die while theirs do, and
-// leases that end. What sampling found of it is found, and nothing of the reference.
+// The toy is explored as well: every execution within bounds, with commands that wait, clients that die while theirs
+// wait, and leases that end. The search finds the violations of sampling, and none of the reference.
 func TestToyExplored(t *testing.T) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	for _, target := range []*lock.Target{toyReference, toyImpatient, toyCredulous} {

@@ -60,7 +60,7 @@ func TestToyOptions(t *testing.T) {
 	}
 }
 
-// What a file says of server and options is read strictly.
+// A file's server and options are read strictly.
 func TestToyFileRefused(t *testing.T) {
 	s := sim.NewSource(sim.Space{Target: toyReference}, 1).Scenario(0)
 	s.Options = toyTable.Edit(s.Options, func(o *toyOptions) { o.Lease = 7 })

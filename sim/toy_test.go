@@ -12,17 +12,16 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The worked example of a backend (README.md): a server that has, for each lock, who holds it and how many wait, and a
-// bit that says whether anybody does. Its commands:
+// The first example of a backend (README.md): a server that stores, for each lock, its holder and the queue of
+// waiting sessions, and a bit that says whether any session waits. Its commands:
 //
 //	open     opens a session
 //	lock     takes the lock, or waits inside the server until it is free
-//	ask      whether the session has it
-//	unlock   gives it up; whoever waits longest has it then
-//	renew    makes the lease as long again as at first; it is sent beside the client's operations, once for each hold
+//	ask      reports whether the session has it
+//	unlock   gives it up; the session that has waited longest gets it
+//	renew    renews the lease to its full length; it is sent beside the client's operations, once for each hold
 //
-// What is held has a lease: a session whose lease ends is over, and its client is told so by a message that it did not
-// ask for.
+// A hold has a lease. A session whose lease ends is over, and an unsolicited message tells its client.
 const (
 	toyOpen uint8 = iota + 1
 	toyLock
@@ -134,7 +133,7 @@ func (k *toy) SetUp(said func(backend.Exchange)) {
 	said(backend.Exchange{Method: toyOpen})
 }
 
-// The machine: what it sends, and what it makes of a reply.
+// The machine: its commands, and its reactions to replies.
 
 func (k *toy) Start(c uint8, op lock.Op, _ uint8) {
 	m := &k.clients[c-1]
@@ -283,7 +282,7 @@ func (k *toy) enter(c uint8, on backend.Session, l uint8) backend.Result {
 	return backend.Blocked
 }
 
-// grant gives a free lock to whoever waits longest.
+// grant gives a free lock to the session that has waited longest.
 func (k *toy) grant(l uint8) {
 	for i := range k.sessions {
 		s := &k.sessions[i]
@@ -352,7 +351,7 @@ func (k *toy) Advance(ms int64) (passed int64, changed bool) {
 				s.left--
 			}
 		}
-		for i := range k.sessions { // whoever is granted the lock by this has its whole lease before it
+		for i := range k.sessions { // a session that is granted the lock by this gets the whole lease
 			s := &k.sessions[i]
 			if !s.holds || s.left > 0 {
 				continue
@@ -431,7 +430,7 @@ func (k *toy) Resources() (all []sim.Resource) {
 	return all
 }
 
-// States. The places in the queue are as they should be already: nothing in a state tells how it came about.
+// States. The places in the queue are normal already: a state does not depend on its past.
 
 func (k *toy) Clear() {
 	clear(k.clients)

@@ -35,11 +35,10 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire 
 	return t
 }
 
-// kept copies what the next run will overwrite; nothing is nil, whatever came before.
+// kept copies a slice that the next run will overwrite; the copy is never nil.
 func kept[T any](s []T) []T { return append([]T(nil), s...) }
 
-// Replay is a scenario whose schedule is the actions that a trace took: it needs no choices and no
-// fault plan any more.
+// Replay is a scenario whose schedule is the actions of a trace: it has no choices and no fault plan.
 func Replay(t *scenario.Trace) scenario.Scenario {
 	s := t.Scenario.Clone()
 	s.Faults, s.Deeper = nil, 0
@@ -56,7 +55,7 @@ func Replay(t *scenario.Trace) scenario.Scenario {
 	return s
 }
 
-// actions are those of some steps, without audits: they come by themselves when all else is over.
+// actions are the actions of some steps, without audits, which follow by themselves.
 func actions(steps []scenario.TraceStep) (all []scenario.Action) {
 	for i := range steps {
 		if a := steps[i].Action; a.Kind != scenario.Audit {

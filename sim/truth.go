@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// changed tells the monitor what the servers have of a lock, if it is something else than before.
+// changed reports the servers' state of a lock to the monitor if it has changed.
 func (w *World) changed(l, c uint8) {
 	before := w.truth[l]
 	w.survey(l)
@@ -48,7 +48,7 @@ func (w *World) survey(l uint8) {
 	}
 }
 
-// ownerOf is the client whose session it is, with [monitor.HalfOpen] if it is half-open, 0 for nobody's.
+// ownerOf is the client that owns a session, with [monitor.HalfOpen] if the session is half-open; 0 is no client.
 func (w *World) ownerOf(on backend.Session) uint8 {
 	if int(on) >= len(w.owners) {
 		return 0

@@ -16,8 +16,8 @@ import (
 
 var witnessed = flag.Int("witnessed", 300, "on how many scenarios of each target of leases the witness is compared with the history")
 
-// Where the monitor says that an execution of leases is its own witness of linearizability, the history alone is never
-// illegal, of whatever lock; and of the references it says so nearly always.
+// If the monitor has a witness of linearizability for an execution with leases, the history is never illegal, for any
+// lock. Executions of the references nearly always have one.
 func TestLeaseWitness(t *testing.T) {
 	for _, name := range []string{"mariadb", "postgres", "redis"} {
 		b, err := lock.BackendNamed(name)

@@ -39,7 +39,7 @@ type World struct {
 	Coverage *Coverage
 	// Own judges executions by users' own properties; nil judges by none.
 	Own *own.Watch
-	// Seen is what has happened in the execution at hand.
+	// Seen are the coverage points of the current execution.
 	Seen Seen
 
 	forever bool // workloads begin again
@@ -70,7 +70,7 @@ type halfOpen struct {
 	process int32
 }
 
-// tellers are what a cluster is given to ask and to tell, made once.
+// tellers are the callbacks of a cluster, made once.
 type tellers struct {
 	owner    func(backend.Session) uint8
 	setUp    func(backend.Exchange)

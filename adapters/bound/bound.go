@@ -65,11 +65,41 @@ func (l Limits) Dial(ctx context.Context, network, address string) (net.Conn, er
 		}
 		return nil, err
 	}
-	return l.Over(conn, address), nil
+	c := l.over(conn, address)
+	c.kept, _ = ctx.Value(keptKey{}).(*kept)
+	return c, nil
+}
+
+// keptKey is the key of a context's [kept].
+type keptKey struct{}
+
+// kept is the first limit that a connection has exceeded.
+type kept struct{ err atomic.Pointer[error] }
+
+// keep keeps an error, and returns it.
+func (k *kept) keep(err error) error {
+	if k != nil && err != nil {
+		k.err.CompareAndSwap(nil, &err)
+	}
+	return err
+}
+
+// Telling returns a context whose connections report the limit that one exceeds. It also returns a function that puts this
+// report in the place of the error that a driver returned, since drivers have words of their own for it.
+func Telling(ctx context.Context) (context.Context, func(error) error) {
+	k := new(kept)
+	return context.WithValue(ctx, keptKey{}, k), func(err error) error {
+		if exceeded := k.err.Load(); err != nil && exceeded != nil && !errors.Is(err, ErrServer) {
+			return *exceeded
+		}
+		return err
+	}
 }
 
 // Over is a connection to a server at an address, bounded.
-func (l Limits) Over(c net.Conn, address string) net.Conn {
+func (l Limits) Over(c net.Conn, address string) net.Conn { return l.over(c, address) }
+
+func (l Limits) over(c net.Conn, address string) *conn {
 	b := &conn{Conn: c, limits: l, address: address}
 	b.asked.Store(time.Now().UnixNano())
 	return b
@@ -79,6 +109,7 @@ type conn struct {
 	net.Conn
 	limits  Limits
 	address string
+	kept    *kept        // nil is none
 	asked   atomic.Int64 // when we have sent a byte last, in nanoseconds since 1970
 	came    atomic.Int64 // bytes since then
 	spoken  atomic.Bool  // we have sent something
@@ -92,7 +123,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		most = c.limits.Greeting
 	}
 	if most > 0 && c.came.Load() >= most {
-		return 0, Exceeded(c.address, "sent more than %s without being asked again", infile.Size(most))
+		return 0, c.kept.keep(Exceeded(c.address, "sent more than %s without being asked again", infile.Size(most)))
 	}
 	ours, err := c.limit()
 	if err != nil {
@@ -106,7 +137,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		if c.came.Load() > 0 {
 			said = fmt.Sprintf("sent %d bytes, and no end of an answer,", c.came.Load())
 		}
-		err = &Error{c.address, fmt.Sprintf("%s within %v", said, c.limits.Answer), true}
+		err = c.kept.keep(&Error{c.address, fmt.Sprintf("%s within %v", said, c.limits.Answer), true})
 	}
 	return n, err
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/bound"
-	"github.com/lockproof/lockproof/adapters/bound/boundtest"
+	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
 // TestLimits: an answer that does not come, does not end, or is too long, is an error that says so, and where.

@@ -88,7 +88,7 @@ func newAgent(address string, dial func(context.Context, string, string) (net.Co
 // stay has a redirection not be followed: it leads to another key than the one that was asked for.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// answer is what heads an answer.
+// answer is the header of an answer.
 type answer struct {
 	code  int
 	index uint64
@@ -175,7 +175,7 @@ func written(r *consul.Request) (method, path, body string) {
 	return method, "/v1/kv/" + (&url.URL{Path: r.Key}).EscapedPath() + "?" + q.Encode(), r.Value
 }
 
-// replyOf is what an answer says.
+// replyOf decodes an answer.
 func replyOf(r *consul.Request, head answer, data []byte) (reply consul.Reply, err error) {
 	reply.Status, reply.Index = head.code, head.index
 	switch {

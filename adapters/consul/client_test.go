@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestOfficialClient: the lock and the semaphore of hashicorp/consul/api find here what they find at an agent. That client is no
-// dependency of this module's, and brings modules of its own: its tests are a module apart, run when they are asked for.
+// TestOfficialClient: the lock and the semaphore of hashicorp/consul/api behave here as with an agent. The client is
+// no dependency of this module and brings modules of its own: its tests are a separate module, and run only on
+// request.
 func TestOfficialClient(t *testing.T) {
 	if os.Getenv("LOCKPROOF_CONSUL_CLIENT") == "" {
 		t.Skip("Consul's official client is run by `make consul`, which sets LOCKPROOF_CONSUL_CLIENT: it downloads modules")

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/bound/boundtest"
 	"github.com/lockproof/lockproof/adapters/consul"
+	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
 // TestHostile: an agent that is silent, dribbles or never ends is given up, in bounded time and memory.

@@ -11,8 +11,8 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
-// TestMeasured: the reference's requests, sent over HTTP, come to what its operations should, on the simulated server and on
-// a real agent; when all is closed, nothing is left of it.
+// TestMeasured: the reference's requests over HTTP give its operations the right results, on the simulated server and
+// on a real agent. Nothing is left once all clients are closed.
 func TestMeasured(t *testing.T) {
 	t.Run("simulated", func(t *testing.T) {
 		s := new(Server)

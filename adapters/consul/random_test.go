@@ -19,8 +19,8 @@ var (
 	seed      = flag.Uint64("seed", 1, "which sequences those are")
 )
 
-// TestRandom sends the same requests to the simulated Consul and to a real one, of which no session ends by itself while they are
-// sent: status and answer are the same, but for the text of what is refused.
+// TestRandom sends the same requests to the simulated Consul and to a real one. No session ends by itself meanwhile.
+// Status and answer are equal, except the text of refusals.
 func TestRandom(t *testing.T) {
 	real := realURL(t)
 	t.Parallel()
@@ -52,7 +52,7 @@ type request struct {
 	verb         string // of HTTP, or of a session
 	key, session int
 	how          string // cas, acquire, release, recurse or ""
-	index        int    // for cas: 0 is 0, 1 the last that was told of the key, 2 one that is no longer
+	index        int    // for cas: 0 is 0, 1 the key's last reported index, 2 an old one
 	flags        int
 	body         string
 }
@@ -85,7 +85,7 @@ func drawRequest(random *rand.Rand) request {
 	return r
 }
 
-// side is one of the two, and what it calls what both have.
+// side is one of the two servers, with its names for the common things.
 type side struct {
 	*agent
 	sessions [requestSessions]string
@@ -95,7 +95,7 @@ type side struct {
 
 func newSide(a *agent) *side {
 	s := &side{agent: a, known: make(map[string]string), told: make(map[string]uint64)}
-	for i := range s.sessions { // nobody's
+	for i := range s.sessions { // no session
 		s.sessions[i] = fmt.Sprintf("00000000-0000-0000-0000-%012d", i)
 	}
 	return s
@@ -137,7 +137,7 @@ func (s *side) send(r request) string {
 	return fmt.Sprint(status, " ", s.named(status, body))
 }
 
-// sessionsIn is what both sides tell of sessions.
+// sessionsIn is the comparable part of an answer about sessions.
 func (s *side) sessionsIn(status int, body string) string {
 	if status != 200 {
 		return ""

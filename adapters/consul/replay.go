@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// replayTTL is that of sessions while a trace is replayed, in milliseconds: they end when the trace has them end, and by
-// themselves where a replay was killed.
+// replayTTL is the TTL of sessions during a replay, in milliseconds: the replay ends them as the trace does, and the
+// TTL after a crash of the replay.
 const replayTTL = int64(10 * time.Minute / time.Millisecond)
 
-// Replay takes the steps of a trace, which the simulator made, on an agent: each client's requests in the recorded order, compared
-// at every reply. A session that has ended in the trace, by its time or because its client died, is destroyed, which frees what
-// it had acquired in the same way (FACTS K3); the traces' sessions have no lock-delay. A blocking query is left out while it
-// waits. A restart is left to tests of their own, as the agent is somebody's.
+// Replay carries out the steps of a simulated trace on an agent: each client's requests in the recorded order,
+// compared at every reply. A session that ends in the trace, by time or because its client died, is destroyed, which
+// frees its keys in the same way (FACTS K3); sessions in traces have no lock-delay. A blocking query is left out
+// while it waits. Restarts are left to separate tests, since the agent may have other users.
 func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: a.Version, Steps: len(t.Steps)}
 	if t.Restarts() {
@@ -41,11 +41,11 @@ func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Repl
 	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) { return p.take(ctx, step) })
 }
 
-// replayer knows what the agent calls what is in a trace.
+// replayer maps names in a trace to the agent's.
 type replayer struct {
 	*space
 	sessions []renamed
-	to, from *strings.Replacer // from what the trace calls sessions to what the agent does, and back
+	to, from *strings.Replacer // from the trace's names of sessions to the agent's, and back
 	indices  map[uint64]uint64 // the agent's, by the trace's
 }
 

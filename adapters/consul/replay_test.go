@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/replaytest"
+	"github.com/lockproof/lockproof/internal/replaytest"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -51,7 +51,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// A trace that the agent does not come to is told from one that it does.
+// A replay reports a trace with which the agent disagrees.
 func TestReplayDisagrees(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		real := clientOf(t, a)
@@ -73,7 +73,7 @@ func TestReplayDisagrees(t *testing.T) {
 	})
 }
 
-// What a trace calls a session may be the beginning of what it calls another, and is given again when it has ended.
+// In a trace, one session's name may be a prefix of another's, and may be used again after the session has ended.
 func TestSessionsRenamed(t *testing.T) {
 	p := newReplayer(new(space))
 	p.call("c1-1", "aaaa")
@@ -91,7 +91,7 @@ func TestSessionsRenamed(t *testing.T) {
 
 var replayed = flag.Int("replayed", 20, "how many sampled executions of each lock on Consul are carried out on an agent")
 
-// Executions with every fault come to the same on an agent, but for those in which the server restarts.
+// Executions with every fault have equal results on an agent, except those that restart the server.
 func TestReplaySampled(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		real := clientOf(t, a)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
 // Bounds of what a client may send and ask for.
@@ -31,7 +32,7 @@ const (
 // Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it.
 type Server struct {
 	mu      sync.Mutex
-	store   consul.Server
+	store   server.Server
 	begun   bool
 	passed  time.Time     // up to which time has passed for the store
 	changed chan struct{} // closed when the store may have changed
@@ -54,7 +55,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parameters are those of a key's request that are simulated. Of one server all modes of consistency are the same.
+// parameters are the simulated parameters of a key's request. With one server all modes of consistency are equal.
 var parameters = map[string][]string{
 	http.MethodGet:    {"recurse", "index", "wait", "consistent", "stale"},
 	http.MethodPut:    {"acquire", "release", "cas", "flags"},
@@ -145,7 +146,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 }
 
-// told is a session as it is told.
+// told is a session in an answer.
 type told struct {
 	ID        string
 	Name      string `json:",omitempty"`
@@ -342,10 +343,10 @@ func numbersIn(req *consul.Request) map[string]*uint64 {
 	return map[string]*uint64{"cas": &req.Index, "flags": &req.Flags}
 }
 
-// badNumber is the status of what is none.
+// badNumber is the status of an invalid number.
 var badNumber = map[string]int{"index": http.StatusBadRequest, "cas": http.StatusInternalServerError, "flags": http.StatusInternalServerError}
 
-// entry is a key as it is told: its value in base64, as JSON has bytes.
+// entry is a key in an answer: its value in base64, as JSON has bytes.
 type entry struct {
 	LockIndex   uint64
 	Key         string
@@ -356,7 +357,7 @@ type entry struct {
 	ModifyIndex uint64
 }
 
-// entries are keys as they are told.
+// entries are keys in an answer.
 func entries(all []consul.Entry) any {
 	out := make([]entry, len(all))
 	for i, e := range all {

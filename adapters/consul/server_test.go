@@ -84,7 +84,7 @@ func (a *agent) want(method, path, body string, status int, answer string) {
 	}
 }
 
-// What a Consul was measured to do (FACTS K1 to K9), as far as no wait of seconds is needed.
+// The measured facts of Consul (FACTS K1 to K9) that need no wait of seconds.
 func TestFacts(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		a.t = t
@@ -138,7 +138,7 @@ func TestBlockingQuery(t *testing.T) {
 	})
 }
 
-// Whatever is asked, there is an answer, and the server goes on.
+// Every request has an answer, and the server continues.
 func FuzzServer(f *testing.F) {
 	f.Add("PUT", "/v1/session/create", `{"TTL":"10s","LockDelay":15000000000}`)
 	f.Add("PUT", "/v1/kv/a/b?cas=0&flags=3", "x")
@@ -162,7 +162,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// TestRefused: the server refuses what it does not simulate by name, and never with 404, which says that a key is not there.
+// TestRefused: the server refuses requests that it does not simulate by name, and never with 404, which means a
+// missing key.
 func TestRefused(t *testing.T) {
 	server := httptest.NewServer(&Server{})
 	defer server.Close()

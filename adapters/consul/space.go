@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,11 +13,13 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// space is the keys of one run on an agent. They begin with a mark, of which nothing was there before. The first of them is
-// acquired by a session of the run's, which deletes it when it ends: keys with a mark and without it are of a dead run.
+// space is the keys of one run on an agent. They begin with a new mark. A session of the run acquires the first of
+// them, and deletes it when it ends: keys with a mark whose first key is missing belong to a dead run. Another key has
+// the secret that proves the mark; keys without such proof are left.
 type space struct {
 	agent   *Agent
 	mark    string // what its keys begin with
+	secret  string // of the mark
 	session string // which proves that the run lives
 
 	mu      sync.Mutex
@@ -25,7 +28,8 @@ type space struct {
 }
 
 const (
-	living      = "run" // the key behind the mark that the run's session has
+	living      = "run"   // the key behind the mark that the run's session has
+	proof       = "proof" // the key behind the mark whose value is the mark's secret
 	renewal     = time.Minute
 	everyMark   = "lockproof." // what every mark begins with
 	spaceEnding = 20 * time.Second
@@ -33,7 +37,8 @@ const (
 
 // space makes a run's own keys on the agent, after it has deleted those of dead runs.
 func (a *Agent) space(ctx context.Context) (*space, error) {
-	s := &space{agent: a, mark: stress.Prefix() + "/", wrote: make(map[string]bool), renewed: time.Now()}
+	mark, secret := stress.Proof()
+	s := &space{agent: a, mark: mark + "/", secret: secret, wrote: make(map[string]bool), renewed: time.Now()}
 	if err := a.tidy(ctx); err != nil {
 		return nil, fmt.Errorf("deleting keys that a killed run has left: %w", err)
 	}
@@ -54,6 +59,11 @@ func (a *Agent) space(ctx context.Context) (*space, error) {
 	if got, err := a.Do(ctx, &r); err != nil || !got.OK {
 		return nil, errors.Join(fmt.Errorf("key %q could not be acquired", r.Key), err, s.end())
 	}
+	r = consul.Request{Method: consul.Put, Key: s.mark + proof, Value: s.secret, Checked: true}
+	s.note(&r)
+	if got, err := a.Do(ctx, &r); err != nil || !got.OK {
+		return nil, errors.Join(fmt.Errorf("key %q could not be written", r.Key), err, s.end())
+	}
 	return s, nil
 }
 
@@ -69,14 +79,14 @@ func (a *Agent) tidy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	alive := make(map[string]bool)
+	alive, proved := make(map[string]bool), make(map[string]bool)
 	for _, e := range all {
-		if mark, rest, _ := strings.Cut(e.Key, "/"); rest == living && e.Session != "" {
-			alive[mark] = true
-		}
+		mark, rest, _ := strings.Cut(e.Key, "/")
+		alive[mark] = alive[mark] || rest == living && e.Session != ""
+		proved[mark] = proved[mark] || rest == proof && stress.Proved(mark, e.Value)
 	}
-	for _, e := range all {
-		if mark, _, ok := strings.Cut(e.Key, "/"); !ok || alive[mark] || !stress.IsPrefix(mark) {
+	for _, e := range proofLast(all) {
+		if mark, _, ok := strings.Cut(e.Key, "/"); !ok || alive[mark] || !proved[mark] {
 			continue
 		}
 		if _, err := a.Do(ctx, &consul.Request{Method: consul.Delete, Key: e.Key, Checked: true, Index: e.Modified}); err != nil {
@@ -84,6 +94,18 @@ func (a *Agent) tidy(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// proofLast has the keys that prove marks be the last, so that what is left before them stays proved.
+func proofLast(all []consul.Entry) []consul.Entry {
+	last := func(e consul.Entry) int {
+		if _, rest, _ := strings.Cut(e.Key, "/"); rest == proof {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b consul.Entry) int { return last(a) - last(b) })
+	return all
 }
 
 // note notes a key that is about to be written.
@@ -113,12 +135,13 @@ func (s *space) renew(ctx context.Context) error {
 	return err
 }
 
-// end deletes the keys that the run has written, unless somebody else writes to them meanwhile, and ends its session.
+// end deletes the keys that the run has written, unless another program writes to them meanwhile, and ends its
+// session.
 func (s *space) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), spaceEnding)
 	defer cancel()
 	all, err := s.agent.under(ctx, s.mark)
-	for _, e := range all {
+	for _, e := range proofLast(all) {
 		if !s.wrote[e.Key] {
 			err = errors.Join(err, fmt.Errorf("key %q is not this run's, and is left", e.Key))
 			continue

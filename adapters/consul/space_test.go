@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/replaytest"
 	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/internal/replaytest"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 	_ "github.com/lockproof/lockproof/sim/consul"
@@ -64,8 +64,8 @@ func TestForeignSession(t *testing.T) {
 	a.want("GET", "/v1/session/info/"+session, "", 200, session)
 }
 
-// TestSpaces: keys of a dead run are deleted by the next, those of a live run and those without a mark are not, and those
-// that somebody else writes are left.
+// TestSpaces: a run deletes the keys of dead runs. It keeps those of live runs, those without a mark, and those that
+// another program writes.
 func TestSpaces(t *testing.T) {
 	a := served(t)
 	real := clientOf(t, a)
@@ -79,6 +79,11 @@ func TestSpaces(t *testing.T) {
 	}
 	for _, key := range []string{dead.mark + "jobs", alive.mark + "jobs", "lockproof.mine/x"} {
 		a.want("PUT", "/v1/kv/"+key, "x", 200, "true")
+	}
+	stranger, _ := stress.Proof() // whose secret is known to nobody
+	for key, value := range map[string]string{stranger + "/x": "theirs", stranger + "/proof": dead.secret, stress.Prefix() + "/y": "theirs"} {
+		a.want("PUT", "/v1/kv/"+key, value, 200, "true")
+		defer a.want("GET", "/v1/kv/"+key, "", 200, "")
 	}
 	a.want("PUT", "/v1/session/destroy/"+dead.session, "", 200, "true") // as when its time is over
 	next, err := real.space(t.Context())

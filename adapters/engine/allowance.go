@@ -46,8 +46,8 @@ func (a Allowance) Rest() (Allowance, context.CancelFunc) {
 	return a, func() {}
 }
 
-// Portion is what one counterexample gets of the time that is left, if so many are to be made smaller, some at the
-// same time.
+// Portion is the share of the remaining time for one counterexample, if left are still to be minimised, some in
+// parallel.
 func (a Allowance) Portion(left, at int) (context.Context, context.CancelFunc) {
 	end, limited := a.Whole.Deadline()
 	if !limited {

@@ -20,8 +20,8 @@ func ended(t *testing.T, whole, sampling bool) Allowance {
 	return a
 }
 
-// TestAllowance: the search ends with the time of the run, and earlier where there is something to make smaller; what
-// is left is shared by what is to be made smaller.
+// TestAllowance: the search ends with the time of the run, or earlier if there is something to minimise; the
+// minimisations share the rest.
 func TestAllowance(t *testing.T) {
 	for _, k := range []struct{ whole, sampling, found, spent bool }{
 		{false, false, true, false}, {false, true, false, false}, {false, true, true, true}, {true, true, false, true},

@@ -3,8 +3,8 @@ package engine
 // The backends that there are: importing one makes it known to package sim.
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
+	_ "github.com/lockproof/lockproof/sim/amqp/consumption"
 	_ "github.com/lockproof/lockproof/sim/consul"
-	_ "github.com/lockproof/lockproof/sim/consumption"
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )

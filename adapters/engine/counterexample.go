@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
@@ -39,30 +39,42 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 type Labels struct {
 	FailedAcquire property.FailedAcquire // what a failed acquire was taken to promise
 	Origin        histories.Origin       // of no execution in particular
-	// Of somebody else's program: its command, the type that it was taken for, and its options.
+	// An external program has a command, the type of its lock, options, and the declaration of what holds the lock.
 	Exec    string
 	Kind    lock.Kind
 	Options map[string]string
-	Queues  string // what it calls its queues, where that was said
+	Holding string
 }
 
 // Counterexample is an execution that violates a property, as it is written.
 func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Queues: l.Queues, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
+		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.Origin,
 	}
 	ce.Origin.Scenario = found.Scenario
 	ce.Violation, _ = t.Violation(p)
 	ce.Violation.Detail = ce.Violation.Explain()
+	ofAudit(&ce.Violation, &ce.Scenario)
 	return ce
 }
 
-// FoundIn is what a trace shows of a violation, as the report tells of it.
+// ofAudit has the violation of an audit refer to what a counterexample has: clients that audit are not in its scenario, and the
+// audit comes when all is over.
+func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
+	v.Step = min(v.Step, len(sc.Schedule.Actions))
+	for _, c := range []*uint8{&v.Client, &v.Other} {
+		if int(*c) > len(sc.Clients) {
+			*c = 0
+		}
+	}
+}
+
+// FoundIn is a report's description of a violation in a trace.
 func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
-	return &report.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
+	return &report.Found{Steps: t.Shown(), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
 }
 
 // Replayed is a counterexample carried out again on the simulated broker.
@@ -84,7 +96,7 @@ type Replayed struct {
 	File string
 }
 
-// On carries out on a real broker what was replayed. Where that shows something else, Violation says so: it is nil
+// On repeats the replayed execution on a real broker. If the broker behaves differently, Violation says so: it is nil
 // unless the broker shows the violation, too.
 func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 	real, err := rabbitmq.Replay(ctx, b, r.Target, r.Trace, rabbitmq.ReplayOptions{})
@@ -144,8 +156,8 @@ func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) 
 	return t
 }
 
-// NewExecution is an execution of a target in which nothing has happened yet, as the file of a counterexample: for the
-// explorer, which goes on from there. What a scenario says of target, faults and schedule is left out.
+// NewExecution is an empty execution of a target as the file of a counterexample, for the explorer to continue. It
+// ignores the scenario's target, faults and schedule.
 func NewExecution(target *lock.Target, s scenario.Scenario) (string, error) {
 	s.Target, s.Faults, s.Schedule = target.Name, nil, scenario.Schedule{Strategy: scenario.Replay}
 	s.Options = target.Settled(s.Options)

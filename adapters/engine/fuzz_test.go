@@ -17,8 +17,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// FuzzReplay: whatever a counterexample's file says is refused, or it is carried out, drawn, reported and put on a page. What
-// is in the files of this module is changed in two places.
+// FuzzReplay: any counterexample's file is refused, or it is replayed, drawn, reported and put on a page. The test
+// changes the files of this module in two places.
 func FuzzReplay(f *testing.F) {
 	var files [][]byte
 	for _, pattern := range []string{"*.json", "*/*.json"} {
@@ -112,7 +112,7 @@ func changedAt(doc any, at, to int) any {
 	})
 }
 
-// walk has each value of a document, and what it has, be what change says. What a container has is asked first.
+// walk replaces each value of a document by what change returns for it. The values in a container come first.
 func walk(v any, change func(any) any) any {
 	switch c := v.(type) {
 	case map[string]any:

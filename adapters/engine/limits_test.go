@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// What a history alone says of limits, the truth says as well, of every lock whose callers state them; and it says something of
-// those that are wrong for not respecting them.
+// The truth confirms every violation of a limit that a history alone shows, for every lock whose callers state limits. The
+// history shows one for the locks whose bug is to exceed them.
 func TestLimitsByHistory(t *testing.T) {
 	t.Parallel()
 	for _, target := range engine.Mutants() {

@@ -110,7 +110,7 @@ func changed(s *scenario.Scenario) (options []string) {
 // explaining bounds how long porcupine may take over the explanation of one history.
 const explaining = 5 * time.Second
 
-// execution is a trace as a page shows it. Of a target of ours the nearest execution in which all is well is looked for.
+// execution is a trace as a page shows it. For a target of ours it looks for the nearest execution in which all is well.
 func execution(target *lock.Target, t *scenario.Trace, p property.Property, failedAcquire property.FailedAcquire) report.Execution {
 	x := report.Execution{Trace: t}
 	for _, v := range t.Violations {

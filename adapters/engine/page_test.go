@@ -14,7 +14,7 @@ import (
 const maxPage = 300_000
 
 // TestPages: the page of every counterexample tells its cause, and the nearest execution in which all is well or that there
-// is none; it needs no script, and is small. What the explorer adds stands in scripts that no text ends.
+// is none; it needs no script, and is small. The explorer's additions stand in scripts that no text can end.
 func TestPages(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/counterexamples/*.json")
 	if err != nil || len(files) == 0 {

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestPins holds against testdata/pins.txt what no change of the code's shape may change: the states and transitions of
-// explorations, in which execution each mutant is found from three seeds and how long its counterexample is, and in
-// which execution the example in Go is found wrong. With -rewrite the file is written anew. The counterexamples that are
-// kept, the atlas, and what smaller pieces come to are held by other tests; `make pins` runs all.
+// TestPins compares with testdata/pins.txt what no refactoring may change. The file has the states and transitions of
+// explorations, and the execution in which the example in Go is found wrong. For each mutant and three seeds it has the
+// execution that finds it, and the length of the counterexample. With -rewrite the file is written anew. Other tests pin
+// the kept counterexamples, the atlas, and the results of smaller pieces; `make pins` runs all.
 func TestPins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes a minute")

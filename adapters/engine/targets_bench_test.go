@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -35,9 +35,9 @@ func BenchmarkControlled(b *testing.B) {
 				defer done()
 				workers = all
 			}
-			runners := make([]*external.Runner, workers)
+			runners := make([]*foreign.Runner, workers)
 			for i := range runners {
-				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.Starter(b, ""), Kind: lock.Semaphore})
+				s, err := foreign.NewRunner(b.Context(), foreign.Config{Starter: e.Starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func BenchmarkFirstViolation(b *testing.B) {
 }
 
 func firstViolation(b *testing.B, e *enginetest.Example, bug string, property property.Property, source *sim.Source) {
-	runner, err := external.NewRunner(b.Context(), external.Config{Starter: e.Starter(b, bug), Kind: lock.Semaphore})
+	runner, err := foreign.NewRunner(b.Context(), foreign.Config{Starter: e.Starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)
 	}

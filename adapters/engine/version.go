@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Version is the version of the tool, in reports and counterexamples: the one that the build was told, else that of the
-// module as Go fetched or tagged it, else that of the sources. A build is told by
+// Version is the version of the tool, in reports and counterexamples. It is the one that the build sets, else that of the
+// module as Go fetched or tagged it, else that of the sources. A build sets it by
 //
 //	go build -ldflags '-X github.com/lockproof/lockproof/adapters/engine.stamped=0.2.0' ./cmd/lockproof
 var Version = versionOf(stamped, buildInfo())

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 	"github.com/lockproof/lockproof/histories/report"
 )
 

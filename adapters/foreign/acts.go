@@ -3,8 +3,8 @@ package foreign
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -19,24 +19,23 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
 }
 
-// mostByThemselves is how many commands in a row pass of a client that nobody has called and that was sent nothing, while what the
-// broker has of the locks stays as it is.
+// mostByThemselves is how many commands in a row pass from a client that was not called and was sent nothing, while the
+// locks' state on the broker stays as it is.
 const mostByThemselves = 8
 
 // chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every
-// so often. What else it sends has to wait until it is called, so that the others come to go on.
+// so often. Its further commands wait until it is called, so that the other clients can go on.
 func (a *clientHandle) chatters() bool { return a.unasked >= mostByThemselves }
 
-// atChange reports whether the next command of a client may change what the broker has of a lock. That of an operation that is still
-// to be called may, but of one that only asks.
+// atChange reports whether the next command of a client may change what the broker has of a lock. The next command of an
+// operation that is still to be called may, unless the operation only asks.
 func (r *run) atChange(p *clientState) bool {
 	cmd := p.first()
 	if cmd == nil {
 		ops := r.sc.Clients[p.id-1].Ops
 		return p.next < len(ops) && ops[p.next].Op != lock.Verify && ops[p.next].Op != lock.Count
 	}
-	model := cmd.Model(func(string) amqp.Queue { return 0 })
-	return mayChange(&model)
+	return amqp.MayChange(cmd)
 }
 
 // atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then, or late, is the reply.
@@ -60,17 +59,6 @@ func (r *run) SentBy(c uint8) uint16 {
 	default:
 		return p.weight
 	}
-}
-
-// mayChange reports whether a command may change what the broker has of a lock.
-func mayChange(cmd *amqp.Command) bool {
-	switch cmd.Method {
-	case amqp.QueueDeclare, amqp.ExchangeDeclare:
-		return !cmd.Flags.Has(amqp.Passive)
-	case amqp.BasicQos, amqp.TxSelect, amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect:
-		return false
-	}
-	return true
 }
 
 // mostWeighed is how many commands of one operation count.
@@ -165,8 +153,8 @@ func (r *run) Can(a scenario.Action) bool {
 	return false
 }
 
-// idle lets a long time pass for the broker. Clients' own clocks cannot be turned, so that one which renews what it holds does not
-// come to that: what it holds, it holds for certain no more, until it is told so again.
+// idle lets a long time pass for the broker. Clients' own clocks cannot be turned, so a client that renews its hold does
+// not get to do it. Its hold is therefore not certain any more, until the client is told again that it has it.
 func (r *run) idle(seconds int64) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && (p.held > 0 || p.busy) {

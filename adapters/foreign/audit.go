@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -16,26 +16,33 @@ import (
 )
 
 // When a scenario is over, its locks are audited at rest: faults have ended, every operation has, the broker has noticed what is
-// dead. Then one client after the other is at work, and nobody else:
+// dead. Then one client after the other is at work, and no other:
 //
-//  1. fresh clients acquire what they can get while others believe to hold the lock; those verify it; all give it back; and who
-//     cannot know whether it holds anything is ended;
-//  2. time passes, so that whatever expires has;
-//  3. fresh clients acquire: each free slot is granted, and the next acquire is refused; they count, and give all back;
-//  4. each survivor acquires once, and gives it back;
-//  5. fresh clients acquire all again and give it back, and the broker has no more than before.
+//  1. Fresh clients acquire what they can get while others believe to hold the lock. Those verify it, and all give it back. A
+//     client that cannot know whether it holds anything is ended.
+//  2. Time passes, so that everything that expires has expired.
+//  3. Fresh clients acquire: each free slot is granted, and the next acquire is refused. They count, and give all back.
+//  4. Each survivor acquires once, and gives it back. An administrator adds a slot and takes it away.
+//  5. Fresh clients acquire all again and give it back, and the broker has no more than before.
 //
-// Each of these is an operation like any other, in the history and in the trace. What is granted too often then, the judge of
-// certain holds finds; what is refused is said here, named by what has happened before. Nothing that happened before excuses it.
+// Each of these is an operation like any other, in the history and in the trace. The judge of certain holds finds a slot
+// that is granted too often then. A refusal is reported here, named by what has happened before. Nothing that happened
+// before excuses it.
 
 const (
 	// mostAuditors is how many clients audit, at most: one for each slot, and one that is refused.
 	mostAuditors = lock.MaxSlots + 3
-	// attempts is how often a client may try before what it asks for is taken to be refused: it may have to see first that it
+	// attempts is how often a client may try before its request counts as refused. The client may have to see first that it
 	// has lost its connection, or a former attempt may have to be undone.
 	attempts = 4
-	// longAfter is after how many virtual milliseconds whatever expires has expired.
-	longAfter = 30 * 24 * 60 * 60 * 1000
+	// restTime is how many virtual milliseconds pass at rest, at least, so that everything that expires has expired.
+	// RabbitMQ takes back an unacknowledged message after half an hour (consumer_timeout), and that would hide that the
+	// message was lost: restTime is less.
+	restTime = 25 * 60 * 1000
+	// fewSlots is up to how many slots a lock is taken to have room for another.
+	fewSlots = 6
+	// betweenAttempts is how many pass between two attempts.
+	betweenAttempts = 60 * 1000
 	// leastLenience is how long is waited, at least, for an operation that a scenario has left in its midst.
 	leastLenience = 50 * time.Millisecond
 )
@@ -51,6 +58,7 @@ func (r *run) end(over bool) error {
 			return err
 		}
 	}
+	r.gate(true) // what follows is no part of the execution
 	if err := r.releaseAll(); err != nil {
 		return err
 	}
@@ -74,14 +82,16 @@ func (r *run) rest() error {
 	for i := range r.clients {
 		r.arrive(r.clients[i].clientHandle)
 	}
-	r.gate(true)
 	r.release()
 	for _, c := range r.disconnected {
 		c.Release()
 	}
-	err := r.finishCalls()
-	r.record.End(&noTruth)
-	return err
+	if err := r.finishCalls(); err != nil {
+		return err
+	}
+	r.event(history.Audit, 0)
+	r.endStep()
+	return nil
 }
 
 // resolve lets clients know of what they don't yet.
@@ -142,29 +152,67 @@ func (r *run) release() {
 func (r *run) finishCalls() error {
 	for i := range r.clients {
 		p := &r.clients[i]
-		if !p.busy {
-			continue
-		}
-		over, err := r.wait(r.ctx, r.lenience, func() bool { return !p.calling })
+		over, err := r.goOn(r.lenience, func() bool { return !p.busy })
 		if err != nil {
 			return err
 		}
-		answer := p.take()
-		if !over || answer == nil {
+		if !over {
 			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
 			r.uncontrolled.Hung++
 			r.crash(p.id, false)
-			continue
-		}
-		ended, err := r.ended(p, answer)
-		if err != nil {
-			return err
-		}
-		if !ended {
-			r.conclude(p, answer.result, answer)
 		}
 	}
 	return nil
+}
+
+// goOn has what is under way go on, a command at a time, each a step of its own, until something is so and nothing waits at the gate.
+// It is false where that takes longer than it may.
+func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
+	for began := time.Now(); ; {
+		if err := r.settle(); err != nil {
+			return false, err
+		}
+		c := r.waiting()
+		switch {
+		case c == 0 && over():
+			return true, nil
+		case time.Since(began) > limit:
+			return false, nil
+		case c == 0: // somebody computes, or waits by a clock of its own
+			came, err := r.wait(r.ctx, limit-time.Since(began), r.comes)
+			if err != nil || !came {
+				return false, err
+			}
+			continue
+		}
+		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // else it begins an operation
+			r.endStep()
+			r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: c})
+		}
+		r.deliver(c, r.clients[c-1].first(), false)
+	}
+}
+
+// waiting is a client of which a command waits at the gate, 0 for none: they take turns. One that goes on sending though nobody
+// calls it is no reason to go on.
+func (r *run) waiting() uint8 {
+	for range r.clients {
+		r.last = r.last%uint8(len(r.clients)) + 1
+		if p := &r.clients[r.last-1]; p.first() != nil && (p.busy || !p.chatters()) {
+			return r.last
+		}
+	}
+	return 0
+}
+
+// comes reports whether something has come from a client. mu is held.
+func (r *run) comes() bool {
+	for i := range r.clients {
+		if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // audit audits each lock of the scenario.
@@ -172,17 +220,32 @@ func (r *run) audit() error {
 	if err := r.giveBack(); err != nil {
 		return err
 	}
-	if !r.real() {
-		r.now += longAfter
-		r.record.At(r.now)
-		r.broker.Advance(longAfter)
-	}
+	r.elapse(max(restTime, r.longestExpiry()))
 	for l := range r.sc.Locks {
 		if err := r.auditLock(uint8(l)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// elapse lets virtual milliseconds pass, if the broker's time is ours.
+func (r *run) elapse(ms int64) {
+	if !r.real() {
+		r.now += ms
+		r.record.At(r.now)
+		r.broker.Advance(ms)
+	}
+}
+
+// longestExpiry is after how many virtual milliseconds all has expired for which the queues that there are announce a time.
+func (r *run) longestExpiry() (ms int64) {
+	r.broker.Observe(func(v wire.State) {
+		for name := range v.Queues() {
+			ms = max(ms, 2*v.Expiry(name))
+		}
+	})
+	return ms
 }
 
 // giveBack has whoever believes to hold a lock verify that while others have what they can get of it, and has all give it back.
@@ -218,12 +281,17 @@ func (r *run) endUnsure() error {
 		}
 		r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
 		r.crash(p.id, false)
-		r.record.End(&noTruth)
-		if _, err := r.wait(r.ctx, r.config.Patience, func() bool { return len(p.connections) == 0 }); err != nil {
+		r.endStep()
+		if _, err := r.wait(r.ctx, r.config.Patience, p.hasHungUp); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hasHungUp reports whether all sockets of a client are closed. mu is held.
+func (a *clientHandle) hasHungUp() bool {
+	return !slices.ContainsFunc(a.connections, func(l *connection) bool { return !l.hungUp })
 }
 
 // believers are the clients that believe to hold a lock.
@@ -271,6 +339,9 @@ func (r *run) auditLock(l uint8) error {
 	if err := r.survive(l, least); err != nil {
 		return err
 	}
+	if err := r.administer(l, least, most); err != nil {
+		return err
+	}
 	before := r.inventory()
 	if full, err = r.fill(l, least, most); err != nil || !full {
 		return err
@@ -282,75 +353,70 @@ func (r *run) auditLock(l uint8) error {
 // slots is how many slots a lock has by what was administered, at least and at most.
 func (r *run) slots(l uint8) (least, most int) {
 	switch {
-	case r.config.Kind == lock.Mutex:
-		return 1, 1
 	case r.about.Slotless():
 		n := r.limit(l)
 		return n, n
 	}
-	return r.record.slots(l, int(r.sc.Locks[l].Slots), r.config.Kind)
+	all := make([]int, len(r.sc.Locks))
+	all[l] = int(r.sc.Locks[l].Slots)
+	return beliefs.SlotsIn(&history.History{Kind: r.config.Kind, Slots: all, Events: r.record.Events}, uint16(l))
 }
 
 // fill has fresh clients acquire all slots of a lock, one more be refused, and then give all back. It is false where a slot was
 // refused, or something is wrong with what was granted.
 func (r *run) fill(l uint8, least, most int) (full bool, err error) {
-	var holders []*clientState
 	defer func() { err = errors.Join(err, r.releases(l)) }()
-	for k := 0; k <= most; k++ {
-		p, err := r.auditor(k)
-		if err != nil {
-			return false, err
-		}
-		tries := attempts
-		if k >= least { // it may be refused
-			tries = 1
-		}
-		held, err := r.obtains(p, l, tries)
-		if err != nil {
-			return false, err
-		}
-		if held {
-			holders = append(holders, p)
-			continue
-		}
-		if k < least {
-			r.refused(p, l, k, least)
-			return false, nil
-		}
-		break
-	}
-	if len(holders) > most {
-		return false, nil // the judge of certain holds says so
-	}
-	r.exercised |= r.clauses()
-	if err := r.counted(l, least, most, holders); err != nil {
+	held, err := r.takeAll(l, least, most)
+	if err != nil || held < least || held > most { // beliefs.Audit says so, or the judge of certain holds
 		return false, err
 	}
-	return true, r.apart(l, most)
+	if held > 0 {
+		if err := r.counted(l); err != nil {
+			return false, err
+		}
+	}
+	return true, r.apart(l, least, most)
+}
+
+// takeAll has fresh clients acquire slots of a lock, one after the other, until one is refused.
+func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
+	for held <= most {
+		p, err := r.auditor(held)
+		if err != nil {
+			return held, err
+		}
+		tries := attempts
+		if held >= least { // it may be refused
+			tries = 1
+		}
+		granted, err := r.obtains(p, l, tries)
+		if err != nil || !granted {
+			return held, err
+		}
+		held++
+	}
+	return held, nil
 }
 
 // apart has a client acquire each other lock while one is full: their names may be alike, but they are not.
-func (r *run) apart(l uint8, most int) error {
+func (r *run) apart(l uint8, least, most int) error {
 	for o := range r.sc.Locks {
-		if least, _ := r.slots(uint8(o)); o == int(l) || least == 0 {
+		if slots, _ := r.slots(uint8(o)); o == int(l) || slots == 0 {
 			continue
 		}
 		p, err := r.auditor(most + 1)
 		if err != nil {
 			return err
 		}
-		alone, err := false, error(nil)
 		beside, err := r.obtains(p, uint8(o), 1)
 		if err == nil && !beside {
-			if err = r.releases(l); err == nil {
-				alone, err = r.obtains(p, uint8(o), 1)
-			}
+			beside, err = r.separate(p, l, uint8(o), least, most)
 		}
 		if err != nil {
 			return err
 		}
 		r.exercised = r.exercised.With(property.NameSafety)
-		if alone && !beside {
+		if !beside {
 			r.accuse(property.NameSafety, p.id, uint8(o), fmt.Sprintf("at rest, lock %s is refused while lock %s is full, and granted when that is released",
 				r.sc.Locks[o].Name, r.sc.Locks[l].Name))
 		}
@@ -361,21 +427,32 @@ func (r *run) apart(l uint8, most int) error {
 	return nil
 }
 
+// separate reports whether lock o does not depend on lock l, which is full, though a client was refused it. It depends on l if
+// it is granted as soon as l is released, and refused in each attempt when l is full again.
+func (r *run) separate(p *clientState, l, o uint8, least, most int) (bool, error) {
+	if err := r.releases(l); err != nil {
+		return false, err
+	}
+	if alone, err := r.obtains(p, o, 1); err != nil || !alone {
+		return true, err
+	}
+	if err := r.releases(o); err != nil {
+		return false, err
+	}
+	if held, err := r.takeAll(l, least, most); err != nil || held < least || held > most {
+		return true, err
+	}
+	return r.obtains(p, o, attempts)
+}
+
 // counted has a client count the slots of a lock that others hold all of.
-func (r *run) counted(l uint8, least, most int, holders []*clientState) error {
-	if !r.supports(lock.Count) || least != most || len(holders) == 0 {
+func (r *run) counted(l uint8) error {
+	if !r.supports(lock.Count) {
 		return nil
 	}
 	p, err := r.auditor(0)
-	if err != nil {
-		return err
-	}
-	res, err := r.asks(p, l, lock.Count)
-	if err == nil && res.Outcome == lock.Done {
-		r.exercised = r.exercised.With(property.ExactCount)
-		if int(res.Slots) != least {
-			r.accuse(property.ExactCount, p.id, l, fmt.Sprintf("at rest, %s counts %d slots, and %d were administered", external.ClientName(int(p.id)), res.Slots, least))
-		}
+	if err == nil {
+		_, err = r.asks(p, l, lock.Count)
 	}
 	return err
 }
@@ -387,14 +464,8 @@ func (r *run) survive(l uint8, least int) error {
 		if p.dead || p.client == nil || i >= len(r.sc.Clients) || r.lockOf(p.id) != l || least == 0 {
 			continue
 		}
-		held, err := r.obtains(p, l, attempts)
-		if err != nil {
+		if held, err := r.obtains(p, l, attempts); err != nil || !held {
 			return err
-		}
-		r.exercised = r.exercised.With(property.Progress)
-		if !held {
-			r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s, who survived, does not get the lock, which is free", external.ClientName(int(p.id))))
-			return nil
 		}
 		if _, err := r.asks(p, l, lock.Release); err != nil {
 			return err
@@ -403,55 +474,26 @@ func (r *run) survive(l uint8, least int) error {
 	return nil
 }
 
-// refused is a fresh client that was refused a slot that is free: k others hold one, and there are at least so many.
-func (r *run) refused(p *clientState, l uint8, k, least int) {
-	what := "the lock"
-	if r.config.Kind == lock.Semaphore {
-		what = fmt.Sprintf("a slot, though %d of %d are free", least-k, least)
+// administer has a fresh client add a slot to a lock that nobody uses, and take it away again.
+func (r *run) administer(l uint8, least, most int) error {
+	if r.config.Kind != lock.Semaphore || least != most || least == 0 || least > fewSlots || !r.supports(lock.Add) || !r.supports(lock.Remove) {
+		return nil
 	}
-	name, because := r.cause(l)
-	r.accuse(name, p.id, l, fmt.Sprintf("at rest, %s, a fresh client, is refused %s%s", external.ClientName(int(p.id)), what, because))
-}
-
-// cause is the clause of the audit that fails where a free slot is refused, by the gravest that has happened before.
-func (r *run) cause(l uint8) (property.Property, string) {
-	switch did := r.record.did(l); {
-	case r.befell.restarted:
-		return property.SurvivesRestart, ": the broker was restarted"
-	case r.befell.crashed:
-		return property.CrashFrees, ": a client had crashed"
-	case r.befell.disconnected:
-		return property.NoLeak, ": a client had lost a reply, a channel or its connection"
-	case did.administered && r.config.Kind == lock.Semaphore:
-		return property.ContiguousSlots, ": its slots had been changed"
-	case did.released:
-		return property.EffectiveRelease, ": everybody had released it"
+	p, err := r.auditor(0)
+	if err != nil {
+		return err
 	}
-	return property.Progress, ": nobody had held it"
-}
-
-// clauses are those of the audit that were put to the test where all slots were granted.
-func (r *run) clauses() property.Set {
-	all := property.Set(0).With(property.Progress)
-	if r.befell.restarted {
-		all = all.With(property.SurvivesRestart)
-	}
-	if r.befell.crashed {
-		all = all.With(property.CrashFrees)
-	}
-	if r.befell.disconnected {
-		all = all.With(property.NoLeak)
-	}
-	for l := range r.sc.Locks {
-		did := r.record.did(uint8(l))
-		if did.administered && r.config.Kind == lock.Semaphore {
-			all = all.With(property.ContiguousSlots)
+	for _, op := range []lock.Op{lock.Add, lock.Remove} {
+		res, err := r.asksOf(p, l, scenario.Operation{Op: op, Arg: 1})
+		if err != nil || p.dead || res.Outcome == lock.Unknown {
+			return err
 		}
-		if did.released {
-			all = all.With(property.EffectiveRelease)
+		if res.Outcome == lock.Failed {
+			r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s, a fresh client, is refused to %s a slot, though nobody uses the lock", ClientName(int(p.id)), op))
+			return nil
 		}
 	}
-	return all
+	return nil
 }
 
 // obtains reports whether a client is granted a lock, in so many attempts.
@@ -461,10 +503,8 @@ func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 		if err != nil || res.Held || p.dead {
 			return res.Held, err
 		}
-		if !r.real() && i+1 < tries {
-			r.now += longAfter
-			r.record.At(r.now)
-			r.broker.Advance(longAfter)
+		if i+1 < tries {
+			r.elapse(betweenAttempts)
 		}
 	}
 	return false, nil
@@ -472,31 +512,33 @@ func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 
 // asks has a client carry out an operation while nobody else is at work. It is a step of its own.
 func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
-	r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
-	defer func() { r.record.End(&noTruth) }()
-	r.now++
-	r.record.At(r.now)
 	arg := uint8(0)
 	if op == lock.Acquire && r.about.Limits {
 		arg = r.limitOf(l)
 	}
-	r.call(p, l, scenario.Operation{Op: op, Arg: arg})
-	over, err := r.wait(r.ctx, r.config.Start, func() bool { return !p.calling && !p.behind() })
+	return r.asksOf(p, l, scenario.Operation{Op: op, Arg: arg})
+}
+
+// asksOf is the same of an operation with its argument.
+func (r *run) asksOf(p *clientState, l uint8, op scenario.Operation) (lock.Result, error) {
+	r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
+	r.now++
+	r.record.At(r.now)
+	r.call(p, l, op)
+	over, err := r.goOn(r.config.Start, func() bool { return !p.busy })
 	if err != nil {
 		return lock.Result{}, err
 	}
-	answer := p.take()
-	if !over || answer == nil {
+	if !over {
 		r.uncontrolled.Hung++
-		r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s by %s does not end within %v", op, external.ClientName(int(p.id)), r.config.Start))
+		r.accuse(property.Progress, p.id, l, fmt.Sprintf("at rest, %s by %s does not end within %v", op.Op, ClientName(int(p.id)), r.config.Start))
 		r.crash(p.id, false)
+	}
+	r.endStep()
+	if p.dead {
 		return lock.Result{}, nil
 	}
-	if ended, err := r.ended(p, answer); ended || err != nil {
-		return lock.Result{}, err
-	}
-	r.conclude(p, answer.result, answer)
-	return r.said(op, p.arg, answer.result), nil
+	return p.result, nil
 }
 
 // auditor is the k-th client that audits, counted from 0. It has taken no part in the scenario.
@@ -510,7 +552,10 @@ func (r *run) auditor(k int) (*clientState, error) {
 			}
 			a = r.auditors[i-1]
 		}
-		if err := a.ready(r.ctx); err != nil {
+		r.gate(true)
+		err := a.ready(r.ctx)
+		r.gate(false)
+		if err != nil {
 			return nil, fmt.Errorf("a client that audits: %w", err)
 		}
 		r.mu.Lock()
@@ -525,7 +570,7 @@ func (r *run) inventory() map[string]int {
 	all := make(map[string]int)
 	r.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
-			if !r.names.before[name] {
+			if !r.names.Before[name] {
 				all[name] = v.Depth(name)
 			}
 		}
@@ -533,7 +578,8 @@ func (r *run) inventory() map[string]int {
 	return all
 }
 
-// grown judges what the broker has more after an audit than before: what an audit adds each time is never taken away.
+// grown judges what the broker has more after an audit than before: what an audit adds each time is never taken away. Queues may have
+// taken the place of others.
 func (r *run) grown(l uint8, before map[string]int) {
 	if r.disagrees() != "" {
 		return
@@ -541,14 +587,18 @@ func (r *run) grown(l uint8, before map[string]int) {
 	r.exercised = r.exercised.With(property.NoLeak)
 	now := r.inventory()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if n, there := before[name]; !there || now[name] > n && !r.about.Tokens { // tokens may be counted by messages
-			what := "queue"
-			if there {
-				what = fmt.Sprintf("%d messages more in queue", now[name]-n)
-			}
-			r.accuse(property.NoLeak, 0, l, fmt.Sprintf("at rest, acquiring and releasing all leaves %s %s behind", what, r.names.canonical(name)))
-			return
+		n, there := before[name]
+		what := ""
+		switch {
+		case !there && len(now) > len(before):
+			what = "queue"
+		case there && now[name] > n && !r.about.Tokens: // tokens may be counted by messages
+			what = fmt.Sprintf("%d messages more in queue", now[name]-n)
+		default:
+			continue
 		}
+		r.accuse(property.NoLeak, 0, l, fmt.Sprintf("at rest, acquiring and releasing all leaves %s %s behind", what, r.names.Canonical(name)))
+		return
 	}
 }
 
@@ -595,14 +645,14 @@ func (r *run) destroyAll() (all bool, err error) {
 
 // sweep deletes what queues are left. destroyed says that the locks were, in an execution in which nothing went wrong.
 func (r *run) sweep(destroyed bool) error {
-	left, owners := r.left(r.names.before)
+	left, owners := r.left(r.names.Before)
 	if r.shared { // the connection stays
 		left, owners = r.unshared(left, owners), nil
 	}
 	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // a next token has to be larger
 		r.exercised = r.exercised.With(property.NoLeak)
 		for _, name := range left {
-			r.accuse(property.NoLeak, 0, 0, "after everything was released and destroyed, queue "+r.names.canonical(name)+" is left")
+			r.accuse(property.NoLeak, 0, 0, "after everything was released and destroyed, queue "+r.names.Canonical(name)+" is left")
 			break
 		}
 	}

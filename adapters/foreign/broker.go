@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/adapters/stress"
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -16,8 +16,7 @@ type broker interface {
 	wire.Backend
 	// Settle shows what it has, as far as that is known: see disagreement.
 	Observe(func(wire.State))
-	// CloseChannel closes a channel as a broker does that has an error of its own.
-	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
+	amqp.Closer
 	// Advance lets virtual milliseconds pass.
 	Advance(ms int64)
 	// Restart stops it and starts it again.
@@ -100,12 +99,15 @@ func (s *Runner) connect() error {
 		}
 	}
 	real.Mirror = wire.NewMirror(proxy, s.config.Version)
-	s.prefix, s.broker = stress.Prefix(), real
+	if s.prefix, s.broker = stress.Prefix(), real; real.notes != nil {
+		s.prefix = real.notes.Prefix()
+	}
 	return nil
 }
 
-// Crowds reports whether clients of another runner on the same broker would be in the way of this one's, whatever locks they use:
-// they declare queues whose names have nothing to do with a lock's. Each simulated broker has clients of one runner.
+// Crowds reports whether clients of another runner on the same broker would be in the way of this one's, whatever locks
+// they use. They would if they declare queues whose names have nothing to do with a lock's. Each simulated broker has
+// clients of one runner.
 func (s *Runner) Crowds() bool {
 	b, real := s.broker.(realBroker)
 	return real && slices.ContainsFunc(b.declared.Queues(), func(q string) bool { return !strings.Contains(q, s.prefix) })

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -22,21 +21,31 @@ type clientHandle struct {
 	about  About
 	cancel context.CancelFunc // of its calls
 
-	// What the gate and its calls change, under the runner's mu.
+	// The gate and its calls change these fields, under the runner's mu.
 	connections []*connection
 	host        *clientHandle   // at whose address its commands come: its own, unless clients share a connection
 	current     *connection     // the connection that it opened last, nil once it knows that it has none
 	parked      []*wire.Command // in the order in which they came
 	calling     bool
 	answer      *answer // of the call that is over and was not looked at
-	stalled     bool    // it waits for a reply that is kept at the gate
-	mayWait     bool    // it was called for an acquire that may wait for the lock
-	asleep      bool    // it was waited for in vain, and nothing has come since
-	rested      bool    // it carries out nothing, and what it was told last, it has done
-	paused      bool
-	unasked     int // how many of its commands have passed that it has sent though it was neither called nor sent anything
-	late        int // what of this run came outside of operations
+	repose
+	wear
+}
 
+// repose is what is known of a client that sends nothing.
+type repose struct {
+	stalled bool // it waits for a reply that is kept at the gate
+	mayWait bool // it was called for an acquire that may wait for the lock
+	asleep  bool // it was waited for in vain, and nothing has come since
+	given   bool // something was sent to it that answers no command, and nothing has come since
+	rested  bool // it carries out nothing, and what it was told last, it has done
+	paused  bool
+	unasked int // how many of its commands have passed that it has sent though it was neither called nor sent anything
+	late    int // what of this run came outside of operations
+}
+
+// wear is what has become of a client in scenarios.
+type wear struct {
 	keeps  baseline // how it stands when it is idle and nothing has happened to it
 	most   int      // connections that it has had at once since it last began
 	cut    bool     // some were taken from it since
@@ -140,7 +149,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = external.Introduce(ctx, client, Setup{Client: external.ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
 	return err
 }
@@ -153,10 +162,10 @@ func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	return a.runner.config.Starter.Start(ctx, a.number)
 }
 
-// reset has the client acquire a lock that nobody uses, so that the connection and the channels are there
-// that it works on: again after a fault, which it may have to see first, or after a channel was closed that
-// it opens when it needs it. Clients that keep no connection are as good as those that have one; what they
-// do the first time, they are taken to do always.
+// reset has the client acquire a lock that is not in use, so that the client's connection and channels exist. It does so
+// again after a fault, which the client may have to see first. It also does so after the close of a channel that the client
+// opens when it needs it. Clients that keep no connection are as good as those that have one; what they do the first time,
+// they are taken to do always.
 func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
@@ -253,18 +262,19 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 		params.Limit = 1
 	}
 	s.mu.Lock()
-	a.calling, a.asleep, a.rested, a.cancel, a.unasked, a.mayWait = true, false, false, cancel, 0, params.Timeout > 0
+	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked, a.mayWait = true, false, false, false, cancel, 0, params.Timeout > 0
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
-		over := answer{r, external.ExplanationOf(client), external.TokenOf(client), err}
+		over := answer{r, ExplanationOf(client), TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
-		a.calling, a.asleep, a.answer, a.unasked = false, false, &over, 0
+		s.wakes(a)
+		a.calling, a.answer, a.unasked = false, &over, 0
 		s.notify()
 	})
 }

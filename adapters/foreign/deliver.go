@@ -3,9 +3,9 @@ package foreign
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -26,13 +26,7 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 	if len(p.parked) == 0 || p.parked[0] != cmd {
 		return nil, is
 	}
-	p.sent++
-	if p.counted++; r.weighs(p.counted) { // the first counts as the operation does
-		p.weight++
-	}
-	if !p.calling {
-		p.unasked++
-	}
+	r.tick(p)
 	l = r.connections[cmd.Conn]
 	p.parked = p.parked[1:]
 	if r.shared {
@@ -54,6 +48,19 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 	return l, is
 }
 
+// tick counts a command that passes.
+func (r *run) tick(p *clientState) {
+	if p.counted++; r.weighs(p.counted) { // the first counts as the operation does
+		p.weight++
+	}
+	if !r.auditing {
+		p.sent++
+	}
+	if !p.calling {
+		p.unasked++
+	}
+}
+
 // deliver has a client's first command pass, and records what it came to. repliesDropped says that the answer is
 // lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
 // the client has sent since.
@@ -65,9 +72,8 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	}
 	r.used++
 	l.used = r.used
-	model := cmd.Model(r.names.queue)
-	model.Channel, model.Pipelined = is.channel, cmd.Pipelined
-	if mayChange(&model) {
+	x := amqp.NewExchange(cmd, is.channel, &r.names)
+	if x.MayChange() {
 		p.changes++
 	}
 	if is.released || is.broken {
@@ -80,42 +86,40 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		} else {
 			r.cutOff(l)
 		}
-		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, &r.names.all)
+		x.Refuse()
+		x.Describe(&r.record.Step)
 		return l
 	}
 	if is.broken {
 		l.broken = 0
 		cmd.Discard()
-		r.broker.CloseChannel(cmd.Conn, cmd.Channel, softError)
+		amqp.CloseChannel(r.broker, cmd)
 	} else {
 		cmd.Pass()
 	}
-	reply := r.replied(cmd)
-	if is.broken { // what the rest of us calls an error of the broker's own
-		reply.Code = amqp.InternalError
-	}
-	r.record.exchange(cmd, model, reply, &r.names.all)
-	r.passed(p, l, cmd, model, reply)
+	x.Answer(r.answerOf(cmd), is.broken)
+	x.Describe(&r.record.Step)
+	r.passed(p, l, x)
 	return l
 }
 
 // passed takes in what a command has come to: what it cost, and what its client may have lost by it.
-func (r *run) passed(p *clientState, l *connection, cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
-	x := m.Exchange(reply, cmd.Replies)
-	x.RoundTrip = x.RoundTrip && (cmd.Replies || m.Method != amqp.BasicPublish) // in a transaction, it is waited for the commit alone
-	r.promises.Exchange(p.id, &x)
-	switch {
-	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
+func (r *run) passed(p *clientState, l *connection, x *amqp.Exchange) {
+	if !r.auditing {
+		cost := x.Cost()
+		r.promises.Exchange(p.id, &cost)
+	}
+	if ends, byClient := x.EndsConnection(); ends {
 		if r.has(l) {
-			r.lose(l)
+			r.lose(l, byClient)
 		}
-	case reply.Kind == amqp.ChannelClosed: // what it was granted before may have been on that channel
-		r.mayLose(l.client, reply.Code == amqp.InternalError)
+	} else if ends, fault := x.EndsChannel(); ends { // what it was granted before may have been on that channel
+		r.mayLose(l.client, fault)
 	}
 }
 
-// mayLose notes that what the clients of a process were granted may be free from now on: what they hold, and, where something went
-// wrong, what they are about to be granted as well.
+// mayLose notes that slots of a process's clients may be free from now on: those that they hold and, after a fault, those
+// that they are about to be granted.
 func (r *run) mayLose(a *clientHandle, fault bool) {
 	for _, p := range r.playing(a) {
 		if p.held > 0 || p.busy && fault {
@@ -130,20 +134,17 @@ func closes(cmd *wire.Command) bool {
 	return id == frame.ConnectionCloseID || id == frame.ChannelCloseID
 }
 
-// softError is what a client is told that closes a channel and nothing more, to all drivers.
-const softError = amqp.PreconditionFailed
-
-// replied is what a command was answered. The simulated broker answers before a command has passed, but
-// somebody else may be showing its answers to the gate just then.
-func (r *run) replied(cmd *wire.Command) amqp.Reply {
+// answerOf is the answer to a command, nil if there is none. The simulated broker answers before a command has passed, but
+// another goroutine may be showing its answers to the gate just then.
+func (r *run) answerOf(cmd *wire.Command) *wire.Answer {
 	if cmd.Replies {
-		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answered })
+		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reply := r.step.reply
+	answer := r.step.answer
 	r.step = exchange{}
-	return reply
+	return answer
 }
 
 // knows is the number of a channel in traces: channels count from 1, in the order in which they are used.

@@ -5,9 +5,9 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -47,6 +47,26 @@ func mutexOf(name string, d mutexes.Design, waits bool) design {
 
 // plainMutex is a mutex whose clients do not wait.
 type plainMutex struct{ inprocess.Lock }
+
+// moody is a mutex that refuses every other acquire.
+type moody struct {
+	plainMutex
+	acquires int
+}
+
+func (m *moody) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := m.plainMutex.Acquire(ctx, name)
+	if m.acquires++; slot > 0 && m.acquires%2 == 0 {
+		return 0, m.Release(ctx, name, slot)
+	}
+	return slot, err
+}
+
+// moodyMutex is a mutex in exclusive queues that refuses every other acquire.
+func moodyMutex(ctx context.Context, url string) (inprocess.Lock, error) {
+	c, err := mutexes.New(ctx, url, mutexes.Queue{})
+	return &moody{plainMutex: plainMutex{c}}, err
+}
 
 // semaphoreOf is a semaphore of a design.
 func semaphoreOf(name string, d semaphores.Design) design {
@@ -103,6 +123,7 @@ var rightDesigns = []design{
 	mutexOf("active consumer", mutexes.Active{}, false),
 	mutexOf("exclusive queue that is waited for", mutexes.Queue{}, true),
 	mutexOf("exclusive queue with fencing tokens", mutexes.Fenced{}, false),
+	{name: "exclusive queue, every other acquire refused", kind: lock.Mutex, new: moodyMutex},
 	severalOf("several queues", several.Queue{}, several.NoBug),
 	severalOf("several tokens", several.Token{}, several.NoBug),
 	severalOf("several tokens, tidy", several.Tidy{}, several.NoBug),
@@ -151,13 +172,19 @@ var wrongDesigns = []design{
 func (d *design) judged(t *testing.T, seed uint64, most int) (found *foreign.Execution, execution int) {
 	t.Helper()
 	runner := runnerOf(t, d.kind, d.name, func(url string) (inprocess.Lock, error) { return d.new(t.Context(), url) })
+	return d.judgedBy(t, runner, seed, most)
+}
+
+// judgedBy is the same by a runner.
+func (d *design) judgedBy(t *testing.T, runner *foreign.Runner, seed uint64, most int) (found *foreign.Execution, execution int) {
+	t.Helper()
 	target := amqplock.References[0]
 	if d.kind == lock.Mutex {
 		target = amqplock.References[1]
 	}
 	source := sim.NewSource(sim.Space{Target: target}, seed)
 	for i := range most {
-		sc := runner.Playable(source.Foreign(i, runner.About().Traits()))
+		sc := runner.Playable(source.External(i, runner.About().Traits()))
 		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatalf("scenario %d: %v", i+1, err)

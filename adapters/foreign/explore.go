@@ -27,8 +27,8 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Opt
 	return e.Visit(play, func() error { return visit(x) })
 }
 
-// Vulnerable implements [orders.World]: it makes no difference what befalls a client that is dead. Of what others are to have, nothing
-// is known.
+// Vulnerable implements [orders.World]: it makes no difference what befalls a client that is dead. Nothing is known of what
+// other clients are to have.
 func (r *run) Vulnerable(c uint8) bool { return !r.clients[c-1].dead }
 
 // Clients implements [orders.World].

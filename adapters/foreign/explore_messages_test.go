@@ -14,13 +14,14 @@ import (
 )
 
 // fetching is a persistent mutex by the one message of a queue, which is fetched with basic.get. With a bug, whoever finds none puts
-// another there.
+// another there. A hasty one does not wait until the broker has the message back.
 type fetching struct {
-	url  string
-	bug  bool
-	conn *amqp091.Connection
-	ch   *amqp091.Channel
-	tag  uint64
+	url   string
+	bug   bool
+	hasty bool
+	conn  *amqp091.Connection
+	ch    *amqp091.Channel
+	tag   uint64
 }
 
 // open opens what is not open.
@@ -91,7 +92,7 @@ func (m *fetching) Verify(context.Context, string, int) (bool, error) {
 }
 
 func (m *fetching) Release(context.Context, string, int) error {
-	if err := m.ch.Nack(m.tag, false, true); err != nil {
+	if err := m.ch.Nack(m.tag, false, true); err != nil || m.hasty {
 		return err
 	}
 	return m.ch.Qos(1, 0, false) // behind it
@@ -99,13 +100,14 @@ func (m *fetching) Release(context.Context, string, int) error {
 
 func (m *fetching) Close() error { return m.conn.Close() }
 
-// TestExploreMessages: where locks are held by messages or consumers, the reduction comes to what every order comes to as well, and
-// what it has visited is a proof.
+// TestExploreMessages: if locks are held by messages or consumers, the reduction finds what the visit of every order finds,
+// and its complete visit is a proof.
 func TestExploreMessages(t *testing.T) {
 	t.Parallel()
 	consumer := func(url string) (inprocess.Lock, error) { p := &passing{url: url}; return p, p.open() }
 	token := func(url string) (inprocess.Lock, error) { p := &fetching{url: url}; return p, p.open() }
 	tokens := func(url string) (inprocess.Lock, error) { p := &fetching{url: url, bug: true}; return p, p.open() }
+	hasty := func(url string) (inprocess.Lock, error) { p := &fetching{url: url, hasty: true}; return p, p.open() }
 	for name, k := range map[string]struct {
 		kind    lock.Kind
 		lock    func(url string) (inprocess.Lock, error)
@@ -117,6 +119,7 @@ func TestExploreMessages(t *testing.T) {
 		"exclusive consumer, which dies": {lock.Mutex, consumer, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1, Late: true}, 0},
 		"token":                          {lock.PersistentMutex, token, [][]scenario.Operation{{acquire, verify, release}, {acquire}}, sim.FaultBounds{}, 0},
 		"token, whose channel is closed": {lock.PersistentMutex, token, [][]scenario.Operation{{acquire, verify}, {acquire}}, sim.FaultBounds{ChannelErrors: 1}, 0},
+		"token that is not waited for":   {lock.PersistentMutex, hasty, [][]scenario.Operation{{acquire, release}, {acquire}}, sim.FaultBounds{}, of(property.Linearizable)},
 		"token that anybody makes":       {lock.PersistentMutex, tokens, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{}, of(property.MutualExclusion, property.Linearizable)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/orders"
+	"github.com/lockproof/lockproof/internal/foreigntest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/history"
@@ -19,9 +19,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestExploreLosesNothing compares the reduction with every order of commands, of correct locks and of wrong
-// ones: the same histories, as far as they differ in what they say, each with the same properties violated and
-// put to the test; and fewer runs.
+// TestExploreLosesNothing compares the reduction with every order of commands, for correct locks and for wrong ones. Both
+// give the same histories, as far as they differ in what they say, each with the same properties violated and put to the
+// test. The reduction has fewer runs.
 func TestExploreLosesNothing(t *testing.T) {
 	for i, k := range reduced {
 		t.Run(fmt.Sprintf("%s/%d", k.target.Name, i), func(t *testing.T) {
@@ -30,13 +30,13 @@ func TestExploreLosesNothing(t *testing.T) {
 			}
 			runner := newRunner(t, k.target, func(c *foreign.Config) {
 				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, !k.unguarded })
-				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
+				c.Starter = foreigntest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
 			for _, ops := range k.clients {
 				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
 			}
-			seenByTruth := k.target.Name == "no-second-probe" // nobody is told anything wrong
+			seenByTruth := k.target.Name == "no-second-probe" // no client is told anything wrong
 			if found := losesNothing(t, runner, sc, sim.FaultBounds{}); !seenByTruth && (found != 0) != (k.found != 0) {
 				t.Errorf("violated: %v, expected something as %v is", found.Names(), k.found.Names())
 			}
@@ -73,6 +73,9 @@ func sameOutcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, fa
 
 // TestExploreFaultsLosesNothing: the same, where clients die, and lose connections, channels and replies.
 func TestExploreFaultsLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out many executions in turn")
+	}
 	t.Parallel()
 	mutex, semaphore := amqplock.References[1], amqplock.References[0]
 	for _, k := range []struct {
@@ -100,7 +103,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 			}
 			runner := newRunner(t, k.target, func(c *foreign.Config) {
 				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, false })
-				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
+				c.Starter = foreigntest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
 			for _, ops := range k.clients {
@@ -197,6 +200,9 @@ func outcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orde
 // TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
 // and without one that matters, all.
 func TestExplorePreemptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out many executions in turn")
+	}
 	t.Parallel()
 	runner := newRunner(t, amqplock.References[1], nil)
 	sc := scenario.Scenario{
@@ -295,6 +301,9 @@ func essence(x *foreign.Execution) string {
 
 // TestExploreIncomplete: where the reduction would leave out too much, or runs end too early, that is said.
 func TestExploreIncomplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out many executions in turn")
+	}
 	t.Parallel()
 	for _, k := range []struct {
 		target *lock.Target

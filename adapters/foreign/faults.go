@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -77,7 +77,7 @@ func (r *run) loseReply(l *connection, late bool) {
 		if late {
 			r.keepHalfOpen(l)
 		} else {
-			r.lose(l)
+			r.lose(l, false)
 		}
 	}
 	r.cutOff(l)
@@ -92,17 +92,19 @@ func (r *run) keepHalfOpen(l *connection) {
 	r.mayLose(l.client, true)
 }
 
-// lose is the broker seeing the end of a connection.
-func (r *run) lose(l *connection) {
+// lose is the broker seeing the end of a connection. A client that closes one by itself, though nothing went wrong, knows what it
+// does: it says what it still holds.
+func (r *run) lose(l *connection, byItself bool) {
 	r.mu.Lock()
 	own := l.hungUp || l.cut
+	knows := byItself && !r.befell.faulty()
 	l.released, l.halfOpen = true, false
 	l.client.cut = true
 	r.mu.Unlock()
 	l.conn.Release()
 	for i := range r.clients {
 		if p := &r.clients[i]; p.clientHandle == l.client || r.shared && p.current == l {
-			if p.dead || p.held > 0 || p.busy && !own {
+			if p.dead || p.held > 0 && !knows || p.busy && !own {
 				r.event(history.Gone, p.id)
 			}
 		}
@@ -132,7 +134,7 @@ func (r *run) crash(c uint8, late bool) {
 		if late {
 			r.keepHalfOpen(l)
 		} else {
-			r.lose(l)
+			r.lose(l, false)
 		}
 	}
 }
@@ -157,7 +159,7 @@ func (r *run) drop(c uint8, which int) {
 	slices.SortStableFunc(all, func(a, b *connection) int { return b.used - a.used })
 	for i, l := range all {
 		if which == 0 || which == i+1 {
-			r.lose(l)
+			r.lose(l, false)
 		}
 	}
 }
@@ -200,8 +202,8 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	return a
 }
 
-// breakChannel has the broker close a channel of the client's, which finds out when it next uses it: the
-// one that its first command at the gate is on, or else the one that it opened last.
+// breakChannel has the broker close a channel of the client's, which finds out when it next uses it. The channel is that of
+// the client's first command at the gate, or else the one that it opened last.
 func (r *run) breakChannel(c uint8) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
@@ -230,7 +232,7 @@ func (r *run) detect(c uint8) {
 			rest = append(rest, l)
 			continue
 		}
-		r.lose(l)
+		r.lose(l, false)
 		r.mu.Lock()
 		if l.hungUp {
 			l.client.forget(l)
@@ -295,7 +297,7 @@ func (l *connection) keep(a *wire.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)
 	if slices.Contains(a.Settles, s.step.command) {
-		s.step.reply, s.step.answered = a.Reply, true
+		s.step.answer = a
 		l.client.stalled = true
 	}
 	s.notify()

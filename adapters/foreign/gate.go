@@ -7,9 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
 // gate is where the commands of one client wait.
@@ -42,10 +41,9 @@ type connection struct {
 
 // exchange is a command and what it was answered.
 type exchange struct {
-	command  *wire.Command
-	reply    amqp.Reply
-	answered bool
-	joins    bool // another message to be confirmed on the channel was at the gate when it passed
+	command *wire.Command
+	answer  *wire.Answer // nil until it comes
+	joins   bool         // another message to be confirmed on the channel was at the gate when it passed
 }
 
 // Opened notes a connection. One that a client was opening when it was killed is cut as the others were.
@@ -76,13 +74,22 @@ func (g *gate) Arrived(c *wire.Command) {
 	}
 	if !s.open {
 		a.parked = append(a.parked, c)
-		a.asleep, a.stalled = false, false
+		s.wakes(a)
+		a.stalled, a.given = false, false
 		s.notify()
 		s.mu.Unlock()
 		return
 	}
 	s.mu.Unlock()
 	s.passAll(l, c)
+}
+
+// wakes notes that something comes from a client. One that waits for the lock has gone on by a clock of its own. mu is held.
+func (s *Runner) wakes(a *clientHandle) {
+	if a.asleep && a.mayWait {
+		s.uncontrolled.Thought++
+	}
+	a.asleep = false
 }
 
 // passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
@@ -165,7 +172,7 @@ func (g *gate) Answered(a *wire.Answer) {
 
 // joins reports whether a confirm is to be sent together with the next one, as RabbitMQ does now and then: where the
 // client had written another message when this one passed. Here it is every other confirm, so that an execution has
-// both kinds. What comes while the broker answers makes no difference, so that an execution is the same every time.
+// both kinds. Commands that come while the broker answers make no difference, so that an execution is the same every time.
 func joins(a *wire.Answer, passes *exchange) bool {
 	ack, ok := a.Method.(*frame.BasicAck)
 	return ok && ack.DeliveryTag%2 == 1 && passes.joins && len(a.Settles) == 1 && a.Settles[0] == passes.command
@@ -185,11 +192,11 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 	for _, c := range a.Settles {
 		l.unheard = max(0, l.unheard-1)
 		if c == s.step.command {
-			s.step.reply, s.step.answered = a.Reply, true
+			s.step.answer = a
 		}
 	}
 	if len(a.Settles) == 0 { // what the client does now, it does for that
-		l.client.unasked = 0
+		l.client.unasked, l.client.given = 0, true
 	}
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
@@ -205,8 +212,7 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 	s.notify()
 }
 
-// ClientGone notes that a client has hung up. What the broker gets to know of that, and when, is the
-// run's business while there is one.
+// ClientGone notes that a client has hung up. A run, while there is one, decides what the broker learns of that, and when.
 func (g *gate) ClientGone(c *wire.Conn, err error) {
 	s := g.runner
 	s.mu.Lock()

@@ -3,7 +3,6 @@ package foreign
 import (
 	"strings"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
@@ -23,7 +22,8 @@ var noTruth [lock.MaxLocks]monitor.Truth
 
 // Judgeable are the properties that can be judged of the target.
 func (s *Runner) Judgeable() property.Set {
-	return property.ApplicableForeign(s.config.Kind, s.about.Traits()) | s.config.Own.All()
+	all := property.ApplicableExternal(s.config.Kind)
+	return all | all.Announced(s.config.Kind, s.about.Traits()) | s.config.Own.All()
 }
 
 // watched are those that are judged by what passes the gate: promises, where nothing went wrong, and whether clients end.
@@ -40,7 +40,7 @@ func (r *run) watched() property.Set {
 
 // promise has promises be watched.
 func (r *run) promise() {
-	r.promises.Checks = r.config.Checks
+	r.promises.Checks = &r.checks
 	truth := make([]monitor.Truth, len(r.sc.Locks))
 	for l := range truth {
 		truth[l].Exists = monitor.AllSlots
@@ -73,12 +73,13 @@ func (r *run) bill(p *clientState, res lock.Result) {
 // crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
 func (r *run) crashed(c uint8, err error) {
 	r.uncontrolled.Died++
-	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), external.ClientName(int(c))+", "))
+	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
 }
 
 // execution is what the run came to.
 func (r *run) execution() *Execution {
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps))
+	r.count()
 	if r.disagreement != "" {
 		r.uncontrolled.Disagreed++
 	}
@@ -89,7 +90,7 @@ func (r *run) execution() *Execution {
 	r.mu.Unlock()
 	x := &Execution{
 		Trace: &scenario.Trace{
-			Scenario: *r.sc, Steps: r.record.Steps, Violations: r.record.Violations, Errors: r.record.errors,
+			Scenario: *r.sc, Setup: r.record.Setup, Steps: r.record.Steps, Violations: r.record.Violations, Errors: r.record.errors,
 			History: history.History{Kind: r.config.Kind, Clients: len(r.clients), Events: r.record.Events, GoneMayFree: true},
 		},
 		Found: r.promises.Found&r.watched() | r.found, Exercised: r.promises.Exercised&r.watched() | r.exercised,
@@ -109,10 +110,28 @@ func (r *run) execution() *Execution {
 		x.Called += r.clients[i].called
 	}
 	r.judge(x)
+	before := beliefs.Before{Restarted: r.befell.restarted, Crashed: r.befell.crashed, Disconnected: r.befell.disconnected}
+	recovery, _ := judge.Audit(&x.History, judge.Events(&x.History), linear.Options{}, before) // there is none where the run was not over
+	for _, v := range recovery {
+		r.verdict(x, v)
+	}
 	for _, v := range x.Violations {
 		x.Found = x.Found.With(v.Property)
 	}
 	return x
+}
+
+// count takes in what was put to the test by what passed the gate, and by the audit.
+func (r *run) count() {
+	if r.config.Checks == nil {
+		return
+	}
+	for p := range r.watched().All() {
+		r.config.Checks[p] += r.checks[p]
+	}
+	for p := range r.exercised.All() {
+		r.config.Checks[p]++
+	}
 }
 
 // judge completes the verdict by what the whole history shows.
@@ -120,17 +139,13 @@ func (r *run) judge(x *Execution) {
 	if x.Called == 0 || !r.sc.HistoryTells() {
 		return
 	}
-	b := beliefs.Certain(&x.History, linear.Options{FailedAcquire: r.config.FailedAcquire})
-	for i := range x.History.Events {
-		b.Event(i, &x.History.Events[i])
-	}
-	for _, v := range b.Verdicts() {
-		if property.Safety.Has(v.Property) {
-			r.verdict(x, v)
-		}
+	o := linear.Options{FailedAcquire: r.config.FailedAcquire}
+	for _, v := range judge.Certain(&x.History, o) {
+		r.verdict(x, v)
 	}
 	if !r.befell.faulty() && r.record.plain() {
-		r.verdict(x, linear.Check(&x.History, linear.Options{FailedAcquire: r.config.FailedAcquire}).Verdict(b.Answers().Called))
+		answers := x.History.Answers()
+		r.verdict(x, linear.Check(&x.History, o).Verdict(answers.Called))
 	}
 }
 

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -107,7 +109,8 @@ func (r *run) happen(a scenario.Action) error {
 }
 
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
-// is under way. How much of that the client lives to see is the action's.
+// is under way. How much of that the client lives to see is the action's. A call that returns with its only command at
+// the gate waits for no reply: others may go on before the command passes.
 func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	p := &r.clients[c-1]
 	if p.first() == nil || !p.busy && p.chatters() {
@@ -115,9 +118,12 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 		if err := r.settle(); err != nil {
 			return err
 		}
+		if !p.busy {
+			return nil
+		}
 	}
 	cmd := p.first()
-	if cmd == nil { // it needed none
+	if cmd == nil { // it waits for something else
 		return nil
 	}
 	if do == scenario.Lose && (closes(cmd) || !cmd.Replies) { // the end of the socket says the same, or there is none
@@ -127,13 +133,17 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if do == scenario.Stall {
 		r.stall(r.connections[cmd.Conn])
 	}
-	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
-	if l == nil {
-		return nil
+	if l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose); l != nil {
+		return r.befalls(c, l, do, late)
 	}
+	return nil
+}
+
+// befalls has happen what is to happen to a client, or to the reply on its way, once its command has reached the broker.
+func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool) error {
 	switch do {
 	case scenario.Stall:
-		return r.outlast(p)
+		return r.outlast(&r.clients[c-1])
 	case scenario.CrashEffect:
 		r.crash(c, late)
 	case scenario.Lose:
@@ -151,15 +161,15 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 // operation never ends. The latter is found out at rest, by the audit: here its client is ended.
 func (r *run) await() error {
 	r.pass(waitTime.Milliseconds())
-	goesOn := func() bool {
-		for i := range r.clients {
-			if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
-				return true
-			}
-		}
-		return false
+	if up, err := r.outwait(); up || err != nil {
+		return err
 	}
-	came, err := r.wait(r.ctx, r.config.Limit, goesOn)
+	r.mu.Lock()
+	for i := range r.clients { // what they do now is what time is to bring about
+		r.clients[i].asleep = false
+	}
+	r.mu.Unlock()
+	came, err := r.wait(r.ctx, r.config.Limit, r.comes)
 	if err != nil || came {
 		return err
 	}
@@ -175,7 +185,29 @@ func (r *run) await() error {
 	return nil
 }
 
-// stuck reports whether somebody is still at it though nobody can go on.
+// mostOutwaited is how many times time passes in vain for clients that wait with a command at the gate.
+const mostOutwaited = 20
+
+// outwait lets the time of clients that wait for a lock be up while a command of theirs is at the gate. Only their own clocks say
+// when that is.
+func (r *run) outwait() (up bool, err error) {
+	waiting := func() bool {
+		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait && p.calling && len(p.parked) > 0 && p.answer == nil })
+	}
+	r.mu.Lock()
+	up = waiting() && r.outwaited < mostOutwaited
+	r.mu.Unlock()
+	if !up {
+		return false, nil
+	}
+	gaveUp, err := r.wait(r.ctx, waitTime+lull, func() bool { return !waiting() })
+	if r.outwaited++; gaveUp {
+		r.outwaited = 0
+	}
+	return true, err
+}
+
+// stuck reports whether a client is still in an operation though no client can go on.
 func (r *run) stuck() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,7 +230,7 @@ func (r *run) done() bool {
 	return len(r.halfOpen) == 0
 }
 
-// complete ends a client's operation. What it came to is what the client answered, and no reason is guessed.
+// complete ends a client's operation. Its outcome is what the client answered, and no reason is guessed.
 func (r *run) complete(c uint8) error {
 	p := &r.clients[c-1]
 	answer := p.take()
@@ -251,7 +283,10 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 		}
 	case p.op == lock.Release && !p.needless, p.op == lock.Verify && !res.Held:
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
+	case res.Reason == lock.Disconnected: // it tells that it has lost what it held
+		p.held = 0
 	}
+	p.result = res
 	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
 	r.bill(p, res)
 }

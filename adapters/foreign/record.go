@@ -3,13 +3,9 @@ package foreign
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/execution"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // record is what is kept of a run.
@@ -19,19 +15,9 @@ type record struct {
 	trouble error          // what went wrong with clients that does not matter to the run
 }
 
-// exchange notes the command and reply of the action at hand.
-func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply, names *amqp.Names) {
-	sent := amqp.Sent{Command: m, Reply: reply, Names: names}
-	r.Step.Exchange, r.Step.Payload, r.Step.Resource = m.Exchange(reply, true), sent, sent.Resource()
-	r.Step.Command, r.Step.Reply = m.Words(names), reply.Words()
-	if m.Method == amqp.NoMethod {
-		r.Step.Command = cmd.Method.ID().String()
-	}
-}
-
 // finish ends an action, and takes in which promises are seen broken, and which of users' own properties.
 func (r *run) finish() {
-	r.record.End(&[lock.MaxLocks]monitor.Truth{})
+	r.endStep()
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps)-1)
 	if len(r.config.Own) > 0 {
 		r.judgeOwn()
@@ -79,40 +65,4 @@ func (r *record) explain(event int, said string) {
 		r.errors = make(map[int]string)
 	}
 	r.errors[event] = said
-}
-
-// did is what clients have done to a lock.
-type did struct{ released, administered bool }
-
-// did is what clients have done to a lock by now.
-func (r *record) did(l uint8) (out did) {
-	for _, e := range r.Events {
-		if e.Lock != uint16(l) || e.Type != history.Invoke {
-			continue
-		}
-		out.released = out.released || e.F.Op() == lock.Release
-		out.administered = out.administered || e.F.Op().Administrative()
-	}
-	return out
-}
-
-// slots is how many slots a lock has by now that had so many at first, at least and at most.
-func (r *record) slots(l uint8, at int, kind lock.Kind) (least, most int) {
-	s := beliefs.NewSlots(at)
-	called := make(map[int32]int)
-	for _, e := range r.Events {
-		if e.Lock != uint16(l) || e.Process == history.Nemesis {
-			continue
-		}
-		if e.Type == history.Invoke {
-			called[e.Process] = int(e.Slots)
-			s.Begin(e.F.Op(), called[e.Process])
-		} else {
-			s.End(e.F.Op(), called[e.Process], e.Type)
-		}
-	}
-	if kind == lock.PersistentMutex {
-		return min(1, s.Least), min(1, s.Most)
-	}
-	return s.Least, s.Most
 }

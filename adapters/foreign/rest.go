@@ -5,12 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 )
 
-// A client is at rest when its call has returned, and all that it wrote before is at the gate; or when a command of it waits at
-// the gate for its reply. Else it is waited for with one patience. One that sends nothing for so long is left alone until
-// something comes from it: it computes, sleeps, or waits for somebody else. Nothing is judged by that, and it is counted.
+// A client is at rest in two cases. Either its call has returned, and all that it wrote before is at the gate; or a command
+// of it waits at the gate for its reply. Otherwise the runner waits for it with one patience. A client that sends nothing
+// for so long is left alone until something comes from it: it computes, sleeps, or waits for another client. Nothing is
+// judged by that, and it is counted.
 
 // behindUnanswered is how long a client is waited for behind a command to which there is no reply: it may go on, or wait for what
 // the command does.
@@ -31,6 +32,10 @@ func (r *run) settle() error {
 	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
 	if err == nil && calm {
 		calm, err = r.wait(r.ctx, lull, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+		if err == nil && !calm {
+			r.leaveWaiting()
+			calm = true
+		}
 	}
 	if err == nil && calm {
 		calm, err = r.wait(r.ctx, min(behindUnanswered, r.config.Patience), r.all((*clientHandle).quiet))
@@ -59,6 +64,17 @@ func (r *run) all(quiet func(*clientHandle) bool) func() bool {
 			}
 		}
 		return true
+	}
+}
+
+// leaveWaiting has the others go on without those who wait for the lock, until something comes from them or is sent to them.
+func (r *run) leaveWaiting() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.clients {
+		if a := r.clients[i].clientHandle; !a.quiet() && len(a.parked) == 0 && a.waits() {
+			a.asleep = true
+		}
 	}
 }
 
@@ -97,10 +113,10 @@ func (a *clientHandle) quiet() bool {
 	return a.stalled || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
 }
 
-// waits reports whether the client may be waiting for the lock: it was told that it may, and all that it has sent is answered. mu
-// is held.
+// waits reports whether the client may be waiting for the lock. It is one that may wait, all that it has sent is answered,
+// and it was not given anything since. mu is held.
 func (a *clientHandle) waits() bool {
-	return a.mayWait && a.calling && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
+	return a.mayWait && a.calling && !a.given && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
 }
 
 // behind reports whether a client has written what the gate has not seen yet. mu is held.
@@ -160,7 +176,7 @@ func (r *run) hungUp(p *clientState) (hung []*connection) {
 func (r *run) hangUp(l *connection) {
 	if r.has(l) {
 		r.uncontrolled.HungUp++
-		r.lose(l)
+		r.lose(l, true)
 	}
 	l.conn.Release()
 	r.mu.Lock()

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/adapters/orders"
-	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -43,7 +44,7 @@ type run struct {
 	*Runner
 	ctx          context.Context
 	sc           *scenario.Scenario
-	names        names
+	names        amqp.Names
 	clients      []clientState // those of the scenario; those that audit follow them
 	halfOpen     []*connection
 	disconnected []*wire.Conn // whose end the broker has yet to see
@@ -52,14 +53,24 @@ type run struct {
 	shared       bool         // the connection, by all
 	record       record
 	promises     monitor.Monitor
+	checks       monitor.Counts // of promises
 	befell       befell
-	wire         wire.Counts // what had gone over the clients' connections before it, then in it
-	traffic      Traffic
-	found        property.Set // by audits
-	exercised    property.Set
 	disagreement string
-	auditing     bool // the scenario is over
+	auditing     bool   // the scenario is over
+	last         uint8  // the client whose command passed last since then
+	shown        *shown // nil where nothing is declared
+	measured
+	audited
 }
+
+// measured is what has gone over the clients' connections.
+type measured struct {
+	wire    wire.Counts // before the run, then in it
+	traffic Traffic
+}
+
+// audited is what audits have put to the test.
+type audited struct{ found, exercised property.Set }
 
 // clientState is a client in a run.
 type clientState struct {
@@ -75,6 +86,7 @@ type clientState struct {
 	held     uint8  // the slot that it believes to hold
 	op       lock.Op
 	arg      uint8
+	result   lock.Result // of the operation before
 	busy     bool
 	dead     bool
 	wake     int64
@@ -139,8 +151,8 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	}
 	s.runs++
 	s.uncontrolled = Uncontrolled{}
-	r := &run{Runner: s, ctx: ctx, sc: sc, shared: s.Sharing(), traffic: make(Traffic)}
-	r.names = names{here: s.place(""), before: s.there(), aliases: make(map[string]string)}
+	r := &run{Runner: s, ctx: ctx, sc: sc, shared: s.Sharing(), measured: measured{traffic: make(Traffic)}}
+	r.names = amqp.Names{Here: s.place(""), Before: s.there()}
 	r.clients = make([]clientState, len(sc.Clients), len(sc.Clients)+mostAuditors)
 	s.mu.Lock()
 	for i := range r.clients {
@@ -155,6 +167,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 		return nil, err
 	}
 	r.promise()
+	r.show()
 	r.wire = s.counts()
 	return r, nil
 }

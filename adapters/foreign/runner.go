@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/own"
@@ -37,6 +37,8 @@ type Config struct {
 	Own own.List
 	// FailedAcquire is what a failed acquire is taken to promise.
 	FailedAcquire property.FailedAcquire
+	// Holding is how the server shows who holds a lock, if that is declared.
+	Holding holding.Declared
 	// Timing is how long is waited for clients.
 	Timing
 	// Costs adds up what operations took; nil adds nothing.
@@ -48,38 +50,64 @@ type Config struct {
 // Runner runs scenarios on an external lock, one after the other, with the same clients. It is not safe for
 // concurrent use.
 type Runner struct {
+	calls
+	tried
+	patience
+	staff
+	passing
+
 	config       Config
 	broker       broker
-	prefix       string // of the names of all queues
-	stop         context.CancelFunc
-	ctx          context.Context // of all calls
-	tasks        sync.WaitGroup  // calls under way
+	prefix       string          // of the names of all queues
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up, tidies up and audits
 	auditors     []*clientHandle // who else audits
 	about        About
-	alike        bool            // slots have no numbers
-	names        map[string]bool // of locks that were tried, and whether the target takes them
-	holdsTwo     bool            // a client can hold two locks at once
-	fragile      bool            // a release of what is not held ends its client
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand
 	burst        time.Duration
 	bound        int // of steps
 	agreed       int // replies of brokers before this one, see Agreed
-	// lenience is how long operations may take to come to their end after a scenario that left them in
-	// their midst: less and less, where they don't.
-	lenience time.Duration
+	spent        Spent
+	held         bool // somebody was shown to hold a lock by what is declared
 	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
 	fallen error
 	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
-	cutShort  bool
-	spent     Spent
+	cutShort bool
+}
+
+// calls are those that are under way.
+type calls struct {
+	ctx   context.Context // of all of them
+	stop  context.CancelFunc
+	tasks sync.WaitGroup
+}
+
+// tried is what was seen of clients before the first run: see try.
+type tried struct {
+	alike    bool            // slots have no numbers
+	names    map[string]bool // of locks that were tried, and whether the target takes them
+	holdsTwo bool            // a client can hold two locks at once
+	fragile  bool            // a release of what is not held ends its client
+}
+
+// patience is how long clients are waited for that may not come.
+type patience struct {
+	// lenience is how long operations may take to come to their end after a scenario that left them in
+	// their midst: less and less, where they don't.
+	lenience  time.Duration
+	inVain    int // how often a client was waited for that may give up waiting for a late reply, and did not
+	outwaited int // the same of clients whose time is up
+}
+
+// staff is who stands ready to take the place of clients that crash.
+type staff struct {
 	spares    []*spare
 	crashes   bool // clients do, in scenarios
 	exploring bool // their crashes are in nearly every execution, if clients crash
-	inVain    int  // how often a client was waited for that may give up waiting for a late reply, and did not
+}
 
-	// What the gate knows, under mu. wake says that it has changed.
+// passing is what the gate knows, under mu. wake says that it has changed.
+type passing struct {
 	mu          sync.Mutex
 	wake        chan struct{}
 	open        bool // everything passes
@@ -95,7 +123,7 @@ const mostConnections = 256
 // NewRunner starts the first clients, and looks whether they do what is to be seen of a lock at all.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
-	s := &Runner{config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection)}
+	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection)}}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
 	if err == nil {
@@ -126,6 +154,7 @@ func (s *Runner) Renew(ctx context.Context) error {
 		if err := s.deleteAll(); err != nil {
 			return err
 		}
+		s.inVain, s.outwaited = 0, 0
 		err := s.start(ctx)
 		s.cutShort = err != nil
 		return err
@@ -149,10 +178,9 @@ func (s *Runner) Asides() (said []string) {
 // About is what the clients say of themselves.
 func (s *Runner) About() About { return s.about }
 
-// Measure has the runs to come tell which commands were written in one go, by waiting so long for more
-// before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
-// runs alone. On a busy machine commands take their time, so what seems to cost too much after a
-// [SettleBriefly] deserves a [SettleLong].
+// Measure has the runs to come tell which commands were written in one go. They wait so long for more commands before a
+// message passes that is to be confirmed; 0 is not at all. The cost of operations is judged in such runs alone. On a busy
+// machine commands take their time, so what seems to cost too much after a [SettleBriefly] deserves a [SettleLong].
 func (s *Runner) Measure(burst time.Duration) { s.burst = burst }
 
 // Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
@@ -173,7 +201,7 @@ func (s *Runner) Close() error {
 	return err
 }
 
-// shutDown ends all clients and clears the broker. Who may be in the midst of a run is killed.
+// shutDown ends all clients and clears the broker. A client that may be in the midst of a run is killed.
 func (s *Runner) shutDown() error {
 	if !s.cutShort { // saying goodbye may take commands
 		s.gate(true)
@@ -258,7 +286,7 @@ func (s *Runner) everybody() []*clientHandle { return slices.Concat(s.handles, s
 
 // listenFor is an address at which a client finds the broker.
 func (s *Runner) listenFor(g *gate) (*wire.Server, error) {
-	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: mostConnections, MaxHandshake: external.StartLimit})
+	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: mostConnections, MaxHandshake: StartLimit})
 }
 
 // listen has somebody told what passes while the gate is open.
@@ -288,7 +316,7 @@ func (s *Runner) notify() {
 	}
 }
 
-// gate opens or closes the gate. What waits there when it opens, passes.
+// gate opens or closes the gate. Commands that wait there when it opens pass.
 func (s *Runner) gate(open bool) {
 	s.mu.Lock()
 	s.open = open
@@ -335,18 +363,13 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 	}
 }
 
-// place is what scenario.Scenario calls a lock, as it is called in one run: equally long in each, so that what goes over
-// the wire does not depend on how many there were before.
+// place is the name, in one run, of a lock of scenario.Scenario. It is equally long in each run, so that the bytes on the
+// wire do not depend on how many runs there were before.
 func (s *Runner) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
 func (s *Runner) supports(op lock.Op) bool {
-	for _, o := range s.About().Operations {
-		if o == op {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.About().Operations, op)
 }
 
 // Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
@@ -362,12 +385,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	}
 	clients := make([]scenario.Client, n)
 	for i, c := range sc.Clients[:n] {
-		clients[i].Lock, clients[i].With = c.Lock, c.With
-		for _, op := range c.Ops {
-			if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
-				clients[i].Ops = append(clients[i].Ops, s.acquiring(op, &sc.Locks[c.Lock]))
-			}
-		}
+		clients[i] = scenario.Client{Lock: c.Lock, With: c.With, Ops: s.offered(c.Ops, &sc.Locks[c.Lock])}
 	}
 	sc.Clients = clients
 	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool {
@@ -381,8 +399,18 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	return sc
 }
 
-// acquiring is an operation on a lock as its clients are to be told of it, where it is an acquire: with its limit, or as one that
-// waits, if they are told such things.
+// offered are those of some operations on a lock that the clients offer, and do not end by.
+func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scenario.Operation) {
+	for _, op := range ops {
+		if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
+			all = append(all, s.acquiring(op, l))
+		}
+	}
+	return all
+}
+
+// acquiring is an operation on a lock as its clients are to be told of it. An acquire has its limit, or is one that waits,
+// if clients are told such things.
 func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Operation {
 	switch {
 	case op.Op != lock.Acquire:

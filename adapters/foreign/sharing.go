@@ -3,7 +3,7 @@ package foreign
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 )
 
 // Clients in one process may share a connection that the first of them has opened. Their commands come at its
@@ -12,7 +12,7 @@ import (
 // sender is whose command comes at a client's address. mu is held.
 func (s *Runner) sender(at *clientHandle) *clientHandle {
 	if s.open {
-		s.lodge(at)
+		s.inferHost(at)
 	}
 	var asleep *clientHandle
 	for _, a := range s.everybody() {
@@ -30,9 +30,9 @@ func (s *Runner) sender(at *clientHandle) *clientHandle {
 	return at
 }
 
-// lodge finds out that a client works on somebody else's connection: it has none of its own, and nobody but it
-// is called when commands come there. mu is held.
-func (s *Runner) lodge(at *clientHandle) {
+// inferHost finds out that a client works on another client's connection. It has no connection of its own, and it alone is
+// called when commands come there. mu is held.
+func (s *Runner) inferHost(at *clientHandle) {
 	var called *clientHandle
 	for _, a := range s.everybody() {
 		if a.calling && called != nil {
@@ -50,8 +50,8 @@ func (s *Runner) lodge(at *clientHandle) {
 	}
 }
 
-// Sharing reports whether clients share a connection. What befalls one of them then befalls all, so that faults
-// are left out.
+// Sharing reports whether clients share a connection. A fault of one client would then befall all of them, so faults are
+// left out.
 func (s *Runner) Sharing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

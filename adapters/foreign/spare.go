@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 )
 
 // spare is a client that stands ready for whichever number is next to be replaced, at an address of its own.

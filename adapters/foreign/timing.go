@@ -3,8 +3,6 @@ package foreign
 import (
 	"cmp"
 	"time"
-
-	"github.com/lockproof/lockproof/adapters/external"
 )
 
 // Timing is how long is waited for clients, where nothing but time tells what they are about to do. No verdict depends on it.
@@ -24,6 +22,6 @@ func (t Timing) withDefaults() Timing {
 	return Timing{
 		Patience: cmp.Or(t.Patience, 2*time.Second),
 		Limit:    cmp.Or(t.Limit, 5*time.Second),
-		Start:    cmp.Or(t.Start, external.StartLimit),
+		Start:    cmp.Or(t.Start, StartLimit),
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Before the first run, clients use locks that no run has: it is looked whether they come to the gate at all, whether slots have
-// numbers, which names of locks they take, and what ends them. What is seen decides what they are asked for, and excuses nothing.
+// Before the first run, clients use locks that no run has. The runner looks whether they come to the gate at all, whether
+// slots have numbers, which names of locks they take, and what ends them. The result decides what they are asked for, and
+// excuses nothing.
 
 // The names of those locks.
 const (
@@ -25,28 +26,14 @@ func (s *Runner) try(ctx context.Context) error {
 	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.about.Slotless() {
 		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
-	heard := 0
-	s.listen(func(*wire.Command) { heard++ })
-	defer s.listen(nil)
 	name := s.prefix + firstTry
 	if err := s.make(ctx, name, 2); err != nil {
 		return err
 	}
-	var slots []uint8
-	for _, a := range s.handles[:2] {
-		r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: 2})
-		if err != nil {
-			return err
-		}
-		if r.Held {
-			slots = append(slots, max(1, r.Slot))
-		}
-		s.alike = s.config.Kind == lock.Semaphore && (r.Held && r.Slot == 0 || s.about.Slotless())
+	slots, err := s.tryBoth(ctx, name)
+	if err != nil {
+		return err
 	}
-	if heard == 0 {
-		return fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
-	}
-	s.alike = s.alike || len(slots) == 2 && slots[0] == slots[1] && s.config.Kind == lock.Semaphore
 	for i, slot := range slots {
 		if _, err := s.handles[i].do(ctx, lock.Release, Params{Name: name, Slot: int(slot)}); err != nil {
 			return err
@@ -62,6 +49,29 @@ func (s *Runner) try(ctx context.Context) error {
 		return s.tryTwo(ctx)
 	}
 	return nil
+}
+
+// tryBoth has two clients acquire a lock of two slots, and returns the slots that they were granted. These show whether
+// slots have numbers, and whether the clients use this broker at all.
+func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err error) {
+	heard := 0
+	s.listen(func(*wire.Command) { heard++ })
+	defer s.listen(nil)
+	for _, a := range s.handles[:2] {
+		r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: 2})
+		if err != nil {
+			return nil, err
+		}
+		if r.Held {
+			slots = append(slots, max(1, r.Slot))
+		}
+		s.alike = s.config.Kind == lock.Semaphore && (r.Held && r.Slot == 0 || s.about.Slotless())
+	}
+	if heard == 0 {
+		return nil, fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
+	}
+	s.alike = s.alike || len(slots) == 2 && slots[0] == slots[1] && s.config.Kind == lock.Semaphore
+	return slots, nil
 }
 
 // needless has a client release what it has released already. One that ends by itself then is not asked for the like again.
@@ -164,10 +174,10 @@ func (s *Runner) takes(name string) bool {
 }
 
 func (s *Runner) tries(name string) bool {
-	a := s.handles[0]
-	if a.ready(s.ctx) != nil || s.make(s.ctx, name, 1) != nil {
+	if s.startClients(s.ctx, 0) != nil || s.make(s.ctx, name, 1) != nil { // after a broker was replaced there are none
 		return false
 	}
+	a := s.handles[0]
 	r, err := a.do(s.ctx, lock.Acquire, Params{Name: name})
 	if err == nil && r.Held {
 		_, err = a.do(s.ctx, lock.Release, Params{Name: name, Slot: int(max(1, r.Slot))})

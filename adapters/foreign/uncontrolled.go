@@ -38,8 +38,8 @@ func (u *Uncontrolled) Add(o Uncontrolled) {
 	}
 }
 
-// Free reports whether the schedule decided everything that was to be decided. What is pipelined, or sent on a second
-// connection or behind an answer, still reaches the broker when it is chosen.
+// Free reports whether the schedule decided everything that was to be decided. A command that is pipelined, or sent on a
+// second connection or behind an answer, still reaches the broker when it is chosen.
 func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died+u.Disagreed == 0
 }

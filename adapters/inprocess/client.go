@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -17,8 +17,7 @@ import (
 type Lock interface {
 	// Acquire tries to get a slot of a lock: its number, counted from 1, or 0 if all are taken.
 	Acquire(ctx context.Context, name string) (slot int, err error)
-	// Verify tells whether this client still holds a slot. That its connection is gone is an answer, not
-	// an error.
+	// Verify tells whether this client still holds a slot. A lost connection is an answer, not an error.
 	Verify(ctx context.Context, name string, slot int) (held bool, err error)
 	// Release gives a slot back.
 	Release(ctx context.Context, name string, slot int) error
@@ -84,14 +83,14 @@ var ErrNoAdministrator = errors.New("no Administrator: expected Create, Destroy 
 // New makes a client, connected to the broker at an AMQP URL. The context ends when the client does.
 type New func(ctx context.Context, url string) (Lock, error)
 
-// Starter starts clients by a constructor. It implements [external.Starter].
+// Starter starts clients by a constructor. It implements [foreign.Starter].
 type Starter struct {
 	Name string
 	New  New
 }
 
 // Start makes a client. It is constructed with the first call, which says where the broker is.
-func (s Starter) Start(context.Context, int) (external.Client, error) {
+func (s Starter) Start(context.Context, int) (foreign.Client, error) {
 	c := &client{starter: s, jobs: make(chan func())}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c, nil
@@ -110,13 +109,13 @@ type client struct {
 }
 
 // Initialize makes the client and looks what it can do.
-func (c *client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
 	made, err := c.connect(ctx, in.URL)
 	if err != nil {
-		return external.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
+		return foreign.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}
 	c.lock = made
-	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
+	about := foreign.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
 	_, about.Waits = made.(Waiting)
 	_, about.Tokens = made.(Fencing)
 	_, about.Limits = made.(Limited)
@@ -166,11 +165,11 @@ func (c *client) connect(ctx context.Context, url string) (made Lock, err error)
 			_ = guarded("Close", made.Close) // nobody is there any more to be told
 		}
 	}()
-	return nil, fmt.Errorf("%w: %w", context.Cause(ctx), external.ErrLeft)
+	return nil, fmt.Errorf("%w: %w", context.Cause(ctx), foreign.ErrLeft)
 }
 
 // Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
-func (c *client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if before := c.busy.Load(); before != nil {
 		select {
 		case <-*before:
@@ -225,7 +224,7 @@ func (c *client) work(job func()) {
 }
 
 // call carries out one operation. said is the error of one that failed or whose result is unknown.
-func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r lock.Result, said string, err error) {
+func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock.Result, said string, err error) {
 	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
 	var n int
 	switch op {
@@ -264,7 +263,7 @@ func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r loc
 }
 
 // acquire acquires a lock in the way that the call asks for.
-func (c *client) acquire(ctx context.Context, p external.Params) (int, error) {
+func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	switch {
 	case p.Limit > 0:
 		return c.lock.(Limited).AcquireLimited(ctx, p.Name, p.Limit)
@@ -287,10 +286,10 @@ func (c *client) fenced(name string, slot int) (int64, error) {
 	return token, nil
 }
 
-// Token is the fencing token that came with what the last operation was granted. It implements [external.Fenced].
+// Token is the fencing token that came with what the last operation was granted. It implements [foreign.Fenced].
 func (c *client) Token() int64 { return c.token }
 
-// Explanation is the error of the last operation. It implements [external.Explainer].
+// Explanation is the error of the last operation. It implements [foreign.Explainer].
 func (c *client) Explanation() string { return c.said }
 
 // Kill is all of a crash that there can be: its connections are cut by whoever calls it.
@@ -301,7 +300,7 @@ func (c *client) Kill() error {
 }
 
 // Pause is not to be had.
-func (c *client) Pause() error { return external.ErrUnsupported }
+func (c *client) Pause() error { return foreign.ErrUnsupported }
 
 // Continue has nothing to do.
 func (c *client) Continue() error { return nil }
@@ -309,8 +308,8 @@ func (c *client) Continue() error { return nil }
 // closeLimit is how long closing a client may take.
 const closeLimit = 10 * time.Second
 
-// closing is how long a call that was left where it is may take to come to its end before the client is closed all
-// the same: a lock is called for one thing at a time.
+// closing is how long a call that was left where it is may take to end, since a lock is called for one thing at a time.
+// After that the client is closed all the same.
 const closing = time.Second
 
 // Close closes the client. One that was killed has lost its connections, and what it says to that is of

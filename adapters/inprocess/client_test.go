@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
 // late is a lock that can only be closed.
@@ -28,7 +28,7 @@ func TestNewNeverReturns(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err = c.Initialize(ctx, external.Setup{Client: "c1"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "has not returned") {
+	if _, err = c.Initialize(ctx, foreign.Setup{Client: "c1"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "has not returned") {
 		t.Errorf("a constructor that never returns: %v", err)
 	}
 	if err := c.Close(); err != nil {
@@ -46,7 +46,7 @@ func TestNewReturnsLate(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.Initialize(ctx, external.Setup{Client: "c1"}); err == nil || !strings.HasSuffix(err.Error(), "said") {
+	if _, err = c.Initialize(ctx, foreign.Setup{Client: "c1"}); err == nil || !strings.HasSuffix(err.Error(), "said") {
 		t.Errorf("a constructor that obeys its context: %v", err)
 	}
 }

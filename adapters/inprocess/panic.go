@@ -5,11 +5,11 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
 // Panic is a client's method that panicked, or ended its goroutine as t.FailNow does. errors.Is says that it is
-// [external.ErrDied]: the client is not used again. Goroutines that a client starts by itself can't be watched: a
+// [foreign.ErrDied]: the client is not used again. Goroutines that a client starts by itself can't be watched: a
 // panic in one of them ends the program.
 type Panic struct {
 	During string // the method, and the lock's name
@@ -25,8 +25,8 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("%s panicked: %v; at %s", p.During, p.Value, p.where())
 }
 
-// Unwrap is external.ErrDied.
-func (p *Panic) Unwrap() error { return external.ErrDied }
+// Unwrap is foreign.ErrDied.
+func (p *Panic) Unwrap() error { return foreign.ErrDied }
 
 // where is the first line of the stack that is not the runtime's.
 func (p *Panic) where() string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
 func TestGuarded(t *testing.T) {
@@ -23,7 +23,7 @@ func TestGuarded(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; want one line with %q", c.name, err, c.want)
 		}
-		if errors.Is(err, external.ErrDied) == (c.name == "error") {
+		if errors.Is(err, foreign.ErrDied) == (c.name == "error") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.name == "panic" && !strings.Contains(err.Error(), "panic_test.go:") {

@@ -1,4 +1,4 @@
-// Package measure puts a clock round the operations of locks on real servers: of one client alone, of many that each use a
-// lock of their own, of many that all want one, and from a holder's death to the next grant. How a server makes locks and
-// clients is for the server's package to say, by [Server], [Lock] and [Client]; what is done with them is the same for all.
+// Package measure measures the operations of locks on real servers, and the time from a holder's death to the next grant.
+// The operations are those of one client alone, of many clients with a lock each, and of many that contend for one. A
+// server's package makes locks and clients, by [Server], [Lock] and [Client]; the measurements are the same for all.
 package measure

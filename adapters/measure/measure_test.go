@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// table is a server whose locks are in memory. What is given back is there when it is asked for the second time.
+// table is a server with locks in memory. A returned slot can be acquired at the second attempt.
 type table struct {
 	room    int // for clients
 	mu      sync.Mutex

@@ -51,9 +51,10 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 	return l
 }
 
-// opaque reports whether a command may do more than what one sees of it: a transaction's commit does what came
-// before it, and messages go elsewhere than to the queue that they name. Where the order of messages counts, each that is sent does, as
-// somebody else may be told of it whatever he does, and so does what gives them back, or takes a queue from who consumes it.
+// opaque reports whether a command may do more than what one sees of it. A transaction's commit does what came before it,
+// and messages go elsewhere than to the queue that they name. If the order of messages counts, each message that is sent
+// may do more, as another client may be told of it whatever it does. A command that gives messages back, or takes a queue
+// from its consumer, may do so as well.
 func opaque(c *amqp.Command, ordered bool) bool {
 	switch c.Method {
 	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ChannelOpen, amqp.ConfirmSelect, amqp.TxSelect:

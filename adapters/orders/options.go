@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// option is something that can happen in a state: an action, or none where rest says so. That is what a client does
-// that takes no step, when nothing befalls it before its next one, if there is one; of client 0 it is the end.
+// option is something that can happen in a state: an action, or none if rest is set. A client rests if it takes no step,
+// and nothing befalls it before its next step, if it has one. The rest of client 0 is the end.
 type option struct {
 	scenario.Action
 	rest bool

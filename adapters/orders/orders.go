@@ -1,6 +1,6 @@
-// Package orders visits the orders in which the commands of somebody else's clients can reach a broker: path.go is the path of the
-// execution at hand and what is left to try on it, options.go what can happen next, label.go which steps depend on one another,
-// unsupported.go what clients did that this does not know well enough.
+// Package orders visits the orders in which the commands of external clients can reach a broker. The path of the execution
+// at hand, with the options that are still to be tried on it, is in path.go. The options of a state are in options.go, the
+// dependences of steps in label.go. Clients' acts that the reduction does not know well enough are in unsupported.go.
 package orders
 
 import (
@@ -50,8 +50,8 @@ type Options struct {
 	Naive bool // every order of commands, equivalent or not
 	// Faults are how many of each kind one execution may have: the broker does not restart in an exploration.
 	Faults sim.FaultBounds
-	// Preemptions is how often an execution may turn from a client that could go on to another; nil is any number. What
-	// befalls clients does not count. Every order is visited then, as is by Naive: with such a bound, an execution may be
+	// Preemptions is how often an execution may turn from a client that could go on to another; nil is any number. Events
+	// that befall clients do not count. Every order is visited then, as is by Naive: with such a bound, an execution may be
 	// within it and none of those that are equivalent to it.
 	Preemptions *int
 }
@@ -62,27 +62,28 @@ func New(o Options) *Explorer {
 	return &Explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions, runs: o.Runs}
 }
 
-// Visit visits the schedules of a scenario depth-first, with no memory but that of the path, by dynamic
-// partial order reduction (Flanagan and Godefroid, POPL 2005) with sleep sets: of executions that differ
-// only in the order of independent steps, it visits one.
+// Visit visits the schedules of a scenario depth-first, with no memory but that of the path. It uses dynamic partial order
+// reduction (Flanagan and Godefroid, POPL 2005) with sleep sets: of executions that differ only in the order of independent
+// steps, it visits one.
 //
-// Faults are choices as well. A client may, instead of taking its next step, die before or after its effect, lose its
-// connection, a channel or the reply; one that is done, or waits, may die or lose its connection then, or never. When
-// the broker notices that a client is gone is a step of its own, which has to come. So each fault is placed before and
+// Faults are choices as well. Instead of taking its next step, a client may die before or after the step's effect, or lose
+// its connection, a channel or the reply. A client that is done, or waits, may die or lose its connection then, or never.
+// When the broker notices that a client is gone is a step of its own, which has to come. So each fault is placed before and
 // after each step that it depends on, which is every one but for channels: those are their client's alone.
 //
-// Steps depend on each other if they are one client's; if they are about the same queue, unless both
-// publish or both declare passively; if both touch queues in administrative operations; if one ends a connection,
-// or does what is not known; and if one ends an operation, makes a queue or deletes one, and the other does
-// one of these or begins an operation. The last is what properties look at: they are judged by what the broker
-// has from the beginning of an operation to its end, and by which was over before which began. So whatever
-// properties an execution violates, one that is visited violates as well.
+// Steps of one client depend on each other. Steps about the same queue do, unless both publish or both declare passively.
+// Two steps that touch queues in administrative operations do. A step that ends a connection, or does something unknown,
+// depends on all others. Finally, call a step visible if it ends an operation, makes a queue or deletes one. It depends on
+// the other visible steps and on those that begin an operation. Properties look at these steps: they are judged by the
+// queues on the broker from an operation's beginning to its end, and by the order of operations that do not overlap. So
+// whatever properties an execution violates, one that is visited violates as well.
 //
-// As soon as a message is taken, or one is refused where others are not, all begins anew: from then on whatever sends messages, takes
-// them, gives them back or deletes queues depends on all steps, as anybody may be told of it, whatever he does.
+// The visit begins anew as soon as a message is taken, or one is refused where others are not. From then on a step that
+// sends messages, takes them, gives them back or deletes queues depends on all steps, as any client may be told of it,
+// whatever it does.
 //
-// It is complete if every client always did the same after the same answers, did nothing by itself, and depended on nothing
-// that the reduction ignores; [Exploration.Incomplete] says if it was seen that this does not hold.
+// It is complete if every client always did the same after the same answers, did nothing unasked, and depended on nothing
+// that the reduction ignores. If an execution showed otherwise, [Exploration.Incomplete] says so.
 //
 // visit may use the runner for other runs. Its error ends the exploration.
 func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Exploration, error) {

@@ -136,8 +136,7 @@ func (n *node) left(of actors) (option, bool) {
 	return option{}, false
 }
 
-// note notes what a step was. The same step is the same whenever it is taken, or somebody did something
-// that nobody told him to.
+// note notes what a step was. A step has the same label whenever it is taken. Otherwise a client did something unasked.
 func (e *Explorer) note(n *node, l label) {
 	e.astray = e.astray || n.known && n.label != l
 	n.label, n.known = l, true

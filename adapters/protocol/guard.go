@@ -106,7 +106,7 @@ func (g *Guard) under() (during string, any bool) {
 const Patience = 10 * time.Second
 
 // Watch does something with a protocol's machines. It ends with the first mistake, and where a call does not end: what was
-// being done is then left behind, as nothing can end it. What is done is to end when its context does.
+// being done is then left behind, as nothing can end it. The function has to end when its context does.
 func Watch[T any](ctx context.Context, g *Guard, patience time.Duration, do func(context.Context) (T, error)) (result T, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// mostCommands is how many commands it may take to open the connection and the channel that a client works on, which is
-// done before the first step of an execution, so that no bound of steps ends it.
+// mostCommands is how many commands it may take to open the connection and the channel that a client works on. They are
+// opened before the first step of an execution, so that no bound of steps ends that.
 const mostCommands = 64
 
 // machine is somebody else's implementation, guarded.
@@ -117,8 +117,8 @@ func (g *machine) last() amqp.Queue {
 	return max(l.A[len(l.A)-1], l.B[len(l.B)-1], l.Admin, l.Mutex)
 }
 
-// change calls a method that goes on, twice: a machine that decides by something else than its state and what it is told
-// would go on otherwise when a search comes back to that state.
+// change calls a method that goes on, twice. A machine that decides by something else than its state and its input would go
+// on otherwise when a search returns to that state.
 func (g *machine) change(m *amqplock.Machine, at method, op lock.Op, call func(*amqplock.Machine)) bool {
 	again, was := *m, m.Op
 	if !g.call(at, op, func() { call(m); call(&again) }) {

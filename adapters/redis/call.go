@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockproof/lockproof/histories/leftover"
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
@@ -22,17 +22,19 @@ type Space struct {
 	keys   *keys
 }
 
-// held is the length of a model's millisecond where nothing is to expire by itself: time is had pass by [Space.Advance].
-// The longest lease of a model, some hundred of them, is then hours.
+// held is the real length of a model's millisecond if nothing may expire by itself: only [Space.Advance] lets time
+// pass. The longest lease of a model, some hundred of them, then takes hours.
 const held = 100 * time.Second
 
 // Space is a new set of keys on the server.
 func (s *Server) Space() *Space {
-	prefix := "{lockproof:" + strings.ToLower(rand.Text()[:10]) + ":"
-	return &Space{s, prefix, held, &keys{server: s, prefix: prefix, known: make(map[string]bool)}}
+	mark, secret := leftover.Mark()
+	prefix := "{lockproof:" + mark + ":"
+	return &Space{s, prefix, held, &keys{server: s, prefix: prefix, secret: secret, known: make(map[string]bool)}}
 }
 
-// Lasting is the same keys with another length of a millisecond of the model: time.Millisecond has leases end by themselves.
+// Lasting is the same keys with another length of the model's millisecond: with time.Millisecond, leases end by
+// themselves.
 func (p *Space) Lasting(millisecond time.Duration) *Space {
 	return &Space{p.server, p.prefix, millisecond, p.keys}
 }
@@ -109,7 +111,7 @@ func (p *Space) script(ctx context.Context, c model.Command, key string, lease t
 	return valued(model.No, value, nil)
 }
 
-// text is what an entry says that a command makes.
+// text is the text of the entry that a command makes.
 func text(c model.Command) string { return model.Value{{ID: c.ID, Priority: c.Priority}}.String() }
 
 func flag(b bool) int {
@@ -134,10 +136,10 @@ func valued(class model.Class, s string, err error) (model.Reply, error) {
 	return model.Reply{Class: class, Value: v}, err
 }
 
-// noKey is what PTTL says of a key that is not there.
+// noKey is PTTL's answer for a missing key.
 const noKey = -2
 
-// age is what PTTL says.
+// age decodes PTTL's answer.
 func age(left time.Duration) model.Reply {
 	switch left {
 	case noKey:
@@ -148,8 +150,8 @@ func age(left time.Duration) model.Reply {
 	return model.Reply{Class: model.Timed}
 }
 
-// Advance has milliseconds of the model pass for all keys: each that expires is made to do so that much earlier, and is
-// deleted where its time is up. What the server does of itself when a key's time is up is not tried by it.
+// Advance lets milliseconds of the model pass for all keys: it brings each expiry nearer, and deletes keys whose time
+// is up. The server's own expiry is not tested by it.
 func (p *Space) Advance(ctx context.Context, ms int64) error {
 	left, err := p.Left(ctx)
 	for name, virtual := range left {
@@ -178,7 +180,7 @@ func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
 		if ttl == noKey {
 			continue
 		}
-		// What has passed in fact since it was set is too little to count.
+		// The real time since the key was set is too short to count.
 		left[strings.TrimPrefix(name, p.prefix)] = max(0, int64((ttl+p.scale-1)/p.scale))
 	}
 	return left, nil

@@ -7,12 +7,13 @@ import (
 
 	model "github.com/lockproof/lockproof/model/redis"
 	sim "github.com/lockproof/lockproof/sim/redis"
+	simulated "github.com/lockproof/lockproof/sim/redis/server"
 )
 
 // chainRounds is how many rounds of a hundred clients are played for an atlas: 300 take about three seconds.
 const chainRounds = 300
 
-// Figure is what the figure of that name in the atlas comes to here.
+// Figure is the value of the atlas's figure of that name on this server.
 func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	if name != sim.ChainFigure {
 		return "", fmt.Errorf("figure %q: expected %s", name, sim.ChainFigure)
@@ -20,8 +21,8 @@ func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	return s.Chains(ctx, chainRounds)
 }
 
-// Chains plays rounds of the text in which a hundred clients of a hundred priorities acquire one lock in any order, and says
-// how long the chains of thieves are. Every reply has to be the simulated server's.
+// Chains plays rounds of the text in which a hundred clients of a hundred priorities acquire one lock in any order.
+// It returns the lengths of the chains of thieves. Every reply has to equal the simulated server's.
 func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 	sum, longest := 0, 0
 	err := sim.ChainOrders(rounds, func(order []int) error {
@@ -36,10 +37,10 @@ func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 func (s *Server) chain(ctx context.Context, order []int) (length int, err error) {
 	keys := s.Space()
 	defer func() { err = errors.Join(err, keys.Sweep(context.WithoutCancel(ctx))) }()
-	var simulated model.Server
+	var store simulated.Server
 	for _, p := range order {
 		c := model.Command{Method: model.Steal, ID: model.NewID(uint8(p), 1), Priority: uint8(p), Lease: 1000}
-		want := simulated.Apply(c)
+		want := store.Apply(c)
 		got, err := keys.Do(ctx, c, "jobs")
 		if err != nil {
 			return length, err

@@ -1,5 +1,5 @@
-// Package redis is a real Redis: one that is found ([Find]) or started ([Start]), and connections to it that take the
-// model's commands and give the model's replies, so that what it says can be compared with the simulated server's. It
-// speaks through go-redis. Whatever it makes has a mark in its name, was not there before, and is deleted by
-// [Space.Sweep], or by the next run, should this one be killed.
+// Package redis is a real Redis, found ([Find]) or started ([Start]). Its connections take the model's commands and
+// return the model's replies, so that they can be compared with the simulated server's. It uses go-redis. Everything
+// that it makes has a mark in its name and did not exist before. [Space.Sweep] deletes it, or the next run after a
+// crash.
 package redis

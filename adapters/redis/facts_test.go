@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/redis"
-	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	"github.com/lockproof/lockproof/internal/redistest"
 	model "github.com/lockproof/lockproof/model/redis"
 	simredis "github.com/lockproof/lockproof/sim/redis"
 )
 
-// What real servers do, as the simulated one takes it for granted.
+// The facts of real servers on which the simulated one relies.
 
 var (
 	key    = model.Key{}
@@ -92,7 +92,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Who reads, compares and deletes in three steps deletes the next holder's entry; the script does not (FACTS R9).
+// A client that reads, compares and deletes in three steps deletes the next holder's entry; the script does not
+// (FACTS R9).
 func TestCompareAndDelete(t *testing.T) {
 	for _, atomic := range []bool{false, true} {
 		s := space(t, redistest.Shared(t))
@@ -115,7 +116,7 @@ func TestCompareAndDelete(t *testing.T) {
 	}
 }
 
-// SETNX without a lease, whose client dies before it sets one, is a lock for ever (FACTS R11).
+// SETNX without a lease, whose client dies before it sets one, locks forever (FACTS R11).
 func TestSetThenExpire(t *testing.T) {
 	s := space(t, redistest.Shared(t))
 	do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first})
@@ -129,9 +130,9 @@ func TestSetThenExpire(t *testing.T) {
 
 var rounds = flag.Int("rounds", 20, "how many rounds of 100 clients are played for the length of chains")
 
-// A hundred clients of a hundred priorities, in a random order: how long the chain of thieves is on a real server, which has to
-// give the simulated one's replies. That the mean is what the arithmetic says is tested where there is room for enough rounds;
-// here, that the rounds which the atlas plays are the simulated server's.
+// A hundred clients of a hundred priorities acquire in a random order on a real server, whose replies must equal the
+// simulated one's. This test checks the rounds that the atlas plays. Another one, with enough rounds, compares the
+// chains' mean length with the arithmetic.
 func TestChains(t *testing.T) {
 	real := redistest.Shared(t)
 	said, err := real.Chains(t.Context(), *rounds)
@@ -143,7 +144,7 @@ func TestChains(t *testing.T) {
 	p := model.Protocol{Options: model.Text()}
 	p.Lease = 1000
 	err = simredis.ChainOrders(*rounds, func(order []int) error {
-		length := p.Round(order)
+		length := simredis.Round(&p, order)
 		sum, longest = sum+length, max(longest, length)
 		return nil
 	})

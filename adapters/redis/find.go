@@ -43,18 +43,19 @@ type Server struct {
 	accounts bool // it has a set of the keys of runs
 }
 
-// go-redis says on standard error what becomes of its connections. What matters of it is in errors.
+// go-redis prints the state of its connections to standard error. Errors already have the important part.
 func init() { redis.SetLogger(quiet{}) }
 
 type quiet struct{}
 
-// Printf is what go-redis asks of a logger.
+// Printf implements the logger of go-redis.
 func (quiet) Printf(context.Context, string, ...any) {}
 
 // next is what to do about a server that does not answer.
 const next = "see that it runs and takes commands (redis-cli -u ADDRESS ping), or name another in " + EnvURL
 
-// Find is the server at url, else that which LOCKPROOF_REDIS_URL names, else one at the usual address of this machine.
+// Find returns the server at url, otherwise that of LOCKPROOF_REDIS_URL, otherwise one at the usual address of this
+// machine.
 func Find(ctx context.Context, url string) (*Server, error) {
 	named := cmp.Or(url, os.Getenv(EnvURL))
 	s, err := Dial(ctx, cmp.Or(named, usualURL))

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis"
 )
 
-// Errors say what was being done, where, and what to do next.
+// Errors have the action, the place, and the next step.
 func TestErrors(t *testing.T) {
 	for address, wants := range map[string][]string{
 		"redis://127.0.0.1:1/0": {"asking the Redis at 127.0.0.1:1", "refused", redis.EnvURL},

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/bound/boundtest"
 	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
 // TestHostile: a server that is silent, dribbles or never ends is given up, in bounded time and memory.

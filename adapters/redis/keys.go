@@ -11,14 +11,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/histories/leftover"
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// runsKey is a set of the keys that runs are about to make, by which the next run finds what a killed one has left. Redis
-// deletes it with its last member.
+// runsKey is a set of the keys that runs are about to make, by which the next run finds what a killed one has left. Each
+// key stands behind the secret of its run's mark. Without the secret any client that may write to the set could name any
+// key. Redis deletes it with its last member.
 const runsKey = "lockproof:runs"
 
-// A run lives while its key of that name behind the mark is there, which expires where nobody renews it.
+// A run lives while its key of that name behind the mark exists; the key expires without renewals.
 const (
 	livingKey  = "run}"
 	livingTime = time.Minute
@@ -26,12 +28,13 @@ const (
 )
 
 // marked is the mark of a run, with which a key of its begins.
-var marked = regexp.MustCompile(`^\{lockproof:[a-z2-7]{10}:`)
+var marked = regexp.MustCompile(`^\{lockproof:([a-z2-7]{10}):`)
 
 // keys are those that a run has on a server.
 type keys struct {
 	server *Server
 	prefix string
+	secret string // of the mark in the prefix
 
 	mu      sync.Mutex
 	known   map[string]bool
@@ -56,7 +59,8 @@ var claims = func() map[model.Method]bool {
 	return all
 }()
 
-// own makes names keys of this run before they are written. One that is there already is somebody else's, and is an error.
+// own registers names as keys of this run before they are written. An existing key belongs to another program, and is
+// an error.
 func (k *keys) own(ctx context.Context, names ...string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,7 +79,7 @@ func (k *keys) own(ctx context.Context, names ...string) error {
 			return fmt.Errorf("key %q is there already, and is somebody else's: it is left as it is; run it again", name)
 		}
 		if k.server.accounts {
-			if err := k.server.client.SAdd(ctx, runsKey, name).Err(); err != nil {
+			if err := k.server.client.SAdd(ctx, runsKey, k.secret+" "+name).Err(); err != nil {
 				return err
 			}
 		}
@@ -107,7 +111,7 @@ func (k *keys) live(ctx context.Context) error {
 		err = fmt.Errorf("key %q is there already, and is somebody else's: it is left as it is; run it again", name)
 	}
 	if err == nil && k.server.accounts {
-		err = client.SAdd(ctx, runsKey, name).Err()
+		err = client.SAdd(ctx, runsKey, k.secret+" "+name).Err()
 	}
 	if err == nil {
 		k.known[name], k.renewed = true, time.Now()
@@ -115,24 +119,27 @@ func (k *keys) live(ctx context.Context) error {
 	return err
 }
 
-// tidy deletes the keys of dead runs. It is an error if no account can be kept on the server: the set is somebody else's.
+// tidy deletes the keys of dead runs. It is an error if the server's set of runs belongs to another program.
 func (s *Server) tidy(ctx context.Context) error {
 	members, err := s.client.SMembers(ctx, runsKey).Result()
 	if err != nil {
 		return err
 	}
-	byRun := make(map[string][]string)
-	for _, name := range members {
-		mark := marked.FindString(name)
-		if mark == "" {
-			return fmt.Errorf("the set %s has the member %q, which no run of lockproof's has written", runsKey, name)
+	type run struct{ prefix, secret string }
+	byRun := make(map[run][]string)
+	for _, member := range members {
+		secret, name, _ := strings.Cut(member, " ")
+		mark := marked.FindStringSubmatch(name)
+		if mark == nil || !leftover.Proved(mark[1], secret) {
+			return fmt.Errorf("the set %s has the member %q, which no run of lockproof's has written", runsKey, member)
 		}
-		byRun[mark] = append(byRun[mark], name)
+		of := run{mark[0], secret}
+		byRun[of] = append(byRun[of], name)
 	}
-	for mark, names := range byRun {
-		alive, err := s.client.Exists(ctx, mark+livingKey).Result()
+	for of, names := range byRun {
+		alive, err := s.client.Exists(ctx, of.prefix+livingKey).Result()
 		if err == nil && alive == 0 {
-			err = s.remove(ctx, names)
+			err = s.remove(ctx, of.secret, names)
 		}
 		if err != nil {
 			return err
@@ -142,10 +149,10 @@ func (s *Server) tidy(ctx context.Context) error {
 }
 
 // remove deletes keys, and their names in the account.
-func (s *Server) remove(ctx context.Context, names []string) error {
+func (s *Server) remove(ctx context.Context, secret string, names []string) error {
 	members := make([]any, len(names))
 	for i, name := range names {
-		members[i] = name
+		members[i] = secret + " " + name
 	}
 	if err := s.client.Del(ctx, names...).Err(); err != nil {
 		return err
@@ -164,7 +171,7 @@ func (p *Space) Sweep(ctx context.Context) error {
 		return nil
 	}
 	s := p.keys.server
-	if err := s.remove(ctx, slices.Collect(maps.Keys(p.keys.known))); err != nil {
+	if err := s.remove(ctx, p.keys.secret, slices.Collect(maps.Keys(p.keys.known))); err != nil {
 		return fmt.Errorf("deleting the keys of this run on the Redis at %s: %w; they begin with %s", s.client.Options().Addr, err, p.prefix)
 	}
 	clear(p.keys.known)

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -91,7 +92,34 @@ func TestDeadRun(t *testing.T) {
 	}
 }
 
-// TestForeignAccount: a set of the account's name that is somebody else's stays as it is.
+// TestForgedAccount: a run deletes no key of another program because a client adds its name, whatever it is, to the
+// account.
+func TestForgedAccount(t *testing.T) {
+	s := server(t)
+	for _, member := range []string{"%s", "x %s", "aaaaaaaaaaaaaaaaaaaaaaaaaa %s", " %s"} {
+		const theirs = "{lockproof:aaaaaaaaaa:jobs}"
+		member = fmt.Sprintf(member, theirs)
+		if err := errors.Join(s.client.Set(t.Context(), theirs, "mine", 0).Err(), s.client.SAdd(t.Context(), runsKey, member).Err()); err != nil {
+			t.Fatal(err)
+		}
+		other, err := Dial(t.Context(), s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := other.Space()
+		if _, err := p.Do(t.Context(), model.Command{Method: model.Set, ID: model.NewID(1, 1)}, "jobs"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.client.Exists(t.Context(), theirs).Result(); n != 1 || err != nil {
+			t.Errorf("%q in the account deletes the key, %v", member, err)
+		}
+		if err := errors.Join(p.Sweep(t.Context()), other.Close(), s.client.Del(t.Context(), runsKey).Err()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestForeignAccount: another program's set of the same name stays as it is.
 func TestForeignAccount(t *testing.T) {
 	s := server(t)
 	if err := s.client.SAdd(t.Context(), runsKey, "theirs", "{lockproof:aaaaaaaaaa:jobs}").Err(); err != nil {

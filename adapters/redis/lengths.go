@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// What an answer may announce: go-redis makes room for it before any of it has come.
+// The bounds of announced lengths in an answer: go-redis allocates them before the data arrives.
 const (
 	maxText      = 16 << 20 // bytes of a text
 	maxElements  = 1 << 20  // of all lists of one answer
@@ -44,7 +44,7 @@ type lengths struct {
 	net.Conn
 	address  string
 	mu       sync.Mutex
-	line     []byte       // what has come of a line
+	line     []byte       // the received part of a line
 	rest     int          // bytes of a text, and the end of its line, that are to come
 	wrong    error        // why nothing more is read
 	elements atomic.Int64 // announced since the last byte that we sent

@@ -17,7 +17,7 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// Measured is the server as locks are measured on it. Where a lock stands on several, each is a set of keys of its own.
+// Measured is the server for measuring locks. For a lock on several servers, each is a set of keys.
 func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 	info, err := s.client.Info(ctx, "persistence").Result()
 	if err != nil {
@@ -116,7 +116,7 @@ type measuredClient struct {
 	commands    int
 }
 
-// priority is that of all clients: nobody takes the lock from another, and nobody has to be asked.
+// priority is that of all clients: no client takes the lock from another.
 const priority = 1
 
 // now is the client's clock, in milliseconds of the model.

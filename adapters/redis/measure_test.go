@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/measure"
-	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/lock"
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// TestMeasured: every reference is measured on a real server, as many commands as its protocol says; a dead holder's slot
-// is another's, of a lock that has a lease.
+// TestMeasured: every reference is measured on a real server, with as many commands as its protocol says. If the lock
+// has a lease, another client gets a dead holder's slot.
 func TestMeasured(t *testing.T) {
 	server, err := redistest.Shared(t).Measured(t.Context())
 	if err != nil {

@@ -77,8 +77,8 @@ func (n *node) dial(ctx context.Context) (*Server, error) {
 	}
 }
 
-// Restart kills a server that was started here, as a machine's loss of memory does, and starts it again with what it has
-// on disk.
+// Restart kills a server that was started here, so that it loses its memory, and starts it again with its data on
+// disk.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.node == nil {
 		return errors.New("restarting a Redis that was not started here")
@@ -109,7 +109,7 @@ func (n *node) stop() error {
 	return n.folder.Remove()
 }
 
-// freePort is a port on which nobody listens now.
+// freePort is a port without a listener.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockproof/lockproof/adapters/redis"
-	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	"github.com/lockproof/lockproof/internal/redistest"
 	model "github.com/lockproof/lockproof/model/redis"
+	simulated "github.com/lockproof/lockproof/sim/redis/server"
 )
 
 // step is a command of a sequence, or time that passes where Method is 0.
@@ -22,7 +23,7 @@ type step struct {
 
 var locks = [...]string{"jobs", "jobs.1"}
 
-// steps draws sequences of commands of several clients, who mix all of them on two locks: what no sensible client does, too.
+// steps draws sequences of commands of several clients, which mix all commands on two locks, also in senseless ways.
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	if rapid.IntRange(0, 4).Draw(t, "what") == 0 {
 		return step{passes: rapid.Int64Range(1, 12).Draw(t, "ms")}
@@ -52,8 +53,8 @@ var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	return step{command: c}
 }), 1, 40)
 
-// Random sequences of commands come to the same on the simulated server and on a real Redis: every reply, and in the end
-// every key with the time that it has left. -rapid.checks says how many are tried.
+// Random sequences of commands have equal results on the simulated server and on a real Redis: every reply, and
+// finally every key with its remaining time. -rapid.checks is the number of sequences.
 func TestRandomCommands(t *testing.T) {
 	s := redistest.Shared(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,19 +72,19 @@ func compare(ctx context.Context, s *redis.Server, sequence []step) (err error) 
 			err = swept
 		}
 	}()
-	var sim model.Server
+	var store simulated.Server
 	var said strings.Builder
 	for _, st := range sequence {
 		if st.passes > 0 {
 			fmt.Fprintf(&said, "%d ms pass\n", st.passes)
-			sim.Advance(st.passes)
+			store.Advance(st.passes)
 			if err := real.Advance(ctx, st.passes); err != nil {
 				return err
 			}
 			continue
 		}
 		lock := locks[st.command.Key.Lock]
-		want := sim.Apply(st.command)
+		want := store.Apply(st.command)
 		got, err := real.Do(ctx, st.command, lock)
 		if err != nil {
 			return fmt.Errorf("%s%w", &said, err)
@@ -95,7 +96,7 @@ func compare(ctx context.Context, s *redis.Server, sequence []step) (err error) 
 	}
 	left, err := real.Left(ctx)
 	want := make(map[string]int64)
-	for k, ms := range sim.Left() {
+	for k, ms := range store.Left() {
 		want[strings.TrimPrefix(k.Name(locks[k.Lock]), "{")] = ms
 	}
 	if err == nil && !maps.Equal(left, want) {

@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Replay takes the steps of a trace, which the simulator made, on a real Redis: each client's commands in the recorded order,
-// compared at every reply. Since a client's machine is a function of the replies, of its clock and of the messages that it
-// takes, equal replies are the same execution: messages and clocks are the trace's. Several servers are several sets of
-// keys on one, which serves for commands and outcomes, and not for their failures.
+// Replay carries out the steps of a simulated trace on a real Redis: each client's commands in the recorded order,
+// compared at every reply. A client's machine is a function of the replies, of its clock and of its messages;
+// messages and clocks are the trace's, so equal replies are the same execution. Several servers are several sets of
+// keys on one, which is enough for commands and results, but not for failures.
 //
-// The recorded time passes as [Space.Advance] has it: no lease is waited for. A restart is left to tests of their own, as
-// the server is somebody's.
+// [Space.Advance] lets the recorded time pass, without waiting for leases. Restarts are left to separate tests, since
+// the server may have other users.
 func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: s.Version, Steps: len(t.Steps)}
 	if t.Restarts() {

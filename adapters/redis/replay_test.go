@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/redis/redistest"
-	"github.com/lockproof/lockproof/adapters/replaytest"
+	"github.com/lockproof/lockproof/internal/redistest"
+	"github.com/lockproof/lockproof/internal/replaytest"
 	"github.com/lockproof/lockproof/model/lock"
 	model "github.com/lockproof/lockproof/model/redis"
 	_ "github.com/lockproof/lockproof/sim/redis"
@@ -33,7 +33,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A trace that the server does not come to is told from one that it does.
+// A replay reports a trace with which the server disagrees.
 func TestReplayDisagrees(t *testing.T) {
 	s := redistest.Shared(t)
 	tr, v := replaytest.Trace(t, lock.TargetNamed("short-lease"))

@@ -13,10 +13,10 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/lockproof/lockproof/adapters/redis"
-	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	"github.com/lockproof/lockproof/internal/redistest"
 )
 
-// What a lock loses, or is not told, of servers that are set up in other ways than the simulated one.
+// The losses of a lock, and the missing notices, on servers that are configured otherwise than the simulated one.
 
 // client is a connection to a server, for commands that no lock sends.
 func client(t *testing.T, s *redis.Server) *goredis.Client {
@@ -41,7 +41,7 @@ func took(t *testing.T, c *goredis.Client, who string, lease time.Duration) bool
 	return ok
 }
 
-// until waits for what comes of itself.
+// until waits for a condition.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -51,7 +51,7 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// passing is a script that has the server's clock go on by so many milliseconds, and tells what it has of the key then.
+// passing is a script that lets the server's clock run for some milliseconds, and then returns the state of the key.
 const passing = `
 local function now() local t = redis.call('TIME') return t[1] * 1000 + math.floor(t[2] / 1000) end
 local began = now()
@@ -97,7 +97,7 @@ func replicated(t *testing.T) (master, replica *redis.Server) {
 	return master, replica
 }
 
-// promote has a replica follow nobody any more.
+// promote makes a replica a master.
 func promote(t *testing.T, replica *goredis.Client) {
 	t.Helper()
 	if err := replica.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
@@ -113,12 +113,12 @@ func kill(t *testing.T, c *goredis.Client) {
 	}
 }
 
-// A lease is granted again within its time by a replica that was cut off and is promoted. WAIT says that nobody follows, and
+// A replica that was cut off and is promoted grants a live lease again. WAIT reports that no replica follows, and
 // undoes nothing (FACTS R5).
 func TestReplicaThatWasCutOff(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
-	if err := r.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // where nobody is
+	if err := r.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // no server is there
 		t.Fatal(err)
 	}
 	if !took(t, m, "c1", time.Minute) {
@@ -137,7 +137,7 @@ func TestReplicaThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A replica that only stood still reads what its master had sent it, after that one's death: nothing is lost (FACTS R6).
+// A replica that was merely paused still reads what its master sent before it died: nothing is lost (FACTS R6).
 func TestReplicaThatStoodStill(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
@@ -203,7 +203,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// Nobody is told that a lease has ended when it does, but when the server comes across the key: here, as somebody asks (FACTS R8).
+// A notice of an expiry comes when the server finds the key, not when the lease ends: here, at a client's read (FACTS
+// R8).
 func TestNoticeOfExpiry(t *testing.T) {
 	s := redistest.Private(t, "--save", "", "--notify-keyspace-events", "Ex", "--enable-debug-command", "yes")
 	c := client(t, s)
@@ -241,8 +242,8 @@ func TestNoticeOfExpiry(t *testing.T) {
 	}
 }
 
-// A lease is kept as the moment of the wall clock at which it ends: whoever sets that clock shortens or prolongs it (FACTS R10).
-// The clock itself is left alone here.
+// A lease is stored as the moment of the wall clock at which it ends: setting that clock shortens or prolongs it
+// (FACTS R10). The test leaves the clock alone.
 func TestLeaseEndsByWallClock(t *testing.T) {
 	c := client(t, redistest.Private(t, "--save", ""))
 	const lease = 10_000
@@ -258,7 +259,7 @@ return {before, redis.call('PEXPIRETIME', KEYS[1]), now()}`, []string{"{jobs}"},
 	if end := got[1] - lease; end > got[2] || end < got[0]-1000 {
 		t.Errorf("a lease of %d ms from %d to %d ends at %d", lease, got[0], got[2], got[1])
 	}
-	// What a clock that was set forward does to it: its end lies in the past.
+	// A clock that is set forward puts the lease's end into the past.
 	if err := c.PExpireAt(t.Context(), "{jobs}", time.UnixMilli(got[1]-2*lease)).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package stress is what all stress of a lock on a real broker has in common: clients that begin each round
-// at one instant, what they do in a round, and the history of it, written down as it happens. Who the clients
-// are, and how they reach the broker, is for those who use it to say.
+// Package stress is the common part of all stress of a lock on a real broker. Its clients begin each round at one instant.
+// It says what they do in a round, and writes the history as it happens. Packages that use it supply the clients and their
+// way to the broker.
 package stress

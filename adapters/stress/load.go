@@ -26,8 +26,8 @@ type Load struct {
 	Progress func(rounds, of int)
 }
 
-// Fit is as much of the load as a lock type can bear: a true mutex has no slots that can be made, and no
-// lock but a semaphore has more than one.
+// Fit is as much of the load as a lock type can bear. A true mutex has no slots that can be made. Only a semaphore has more
+// than one.
 func (l Load) Fit(kind lock.Kind) Load {
 	switch kind {
 	case lock.Mutex:

@@ -10,7 +10,7 @@ import (
 // Client is whoever does a [Part].
 type Client interface {
 	// Call carries out an operation and says what it came to: Pending where it stays without an answer.
-	// slots is how many to create, add or remove. What is verified and released is what it holds.
+	// slots is how many to create, add or remove. A verify and a release are for the slot that the client holds.
 	Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	// Holds reports whether the client believes that it holds a slot.
 	Holds() bool
@@ -42,8 +42,8 @@ func (p *Part) Play(ctx context.Context, c Client) {
 // Dies chooses whether the client dies in, or after, an operation.
 func (p *Part) Dies() bool { return p.Random.Float64() < p.load.Crashes }
 
-// use acquires the lock, holds it while it verifies a few times, and releases it. What it could not release
-// in the last round it still has.
+// use acquires the lock, holds it while it verifies a few times, and releases it. A slot that it could not release in the
+// last round it still has.
 func (p *Part) use(ctx context.Context, c Client) {
 	if !c.Holds() {
 		c.Call(ctx, lock.Acquire, 0)

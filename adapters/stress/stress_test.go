@@ -37,7 +37,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// Nobody begins a round before all have ended the one before, and those who leave are not waited for.
+// A client begins a round only when all have ended the one before. The barrier does not wait for clients that leave.
 func TestBarrier(t *testing.T) {
 	load := stress.Load{Clients: 3, Rounds: 50}
 	b := load.Barrier()
@@ -74,7 +74,7 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// Who waits in vain goes on when the run is over.
+// A client that waits in vain goes on when the run is over.
 func TestBarrierEnds(t *testing.T) {
 	load := stress.Load{Clients: 2, Rounds: 1}
 	ctx, cancel := context.WithCancel(t.Context())

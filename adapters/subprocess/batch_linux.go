@@ -7,9 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setBatch takes all of our threads, and with them the programs started from now on, for batch jobs (SCHED_BATCH, sched(7)), or as
-// usual again: one that wakes up then does not interrupt whoever is at work. A client and we wake each other up for every command, and
-// what comes first is of no interest. It is false where nothing has changed: the system does not allow it, or somebody else has decided.
+// setBatch makes all of our threads, and the programs started from now on, batch jobs (SCHED_BATCH, sched(7)), or usual
+// ones again. A batch job that wakes up does not interrupt the one that is at work. A client and we wake each other up for
+// every command, and their order is of no interest. The result is false if the system does not allow it, or if somebody
+// else has decided.
 func setBatch(batch bool) (changed bool) {
 	from, to := uint32(unix.SCHED_BATCH), uint32(unix.SCHED_NORMAL)
 	if batch {

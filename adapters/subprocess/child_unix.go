@@ -94,7 +94,7 @@ func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 
 // drainLimit is how long is read on what a dead program has printed. Its pipes end at once, unless
 // something that left its group still has them.
-const drainLimit = time.Second
+const drainLimit = 5 * time.Second
 
 // wait waits until the process has ended and ends what is left of its group.
 func (c *child) wait(until func() string) {

@@ -12,12 +12,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Client is one process. It implements [external.Client].
+// Client is one process. It implements [foreign.Client].
 type Client struct {
 	starter *Starter
 	name    string
@@ -49,7 +49,7 @@ type Client struct {
 const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
-func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
 	c.secrets.AddAddress(in.URL)
 	for name, value := range in.Options {
 		c.secrets.AddOption(name, fmt.Sprint(value))
@@ -57,7 +57,7 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	if c.child == nil {
 		child, err := c.starter.start(ctx, in.URL)
 		if err != nil {
-			return external.About{}, err
+			return foreign.About{}, err
 		}
 		c.begun(child)
 	}
@@ -74,11 +74,11 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	r, err := c.Do(ctx, "initialize", initialize{Version, in.Client, in.Lock.String(), in.URL, options})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return external.About{}, c.protocolError(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
+		return foreign.About{}, c.protocolError(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
 	case err != nil:
-		return external.About{}, err
+		return foreign.About{}, err
 	case r.Error != nil:
-		return external.About{}, c.protocolError(r.Error.Error())
+		return foreign.About{}, c.protocolError(r.Error.Error())
 	}
 	about, err := aboutOf(r.Result)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Client) begun(child *child) {
 }
 
 // Call carries out one operation.
-func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	c.said, c.token = "", 0
 	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
 	switch {
@@ -126,10 +126,10 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 }
 
 // Explanation is the message of the error that the last operation was answered with. It implements
-// [external.Explainer].
+// [foreign.Explainer].
 func (c *Client) Explanation() string { return c.said }
 
-// Token is the fencing token that came with what the last operation was granted. It implements [external.Fenced].
+// Token is the fencing token that came with what the last operation was granted. It implements [foreign.Fenced].
 func (c *Client) Token() int64 { return c.token }
 
 // Forks reports whether its program says that it forks.
@@ -178,7 +178,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 // errKilled is the error of calls of a client that we have killed.
 var errKilled = errors.New("the client was ended")
 
-// send writes a call. What becomes of one that can't be written, the reader will find out.
+// send writes a call. The reader will find out what becomes of one that can't be written.
 func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	answer := make(chan *Reply, 1)
 	line, err := c.begin(method, parameters, answer)
@@ -247,7 +247,7 @@ func (c *Client) Kill() error {
 // Pause stops the process group.
 func (c *Client) Pause() error {
 	if c.child == nil {
-		return external.ErrUnsupported
+		return foreign.ErrUnsupported
 	}
 	c.child.pause()
 	return nil

@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-var setup = external.Setup{Client: "c1", Lock: lock.Semaphore, URL: "amqp://guest:guest@127.0.0.1:1/%2F"}
+var setup = foreign.Setup{Client: "c1", Lock: lock.Semaphore, URL: "amqp://guest:guest@127.0.0.1:1/%2F"}
 
 func starter(name string) *subprocess.Starter {
 	return &subprocess.Starter{Command: "exec '" + os.Args[0] + "'", Env: []string{role + "=" + name, "EXTRA=1", "GORACE=atexit_sleep_ms=0"}}
@@ -64,15 +64,15 @@ func TestWell(t *testing.T) {
 	}
 	for _, step := range []struct {
 		op   lock.Op
-		p    external.Params
+		p    foreign.Params
 		want lock.Result
 	}{
-		{lock.Create, external.Params{Name: "jobs", Slots: 2}, lock.Result{Outcome: lock.Done}},
-		{lock.Acquire, external.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
-		{lock.Verify, external.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
-		{lock.Release, external.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Slot: 1}},
-		{lock.Count, external.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Slots: 2}},
-		{lock.Wait, external.Params{Name: "jobs", Slot: 2}, lock.Result{Outcome: lock.Done, Slot: 2}},
+		{lock.Create, foreign.Params{Name: "jobs", Slots: 2}, lock.Result{Outcome: lock.Done}},
+		{lock.Acquire, foreign.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
+		{lock.Verify, foreign.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
+		{lock.Release, foreign.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Slot: 1}},
+		{lock.Count, foreign.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Slots: 2}},
+		{lock.Wait, foreign.Params{Name: "jobs", Slot: 2}, lock.Result{Outcome: lock.Done, Slot: 2}},
 	} {
 		if got, err := c.Call(t.Context(), step.op, step.p); err != nil || got != step.want {
 			t.Errorf("%s: %+v %v, expected %+v", step.op, got, err, step.want)
@@ -170,7 +170,7 @@ func ask(ctx context.Context, c *subprocess.Client) (lock.Result, error) {
 	if _, err := c.Initialize(ctx, setup); err != nil {
 		return lock.Result{}, err
 	}
-	return c.Call(ctx, lock.Acquire, external.Params{Name: "jobs"})
+	return c.Call(ctx, lock.Acquire, foreign.Params{Name: "jobs"})
 }
 
 // judge looks whether an error is of the kind that is expected and says so in one line.
@@ -179,7 +179,7 @@ func judge(t *testing.T, err error, kind any, says string) {
 	if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", kind) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%T: %v\nexpected a %T that says %s", err, err, kind, says)
 	}
-	if _, died := kind.(*subprocess.ExitError); died != errors.Is(err, external.ErrDied) {
+	if _, died := kind.(*subprocess.ExitError); died != errors.Is(err, foreign.ErrDied) {
 		t.Errorf("%v: the kind of end can't be told", err)
 	}
 }
@@ -192,7 +192,7 @@ func TestAnswersTwice(t *testing.T) {
 		if err != nil {
 			break
 		}
-		_, err = c.Call(t.Context(), lock.Count, external.Params{Name: "jobs"})
+		_, err = c.Call(t.Context(), lock.Count, foreign.Params{Name: "jobs"})
 	}
 	judge(t, err, &subprocess.ProtocolError{}, "answered call 2 twice")
 }
@@ -210,12 +210,12 @@ func TestHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	r, err := c.Call(ctx, lock.Acquire, external.Params{Name: "jobs"})
+	r, err := c.Call(ctx, lock.Acquire, foreign.Params{Name: "jobs"})
 	want := lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	if err != nil || r != want {
 		t.Errorf("%+v %v", r, err)
 	}
-	if r, err := c.Call(ctx, lock.Count, external.Params{Name: "jobs"}); err != nil || r != want {
+	if r, err := c.Call(ctx, lock.Count, foreign.Params{Name: "jobs"}); err != nil || r != want {
 		t.Errorf("a call after one that was given up: %+v %v", r, err)
 	}
 }
@@ -228,7 +228,7 @@ func TestKill(t *testing.T) {
 	}
 	results := make(chan lock.Result)
 	go func() {
-		r, err := c.Call(t.Context(), lock.Acquire, external.Params{Name: "jobs"})
+		r, err := c.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"})
 		if err != nil {
 			t.Error(err)
 		}
@@ -253,7 +253,7 @@ func TestPause(t *testing.T) {
 	}
 	for stopped := false; !stopped; { // a signal may reach a process that is running a little later
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		r, err := c.Call(ctx, lock.Acquire, external.Params{})
+		r, err := c.Call(ctx, lock.Acquire, foreign.Params{})
 		cancel()
 		if err != nil {
 			t.Fatalf("a stopped client answers: %+v %v", r, err)
@@ -263,7 +263,7 @@ func TestPause(t *testing.T) {
 	if err := c.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Call(t.Context(), lock.Count, external.Params{}); err != nil || r.Slots != 2 { // the late answer is waited for
+	if r, err := c.Call(t.Context(), lock.Count, foreign.Params{}); err != nil || r.Slots != 2 { // the late answer is waited for
 		t.Errorf("it did not go on: %+v %v", r, err)
 	}
 	if err := c.Pause(); err != nil {

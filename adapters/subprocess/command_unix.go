@@ -12,8 +12,8 @@ import (
 // plain is a command line that tells a shell no more than a program and its arguments.
 var plain = regexp.MustCompile(`^[\w@%+:,./-]+( +[\w@%+:,./=-]+)*$`)
 
-// commandOf is the process for a command line: the program itself where a shell would only start it, as a shell takes a third
-// as long to start as a program in Go; otherwise a shell.
+// commandOf is the process for a command line: the program itself if a shell would only start it, otherwise a shell. A
+// shell takes a third as long to start as a program in Go.
 func commandOf(line, dir string) *exec.Cmd {
 	if !plain.MatchString(line) {
 		return shellFor(line)

@@ -34,8 +34,8 @@ func init() {
 
 var childOf = regexp.MustCompile(`child (\d+) of`)
 
-// TestDetached: a process that has left the group and the session of its program is ended when the last program of its starter
-// has ended, and that is said; one of another starter goes on.
+// TestDetached: a process has left the group and the session of its program. It is ended, with a message, when the last
+// program of its starter has ended. A process of another starter goes on.
 func TestDetached(t *testing.T) {
 	var said, others bytes.Buffer
 	s, other := starter("detaches"), starter("detaches")

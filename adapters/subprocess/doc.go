@@ -2,9 +2,9 @@
 // standard input and output, one message a line, one process a client. README.md describes the protocol; protocol.go has
 // its calls and reads their answers, read.go matches an answer with its call.
 //
-// A [Client] is what package external plays scenarios with. Its process leads a process group of its own,
-// so that whatever it starts ends with it, and a shell of three lines watches over the group: it ends it
-// when this program dies, of whatever cause.
+// A [Client] is what package foreign plays scenarios with. Its process leads a process group of its own, so that whatever
+// it starts ends with it. A shell of three lines watches over the group, and ends it when this program dies, of whatever
+// cause.
 //
 // A program may say that it forks: then one process of it, which is no client, forks those that are needed (fork.go).
 //

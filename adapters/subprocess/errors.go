@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
 // ProtocolError is a client that broke the protocol. The run cannot go on with it: it is ended.
@@ -17,8 +17,8 @@ type ProtocolError struct {
 // Error is the error in one line.
 func (b *ProtocolError) Error() string { return oneLine(b.During, b.Why, b.Stderr) }
 
-// ExitError is a client that ended by itself. What its operation came to is unknown; errors.Is says that it
-// is [external.ErrDied].
+// ExitError is a client that ended by itself. The outcome of its operation is unknown; errors.Is says that it is
+// [foreign.ErrDied].
 type ExitError struct {
 	During string
 	How    string // its exit status or signal
@@ -28,8 +28,8 @@ type ExitError struct {
 // Error is the exit in one line.
 func (d *ExitError) Error() string { return oneLine(d.During, "the process ended: "+d.How, d.Stderr) }
 
-// Unwrap is external.ErrDied.
-func (d *ExitError) Unwrap() error { return external.ErrDied }
+// Unwrap is foreign.ErrDied.
+func (d *ExitError) Unwrap() error { return foreign.ErrDied }
 
 func oneLine(during, why string, stderr []string) string {
 	said := "its standard error is empty"

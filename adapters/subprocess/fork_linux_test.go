@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -125,10 +125,10 @@ func TestForked(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled(t, func() bool { return syscall.Kill(processes[0], 0) != nil }, "a process is there that was killed") // who forked it takes it in
-	if got, err := two.Call(t.Context(), lock.Acquire, external.Params{Name: "jobs"}); err != nil || got.Reason != lock.Crashed {
+	if got, err := two.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"}); err != nil || got.Reason != lock.Crashed {
 		t.Errorf("%+v %v: expected that it has crashed", got, err)
 	}
-	if got, err := three.Call(t.Context(), lock.Acquire, external.Params{Name: "jobs"}); err != nil || !got.Held {
+	if got, err := three.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"}); err != nil || !got.Held {
 		t.Errorf("%+v %v: expected that it holds the lock", got, err)
 	}
 	for _, c := range []*subprocess.Client{first, two, three} {
@@ -166,12 +166,12 @@ func TestForkedPaused(t *testing.T) {
 	if err := c.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Call(t.Context(), lock.Acquire, external.Params{Name: "jobs"}); err != nil || !got.Held {
+	if got, err := c.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"}); err != nil || !got.Held {
 		t.Errorf("%+v %v: expected that it goes on", got, err)
 	}
 }
 
-// TestForksBadly: whoever says that it forks, and does not, is told what was expected.
+// TestForksBadly: if a program says that it forks, and does not, the error says what was expected.
 func TestForksBadly(t *testing.T) {
 	for name, want := range map[string]string{
 		"forks and stays in the group":  "expected it to lead one of its own, by setpgid(0, 0)",
@@ -180,13 +180,14 @@ func TestForksBadly(t *testing.T) {
 		"refuses to fork":               "too many",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := starter(name)
 			first := begin(t, s)
 			if _, err := first.Initialize(t.Context(), setup); err != nil {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(name, "forks nobody") || strings.HasPrefix(name, "forks without") {
-				s.Limit = 200 * time.Millisecond // it is waited for so long
+				s.Limit = 3 * time.Second // it is waited for so long, and the answer of a busy machine too
 			}
 			c := more(t, s)
 			_, err := c.Initialize(t.Context(), setup)

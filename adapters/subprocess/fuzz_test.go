@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -41,7 +41,7 @@ func interpret(t *testing.T, line []byte) {
 		t.Errorf("%s is %+v", line, about)
 	}
 	for _, op := range lock.Semaphore.Operations() {
-		got, err := resultOf(op, external.Params{Name: "jobs", Slot: 1}, r.Result)
+		got, err := resultOf(op, foreign.Params{Name: "jobs", Slot: 1}, r.Result)
 		if err == nil && (got.Outcome != lock.Done || op == lock.Acquire && got.Held != (got.Slot > 0)) {
 			t.Errorf("%s of %s is %+v", op, line, got)
 		}

@@ -23,8 +23,9 @@ while read -r what group; do
 done
 for group in $groups; do kill -KILL -"$group"; done
 for round in 1 2 3; do
-	for process in /proc/[0-9]*; do
-		if grep -qF "$0" "$process/environ" 2>/dev/null; then kill -KILL "${process#/proc/}"; fi
+	for process in $(grep -lF "$0" /proc/[0-9]*/environ 2>/dev/null); do
+		process=${process#/proc/}
+		kill -KILL "${process%/environ}"
 	done
 done`
 
@@ -59,7 +60,7 @@ func (g *guard) end(group int) {
 	_ = g.tell("ended", group) // where that fails, the next that begins is told so
 }
 
-// tell tells the guard of a group. Where there is none, or somebody has ended it, another is told of all.
+// tell tells the guard of a group. If there is none, or it was ended, another guard starts and is told of all groups.
 func (g *guard) tell(what string, group int) error {
 	if g.cmd != nil {
 		if _, err := fmt.Fprintln(g.orders, what, group); err == nil {

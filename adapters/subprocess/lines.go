@@ -18,8 +18,8 @@ type lineReader struct{ *bufio.Reader }
 
 func newLineReader(r io.Reader) lineReader { return lineReader{bufio.NewReaderSize(r, MaxLine+1)} }
 
-// next is the next line without its end, valid until the next call. What comes after the last line's end is
-// no line: the program died while it printed.
+// next is the next line without its end, valid until the next call. Text after the last line's end is no line: the program
+// died while it printed.
 func (r lineReader) next() ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	switch {

@@ -13,9 +13,10 @@ var left struct {
 	batch     bool
 }
 
-// LeaveProcessors has us run as a batch job (SCHED_BATCH, where there is such a thing), and on half of the processors unless
-// GOMAXPROCS says on how many, until done is called: the clients' programs have the others. all is how many there are. What we do for a
-// client is short, and mostly one thing after another: on two processors, waking each other up takes as long as the work itself.
+// LeaveProcessors has us run as a batch job (SCHED_BATCH, if there is such a thing) until done is called. We then run on
+// half of the processors, unless GOMAXPROCS says on how many: the clients' programs have the others. all is how many there
+// are. Our work for a client is short, and mostly one thing after another: on two processors, waking each other up takes as
+// long as the work itself.
 func LeaveProcessors() (all int, done func()) {
 	left.mu.Lock()
 	defer left.mu.Unlock()

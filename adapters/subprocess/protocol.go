@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -64,7 +64,7 @@ type params struct {
 }
 
 // ParamsOf are the parameters that an operation takes, and no others, as they are written.
-func ParamsOf(op lock.Op, p external.Params) any {
+func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
 	switch op {
 	case lock.Acquire:
@@ -107,7 +107,7 @@ type Example struct {
 
 // Examples are those of initialize and of every operation.
 func Examples() []Example {
-	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
+	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
 	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Forks: true}
 	all := []Example{{}}
@@ -115,8 +115,8 @@ func Examples() []Example {
 		about.Operations = append(about.Operations, op.String())
 		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
 		if op == lock.Acquire { // of those that say "timeouts":true, "tokens":true and "limits":true
-			soon := ParamsOf(op, external.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
-			limited := ParamsOf(op, external.Params{Name: p.Name, Limit: 2})
+			soon := ParamsOf(op, foreign.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
+			limited := ParamsOf(op, foreign.Params{Name: p.Name, Limit: 2})
 			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)},
 				Example{op.String(), limited, results(op, p)})
 		}
@@ -126,7 +126,7 @@ func Examples() []Example {
 }
 
 // results are those that an operation may have.
-func results(op lock.Op, p external.Params) []any {
+func results(op lock.Op, p foreign.Params) []any {
 	yes, no := true, false
 	switch op {
 	case lock.Acquire:
@@ -140,7 +140,7 @@ func results(op lock.Op, p external.Params) []any {
 }
 
 // fenced are those of an acquire with fencing tokens.
-func fenced(p external.Params) []any {
+func fenced(p foreign.Params) []any {
 	all := results(lock.Acquire, p)
 	granted := all[0].(result)
 	granted.Token = 34
@@ -151,7 +151,7 @@ func fenced(p external.Params) []any {
 // expected are an operation's results in words, with n for numbers.
 func expected(op lock.Op) string {
 	var words []string
-	for _, r := range results(op, external.Params{}) {
+	for _, r := range results(op, foreign.Params{}) {
 		data, err := json.Marshal(r)
 		if err != nil {
 			panic(err) // there is nothing in it that can't be written
@@ -185,12 +185,12 @@ func decode(line []byte) (*Reply, error) {
 }
 
 // aboutOf reads the result of initialize.
-func aboutOf(result jsontext.Value) (external.About, error) {
+func aboutOf(result jsontext.Value) (foreign.About, error) {
 	var in begun
 	if err := json.Unmarshal(result, &in); err != nil {
-		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
+		return foreign.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits}
+	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {
@@ -217,7 +217,7 @@ func aboutOf(result jsontext.Value) (external.About, error) {
 }
 
 // Outcome is what an operation came to by its answer. The error is for an answer that can't be one.
-func Outcome(op lock.Op, p external.Params, r *Reply) (lock.Result, error) {
+func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
 	switch {
 	case r.Error != nil && r.Error.Code == CodeFailed:
 		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
@@ -245,7 +245,7 @@ func TokenOf(op lock.Op, r *Reply) (int64, error) {
 }
 
 // resultOf reads what an operation came to that was not refused.
-func resultOf(op lock.Op, p external.Params, said jsontext.Value) (lock.Result, error) {
+func resultOf(op lock.Op, p foreign.Params, said jsontext.Value) (lock.Result, error) {
 	out := lock.Result{Outcome: lock.Done}
 	var in result
 	err := json.Unmarshal(said, &in)

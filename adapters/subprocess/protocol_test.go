@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -31,7 +31,7 @@ func TestExamples(t *testing.T) {
 			if !ok {
 				t.Fatalf("there is no operation %s", x.Method)
 			}
-			if _, err := resultOf(op, external.Params{Name: "jobs", Slot: 1, Slots: 2}, data); err != nil {
+			if _, err := resultOf(op, foreign.Params{Name: "jobs", Slot: 1, Slots: 2}, data); err != nil {
 				t.Errorf("%s: %v", x.Method, err)
 			}
 			if err := json.Unmarshal(data, new(result), json.RejectUnknownMembers(true)); err != nil {

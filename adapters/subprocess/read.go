@@ -71,8 +71,7 @@ func (c *Client) lost() {
 	c.settle(ended)
 }
 
-// settle ends the client for a reason, once all is known about it. Where we have ended it, that is the
-// reason.
+// settle ends the client for a reason, once all is known about it. If we have ended it, that is the reason.
 func (c *Client) settle(reason error) {
 	c.child.kill()
 	<-c.child.ended

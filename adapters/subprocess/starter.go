@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Starter starts clients from a command line. It implements [external.Starter].
+// Starter starts clients from a command line. It implements [foreign.Starter].
 type Starter struct {
 	// Command is a shell's command line, such as "python3 my_adapter.py".
 	Command string
@@ -27,9 +27,9 @@ type Starter struct {
 	Stderr io.Writer
 	// Limit is how long a program may take to answer the first call; 0 is DefaultLimit.
 	Limit time.Duration
-	// Parallel leaves it to programs on how many processors they run. Otherwise Go's run on one, unless GOMAXPROCS is set:
-	// where a schedule decides, one client works at a time, and looking for work on other processors is a third of what a
-	// Go client's run takes.
+	// Parallel leaves it to programs on how many processors they run. Otherwise Go's run on one, unless GOMAXPROCS is set.
+	// One client works at a time under a schedule, and looking for work on other processors is a third of what a Go
+	// client's run takes.
 	Parallel bool
 
 	showing sync.Mutex
@@ -46,12 +46,12 @@ const DefaultLimit = 20 * time.Second
 
 // Start makes a client. Its process begins with the first call, because its environment says where the
 // broker is.
-func (s *Starter) Start(_ context.Context, number int) (external.Client, error) {
+func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 	return s.Client(fmt.Sprintf("c%d", number)), nil
 }
 
-// Prepare begins a process before it is known which client it is to be. It implements [external.Preparer].
-func (s *Starter) Prepare(ctx context.Context, url string) (external.Client, error) {
+// Prepare begins a process before it is known which client it is to be. It implements [foreign.Preparer].
+func (s *Starter) Prepare(ctx context.Context, url string) (foreign.Client, error) {
 	c := s.Client("a client that stands ready")
 	child, err := s.start(ctx, url)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command lockproof-campaign is lockproof with what runs campaigns. Nobody has to type its name: lockproof campaign
+// Command lockproof-campaign is lockproof with what runs campaigns. A user need not type its name: lockproof campaign
 // starts it. It is a program of its own so that all else is compiled in half the time.
 package main
 

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Cause says in one sentence why a property came to be violated, from the steps of the execution alone: who was told
-// what at which step, and what it made of that. Where the steps do not tell, it is what the violation says itself.
+// Cause explains a violation in one sentence, from the steps of the execution alone: which reply a client received at
+// which step, and what it concluded. If the steps do not explain it, it is the violation's own text.
 func Cause(t *scenario.Trace, v scenario.Violation) string {
 	d, known := deciderOf(t, v)
 	if !known {
@@ -49,7 +49,7 @@ func sentence(text string) string {
 type causer struct {
 	decider
 	at int // the step that decided it, from 0
-	c  int // whom the violation is about
+	c  int // the client of the violation
 }
 
 func (d *causer) cause() string {
@@ -86,7 +86,7 @@ func (d *causer) cause() string {
 	return ""
 }
 
-// elsewhere is the cause on another server than AMQP's, of whose commands no more is known than what they were.
+// elsewhere is the cause on another server than AMQP's, whose commands are known by their description only.
 func (d *causer) elsewhere() string {
 	s := &d.Steps[d.at]
 	c, other := int(s.Action.Client), int(d.v.Other)
@@ -105,13 +105,13 @@ func (d *causer) elsewhere() string {
 
 // The parts that sentences are put together from.
 
-// lock is what the violation is about, in words: "slot 1", or "the lock".
+// lock is the subject of the violation, in words: "slot 1", or "the lock".
 func (d *causer) lock() string { return property.SlotName(d.History.Kind, int(d.v.Slot)) }
 
 // stepWord is a step by its number, as people count.
 func stepWord(i int) string { return fmt.Sprintf("step %d", i+1) }
 
-// exchange is what a step sent and what came back: "declare jobs-1-B exclusive → ok".
+// exchange is a step's command and reply: "declare jobs-1-B exclusive → ok".
 func (d *causer) exchange(i int) string {
 	s := &d.Steps[i]
 	words := command(s)
@@ -147,7 +147,7 @@ func (d *decider) events(i, c int) (of []history.Event) {
 	return of
 }
 
-// told is the answer that a client's call ended with in the last step up to one, and that step; -1 is none.
+// told is the last answer to a client up to a step, and that step; -1 is none.
 func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	for i := upTo; i >= 0; i-- {
 		for _, e := range d.events(i, c) {
@@ -162,7 +162,7 @@ func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	return answer, -1
 }
 
-// said is what a call came to, in words: "said full".
+// said is the result of a call in words: "said full".
 func (d *causer) said(e history.Event) string {
 	words := completionWords(e, d.History.Kind)
 	switch {
@@ -266,7 +266,7 @@ func joined(words []string, last string) string {
 	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
 }
 
-// before is what the broker had of the lock before a step.
+// before is the broker's state of the lock before a step.
 func (d *causer) before(i int) *monitor.Truth {
 	if i > 0 {
 		return d.truth(i - 1)

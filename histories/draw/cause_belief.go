@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Why somebody believes what is not so: that it holds a slot, that the lock is full, that a slot is gone.
+// Causes of a wrong belief: that a client holds a slot, that the lock is full, that a slot is gone.
 
 // heldTwice is why two hold one slot.
 func (d *causer) heldTwice() string {
@@ -53,7 +53,7 @@ func (d *causer) acceptedTwice(c, other int) string {
 	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, command(s), stepWord(d.at), other, why)
 }
 
-// unclaimed is that somebody went on as holder without a claim that was granted.
+// unclaimed is the cause that a client continued as holder without a granted claim.
 func (d *causer) unclaimed(c, other int) string {
 	answer, at := d.told(d.shows, c)
 	if at < 0 || answer.F.Op() != lock.Acquire || !answer.Held {
@@ -70,7 +70,7 @@ func (d *causer) unclaimed(c, other int) string {
 	return fmt.Sprintf("c%d declared nothing: it took %s at %s for a hold, as c%d did", c, d.exchange(last), stepWord(last), other)
 }
 
-// wrongAnswer is why an answer does not fit what was there.
+// wrongAnswer is why an answer contradicts the state.
 func (d *causer) wrongAnswer() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(at, d.c)
@@ -91,7 +91,7 @@ func (d *causer) wrongAnswer() string {
 	return fmt.Sprintf("c%d's %s relied on %s at %s and %s, though %s", d.c, op, d.exchange(last), stepWord(last), d.said(answer), fact)
 }
 
-// fact is what was so while an answer said otherwise, in words; "" is not known.
+// fact is the state that an answer contradicts, in words; "" is unknown.
 func (d *causer) fact(e history.Event, began, at int) string {
 	always := func(is func(*monitor.Truth) bool) bool {
 		for i := began; i <= at; i++ {
@@ -190,14 +190,14 @@ func (d *causer) miscounted() string {
 	return fmt.Sprintf("c%d's %s ended with %s at %s and %s, though the lock had %d", d.c, op, d.exchange(last), stepWord(last), d.said(answer), d.truth(at).Count())
 }
 
-// stuck is why somebody does not get on.
+// stuck is why a client makes no progress.
 func (d *causer) stuck() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
 		return ""
 	}
-	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended, and did not find what was free
+	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended, and did not find the free slot
 		meant := ""
 		if at := d.last(began, at, d.c, refused); at >= 0 {
 			meant = fmt.Sprintf(", after it was refused at %s (%s)", stepWord(at), d.reply(at))

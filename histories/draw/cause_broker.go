@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Why the broker has what it should not, or has not what it should.
+// Causes of a wrong state of the broker.
 
 // holes is why the slots are not those that were administered.
 func (d *causer) holes() string {
-	for l := range d.Scenario.Locks { // a violation that is nobody's may be of any lock
+	for l := range d.Scenario.Locks { // a violation without a client may be of any lock
 		other := *d
 		other.v.Lock = uint8(l)
 		if d.v.Client == 0 && d.before(d.at).Exists == d.truth(d.at).Exists && other.before(d.at).Exists != other.truth(d.at).Exists {
@@ -89,7 +89,7 @@ func (d *causer) removed() string {
 	return ""
 }
 
-// taking is the last step in which somebody took the slot, or -1.
+// taking is the last step in which a client took the slot, or -1.
 func (d *causer) taking() int {
 	for i := d.shows; i >= 0; i-- {
 		if d.taken(d.before(i), d.truth(i)) {
@@ -159,7 +159,7 @@ func (d *causer) claimed() int {
 	return int(d.v.Slot)
 }
 
-// leaked is what was made, and never deleted.
+// leaked is the cause that a thing was made and never deleted.
 func (d *causer) leaked() string {
 	if strings.Contains(d.v.Detail, "messages") {
 		return fmt.Sprintf("c%d's probe stays as a message at %s (%s): the queue has no limit, and nobody takes it out", d.Steps[d.at].Action.Client, stepWord(d.at), d.exchange(d.at))
@@ -197,7 +197,7 @@ func (d *causer) wasteful() string {
 	return fmt.Sprintf("c%d's %s sent more than it needs, up to %s at %s: %s", d.c, op, d.exchange(d.at), stepWord(d.at), d.v.Detail)
 }
 
-// unasked is that a claim was made without asking first whether somebody has the queue.
+// unasked is the cause that a client claimed a queue without looking for its owner first.
 func (d *causer) unasked(began int) string {
 	s := &d.Steps[d.at]
 	if !claims(s) {
@@ -221,7 +221,7 @@ func (d *causer) forbidden() string {
 	return fmt.Sprintf("c%d sent %s at %s, which a driver that can only declare, delete and publish does not have", d.c, d.exchange(d.at), stepWord(d.at))
 }
 
-// collides is what a resource is to the lock whose client uses it, and to another one.
+// collides names the role of a resource for the client's lock, and for another lock.
 func (d *causer) collides() string {
 	s := &d.Steps[d.at]
 	own := int(d.Scenario.Clients[d.c-1].Lock)

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// clientColumns are the clients' columns of one line of a step. On the first line the acting client's command
-// leads across the columns to its right, and what happens to everybody at once leads across all.
+// clientColumns are the clients' columns of one line of a step. On the first line an arrow of the acting client's
+// command crosses the columns to its right, and an event of all clients crosses all columns.
 func (d *drawing) clientColumns(m *step, i int) style.Line {
 	var l style.Line
 	fill := " "
@@ -46,7 +46,7 @@ func (d *drawing) cell(m *step, client, i int) string {
 	return glyph
 }
 
-// labels are what a client's column says in a step, by line.
+// labels are the words of a client's column in a step, by line.
 func (d *drawing) labels(m *step, client int) []string {
 	var out []string
 	for i := range m.calls {
@@ -75,9 +75,8 @@ func (d *drawing) label(c *call) string {
 	return mark + " " + c.words()
 }
 
-// glyph is a client's line: heavy while it is calling, dashed while its connection is gone and it
-// does not know, dotted once it is dead and the broker still has its connection; with the slot that
-// it believes to hold.
+// glyph is a client's line: heavy during a call, dashed while its connection is gone without its knowledge, and
+// dotted while it is dead and the broker still has its connection. It has the slot that the client believes to hold.
 func (l column) glyph() string {
 	held := ""
 	switch {

@@ -32,8 +32,8 @@ const (
 	roomy    = 50 // room for the longest of the usual commands with its reply
 )
 
-// layOut measures a timeline's columns. Where there is no room, the words of the clients' columns move to
-// the wire's, and that is wrapped.
+// layOut measures a timeline's columns. Without enough room, the words of the clients' columns move to the wire's,
+// which is wrapped.
 func layOut(s *timeline, style style.Style) *drawing {
 	d := &drawing{timeline: s, style: style}
 	d.measure()

@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Decision is the step of an execution, from 1, that made a violation unavoidable: the claim that made a client believe what
-// the broker does not have, the command that made the queue that stays behind, and so on. It is 0 if that is not known, or
-// is the step at which the violation shows.
+// Decision is the step of an execution, from 1, that made a violation unavoidable. Examples are the claim after which a
+// client believes in a slot that it does not have, and the command that created a leftover queue. It is 0 if the step is
+// not known, or is the one that shows the violation.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
 	d, known := deciderOf(t, v)
 	if !known {
@@ -89,7 +89,7 @@ func (d *decider) client() int {
 	return int(s.Action.Client)
 }
 
-// truth is what the broker has of the lock after a step.
+// truth is the broker's state of the lock after a step.
 func (d *decider) truth(step int) *monitor.Truth { return &d.Steps[step].Truth[d.v.Lock] }
 
 // invoked is the step in which a client last began an operation, or any for NoOp.
@@ -134,8 +134,8 @@ func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	return -1
 }
 
-// misplaced is what made the slots other than they should be. Of those that vanish without being deleted, that is how
-// their queues were declared.
+// misplaced is the step that made the slots wrong. If slots vanish without being deleted, it is their queues'
+// declaration.
 func (d *decider) misplaced() int {
 	at := d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
 	if at <= 0 || d.Steps[at].Exchange.Method != 0 {
@@ -150,8 +150,8 @@ func (d *decider) misplaced() int {
 	return at
 }
 
-// unlooked is the beginning of an acquire that names no queue but the one that it claims, and so cannot know whether
-// what it holds exists.
+// unlooked is the beginning of an acquire that names only the queue that it claims, and so cannot know whether its
+// slot exists.
 func (d *decider) unlooked(c int) int {
 	began := d.invoked(c, lock.Acquire)
 	claim := d.last(began, d.shows, c, claims)
@@ -167,8 +167,8 @@ func (d *decider) unlooked(c int) int {
 	return began
 }
 
-// littered is the first message that stays in a queue, where messages are left; or else where a client was refused what is
-// its own, and so gave up what it has.
+// littered is the step of the first message that stays in a queue. Without such a message, it is a step in which a
+// client was refused its own queue, and so gave it up.
 func (d *decider) littered() int {
 	if !strings.Contains(d.v.Detail, "messages") {
 		c := d.client()
@@ -195,15 +195,15 @@ func (d *decider) again(c int) int {
 	return -1
 }
 
-// taken reports whether somebody has taken the slot.
+// taken reports whether a client has taken the slot.
 func (d *decider) taken(before, after *monitor.Truth) bool {
 	return (after.Taken&^before.Taken)>>d.v.Slot&1 == 1
 }
 
-// beliefs is why one of two believes to hold what the broker has as the other's: it lost it without knowing, or its
-// claim got nothing, or what somebody had already.
+// beliefs is the step that gave one of two clients a wrong belief in another's slot. The client lost the slot without
+// knowing, or its claim got nothing, or got a slot that was taken.
 func (d *decider) beliefs() int {
-	if d.Scenario.Facts().SharedSession { // the broker has no idea who holds what
+	if d.Scenario.Facts().SharedSession { // the broker does not know the holders
 		return d.answer(int(d.Steps[d.shows].Action.Client))
 	}
 	for _, c := range []int{d.client(), int(d.v.Other)} {
@@ -224,7 +224,7 @@ func (d *decider) beliefs() int {
 	return -1
 }
 
-// answer is what a client has a wrong answer from: its claim, or the last that it asked before it gave up what it had.
+// answer is the step of a client's wrong answer: its claim, or the last question before it gave its slot up.
 func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
@@ -239,8 +239,8 @@ func (d *decider) answer(c int) int {
 	return -1
 }
 
-// administered is why two administer at once: one has given up the administration mutex on the way, or another went on
-// by the answer that it had last before it came in between.
+// administered is the step that let two clients administer at once: one gave up the administration mutex in between,
+// or another continued after an old answer.
 func (d *decider) administered() int {
 	for i := d.shows; i > 0; i-- {
 		owner := int(d.truth(i - 1).Admin)
@@ -265,8 +265,8 @@ func (d *decider) administered() int {
 	return between
 }
 
-// claimedTwice is the last step in which somebody was given the administration mutex that another had been given and had
-// not given back; -1 is none.
+// claimedTwice is the last step that gave a client the administration mutex while another had not returned it; -1 is
+// none.
 func (d *decider) claimedTwice() int {
 	holders, at := make(map[uint8]bool), -1
 	for i := range d.shows + 1 {
@@ -305,7 +305,7 @@ func (d *decider) administers(i int) bool {
 
 func anything(*scenario.TraceStep) bool { return true }
 
-// spent is where an operation went beyond its budget, as far as that is one command.
+// spent is the step in which an operation exceeded its budget, if that is one command.
 func (d *decider) spent(c int) int {
 	from := d.invoked(c, lock.NoOp)
 	for _, waste := range []struct {

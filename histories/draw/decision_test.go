@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestDecidedAtOnce: whatever a violation is of, and at whatever step it shows, the first and those after the last among
-// them, the step at which it was decided is one before that, or none; and there is a sentence on the cause.
+// TestDecidedAtOnce: for violations of every property at every step, including the first and those after the last,
+// the deciding step is an earlier one, or none. Each has a sentence on its cause.
 func TestDecidedAtOnce(t *testing.T) {
 	for p := range property.Count {
 		whole := historiestest.LockedTaken()

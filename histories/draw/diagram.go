@@ -11,10 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The
-// columns are what each client knows, what goes over the wire, and what the broker has; a step's
-// command leads from its client's column to the wire. Where a property is seen broken, a rule marks
-// the moment.
+// Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The columns are each
+// client's knowledge, the wire, and the broker's state; an arrow leads from the client's column to the wire. A rule
+// marks the moment of a violation.
 func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 	d := layOut(tell(t), s)
 	var b strings.Builder
@@ -29,7 +28,7 @@ func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 	return err
 }
 
-// title says what was run.
+// title describes the run.
 func title(t *scenario.Trace, s style.Style) []style.Line {
 	target := style.Printable(t.Scenario.Target)
 	words := append([]string{target + " ·"}, Settings(t)...)
@@ -159,7 +158,7 @@ func (d *drawing) colour(m *step) style.Colour {
 	return style.Plain
 }
 
-// words is what the wire's column says.
+// words are the words of the wire's column.
 func (d *drawing) words(m *step) []string {
 	switch {
 	case m.number == 0:
@@ -170,8 +169,8 @@ func (d *drawing) words(m *step) []string {
 	return m.wire()
 }
 
-// broker is what the broker has of the locks in which that changed, and of all where a property is
-// broken; where there are several, each on a line of its own.
+// broker is the broker's state of the locks that changed, or of all locks at a violation; each of several stands on
+// its own line.
 func (d *drawing) broker(m, before *step, width int) []string {
 	var out []string
 	for i := range m.truth {
@@ -215,7 +214,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// text is what lines say, without colours.
+// text is the text of lines, without colours.
 func text(lines []style.Line) string {
 	var b strings.Builder
 	for _, l := range lines {

@@ -60,7 +60,7 @@ func (d *causer) expected() string {
 	return ""
 }
 
-// otherAnswer is what the call that shows the violation ends with in a lock that is right.
+// otherAnswer is a right lock's answer to the call that shows the violation.
 func (d *causer) otherAnswer() string {
 	c := d.c
 	if acts := int(d.Steps[d.shows].Action.Client); acts > 0 && acts != c && (d.v.Property == property.MutualExclusion || d.v.Property == property.NoFalseHold) {
@@ -94,7 +94,7 @@ func (d *causer) otherAnswer() string {
 	return ""
 }
 
-// notGranted is what an acquire does instead of taking a slot for its own.
+// notGranted is the right behaviour of an acquire that wrongly took a slot.
 func (d *causer) notGranted(call, slot string) string {
 	switch {
 	case d.v.Property == property.NoPhantomSlot:
@@ -105,7 +105,7 @@ func (d *causer) notGranted(call, slot string) string {
 	return call + property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock")
 }
 
-// noEnd is what is expected of a call that goes on, or of what happened without a call.
+// noEnd is the expected behaviour for a call that does not end, or for a violation outside of a call.
 func (d *causer) noEnd(op string) string {
 	switch {
 	case d.v.Property == property.Progress && op != "":
@@ -119,7 +119,7 @@ func (d *causer) noEnd(op string) string {
 	return fmt.Sprintf("only one of the two has %s", d.lock())
 }
 
-// otherSlots is what the slots are in a lock that is right.
+// otherSlots are the slots of a right lock.
 func (d *causer) otherSlots() string {
 	s, t := &d.Steps[d.at], d.truth(d.at)
 	op, began := d.call(d.at, int(s.Action.Client))
@@ -148,7 +148,7 @@ func (d *causer) otherSlots() string {
 	return "slots stay until an administrator removes them"
 }
 
-// cheaper is what a call that costs too much does in a lock that is right.
+// cheaper is a right lock's behaviour in a call that costs too much.
 func (d *causer) cheaper() string {
 	op, _ := d.call(d.shows, d.c)
 	if op == "" {

@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Term is a word of a server's, as steps have it, and what it means.
+// Term is a word of a server in steps, and its meaning.
 type Term struct{ Word, Meaning string }
 
-// glossary are the words of AMQP 0-9-1 and of the guidelines' queues in a diagram, each with the text that shows that it is
-// used, in the order in which a reader meets them.
+// glossary has the words of AMQP 0-9-1 and of the guidelines' queues in a diagram, in the order in which a reader
+// meets them. Each has the pattern that shows its use.
 var glossary = []struct {
 	find *regexp.Regexp
 	Term
@@ -43,7 +43,7 @@ var glossary = []struct {
 	{regexp.MustCompile(`\bconfirm\.select`), Term{"confirm.select", "has the broker answer each message of the channel by ack or nack"}},
 }
 
-// withoutSlots says of a lock that is no semaphore what is said of slots.
+// withoutSlots rewrites texts about slots for locks that have none.
 var withoutSlots = strings.NewReplacer("slot 1 of jobs", "jobs", "the slot exists", "the lock exists")
 
 // Glossary explains the words that stand in a text about a lock of a type, in an order of their own.

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// signs are what a diagram's marks mean, each with what gives its presence away.
+// signs are the meanings of a diagram's marks, each with the pattern that shows its use.
 var signs = []struct {
 	find          *regexp.Regexp
 	mark, meaning string

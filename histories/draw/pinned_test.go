@@ -11,25 +11,25 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	_ "github.com/lockproof/lockproof/sim/amqp"
+	_ "github.com/lockproof/lockproof/sim/amqp/consumption"
 	_ "github.com/lockproof/lockproof/sim/consul"
-	_ "github.com/lockproof/lockproof/sim/consumption"
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// TestPinned holds against a file how random executions of every target are drawn and told: as text of several widths,
-// as pictures, and as sentences.
+// TestPinned compares the pictures and texts of random executions of every target with a file: as text of several
+// widths, as pictures, and as sentences.
 func TestPinned(t *testing.T) {
 	for _, b := range lock.Backends() {
 		f := pinned.New(t)
@@ -44,7 +44,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// drawn draws the i-th execution of a target; of a mutant, the i-th that shows what it breaks, if there is one soon.
+// drawn draws the i-th execution of a target; for a mutant, the i-th that shows its bug, if there is one soon.
 func drawn(s *pinned.Seen, target *lock.Target, i int) {
 	failedAcquire := property.FailedAcquire(i % 2)
 	trace := execution(target, i, failedAcquire)
@@ -87,7 +87,7 @@ func drawn(s *pinned.Seen, target *lock.Target, i int) {
 	s.Printf("%s %v", draw.Strips(trace), draw.Errors(trace))
 }
 
-// supposed is what would be said of an execution had it violated each of the properties at some step or other.
+// supposed prints the texts for supposed violations of each property at random steps.
 func supposed(s *pinned.Seen, trace *scenario.Trace, r *rand.Rand) {
 	for p := range property.Count + 1 {
 		v := scenario.Violation{Step: r.IntN(len(trace.Steps) + 2)}
@@ -101,7 +101,7 @@ func supposed(s *pinned.Seen, trace *scenario.Trace, r *rand.Rand) {
 	}
 }
 
-// distort changes some of what the servers said and had.
+// distort changes some of the servers' replies and states.
 func distort(trace *scenario.Trace, r *rand.Rand) {
 	clients, locks := len(trace.Scenario.Clients), len(trace.Scenario.Locks)
 	for range 1 + len(trace.Steps)/4 {
@@ -132,13 +132,14 @@ func distort(trace *scenario.Trace, r *rand.Rand) {
 	}
 }
 
-// execution is the i-th of a reference, and the first of a mutant, from the i-th on, that breaks what it breaks, or the fortieth after.
+// execution is the i-th of a reference; for a mutant, it is the first from the i-th on that shows its bug, or the
+// fortieth after.
 func execution(target *lock.Target, i int, failedAcquire property.FailedAcquire) *scenario.Trace {
 	source := sim.NewSource(sim.Space{Target: target}, 51)
 	for at := i; ; at++ {
 		var r sim.Runner
 		drawn := source.Scenario(at)
-		if i%5 == 4 { // what only other people's clients are asked for
+		if i%5 == 4 { // situations for external clients only
 			drawn = source.External(at, 0)
 		}
 		trace := r.Trace(target, &drawn, failedAcquire)

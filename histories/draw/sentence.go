@@ -7,8 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// wire is the step's command and reply, and what else happened, in words: what must not be broken
-// over two lines is one word.
+// wire is the step's command, reply and other events in words; a phrase that must not be wrapped is one word.
 func (m *step) wire() []string {
 	words := strings.Fields(m.command)
 	if m.reply != "" {
@@ -26,7 +25,7 @@ func (m *step) wire() []string {
 // words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.
 func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
 
-// sentence is all of a step in words: who called what, what went over the wire, what it came to.
+// sentence is a whole step in words: the caller, the wire, and the result.
 func (m *step) sentence() []string {
 	var words, ends []string
 	if m.command != "" { // which is a client's

@@ -25,7 +25,7 @@ func (c *canvas) rect(class, color string, x, y, width, height int) {
 	fmt.Fprintf(&c.b, `<rect class="%s"%s x="%d" y="%d" width="%d" height="%d" rx="3"/>`+"\n", class, fillStyle(color), x, y, width, height)
 }
 
-// wide is a rectangle over the whole width, whatever that will be.
+// wide is a rectangle over the final width.
 func (c *canvas) wide(class string, y, height int) {
 	fmt.Fprintf(&c.b, `<rect class="%s" x="0" y="%d" width="100%%" height="%d"/>`+"\n", class, y, height)
 }
@@ -34,7 +34,7 @@ func (c *canvas) dot(color string, x, y, radius int) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"/>`+"\n", fillStyle(color), x, y, radius)
 }
 
-// titled is a dot that says what it is where somebody points at it.
+// titled is a dot with a tooltip.
 func (c *canvas) titled(color string, x, y, radius int, title string) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"><title>%s</title></circle>`+"\n", fillStyle(color), x, y, radius, escaped(title))
 }
@@ -71,7 +71,7 @@ func (c *canvas) arrow(x1, y, x2 int) {
 	fmt.Fprintf(&c.b, `<path d="M%d %d l-6 -3.5 v7 z" fill="var(--soft)"/>`+"\n", x2, y)
 }
 
-// picture is all that was drawn; label says what it is to those who don't see it.
+// picture is everything drawn; label describes it for readers who do not see it.
 func (c *canvas) picture(label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d">`+"\n", escaped(label), c.width+margin, c.height) +
 		c.b.String() + "</svg>\n"

@@ -30,10 +30,9 @@ type svgDiagram struct {
 	words   int         // x of what goes over the wire
 }
 
-// SVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
-// banded while it believes that it holds a slot; its commands lead to the broker, where a slot is
-// a bar, filled with the colour of the client whose connection has it. Step 6 of a diagram called x1 is what a link to
-// x1-6 leads to; "" is a diagram that nothing leads to.
+// SVG draws a space-time diagram: time goes down. A client's line is thick during a call, and banded while the client
+// believes that it holds a slot. Its commands lead to the broker, where a slot is a bar in the colour of the client
+// whose connection has it. With the name x1, a link to x1-6 leads to step 6; "" makes no targets.
 func SVG(t *scenario.Trace, name string) string {
 	s := tell(t)
 	d := &svgDiagram{timeline: s, name: name}
@@ -79,7 +78,7 @@ func (d *svgDiagram) placeRows() {
 	d.height = y
 }
 
-// placeColumns makes a client's column as wide as what it ever says.
+// placeColumns makes a client's column as wide as its longest words.
 func (d *svgDiagram) placeColumns() {
 	x := margin + 40
 	d.columnX = make(map[int]int)
@@ -166,7 +165,7 @@ func (d *svgDiagram) clientLine(l column, client, y1, y2 int) {
 	d.line(class, color, x, y1, x, y2)
 }
 
-// step draws what happens in a row, and what that breaks.
+// step draws a row's events and violations.
 func (d *svgDiagram) step(i int) {
 	m, y := &d.steps[i], d.rows[i]
 	class := ""

@@ -20,8 +20,8 @@ const (
 // maxEvents is how many events of a history are drawn: those up to the answer that nothing explains.
 const maxEvents = 60
 
-// svgHistory is a picture of a history: time goes to the right, a client's calls are bars on its line, and a dot says
-// where a call has its effect in the explanation of the prefix that is linearizable.
+// svgHistory is a picture of a history: time goes to the right, and a client's calls are bars on its line. A dot is
+// the moment of a call's effect in the linearization of the prefix.
 type svgHistory struct {
 	canvas
 	h           *history.History
@@ -43,7 +43,7 @@ type drawnCall struct {
 	wrong  bool
 }
 
-// History draws one lock's history up to the answer that nothing explains, with an explanation of what comes before it.
+// History draws one lock's history up to the answer without an explanation, with a linearization of the prefix.
 func History(h *history.History, lock int, prefix *linear.Prefix) string {
 	d := &svgHistory{h: h, prefix: prefix, lock: lock, last: min(prefix.Events, len(h.Events)-1), rows: make(map[string]int)}
 	if d.last < 0 {
@@ -185,7 +185,7 @@ func (d *svgHistory) effect(e *linear.Effect) {
 	d.titled("var(--text)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
 }
 
-// occurrences are what happened to the world.
+// occurrences are the events of the environment.
 func (d *svgHistory) occurrences() {
 	for i := d.first; i <= d.last; i++ {
 		e := d.h.Events[i]
@@ -193,7 +193,7 @@ func (d *svgHistory) occurrences() {
 			continue
 		}
 		words := e.F.String()
-		if e.F != history.Restart {
+		if e.F.Whose() {
 			words = fmt.Sprintf("%s %s", d.h.Who(e.Target), words)
 		}
 		d.line("occurs", "", d.at(i), 14, d.at(i), d.height-20)

@@ -4,7 +4,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// The broker's side of the page's diagram: what it has of each slot, as bars along time.
+// The broker's side of the page's diagram: its state of each slot, as bars along time.
 
 // largest is the largest slot of a lock that is ever there.
 func (d *svgDiagram) largest(lock int) int {
@@ -23,7 +23,7 @@ func (d *svgDiagram) largest(lock int) int {
 // run is a stretch of rows in which a lock's truth says the same.
 type run struct{ from, to, value int }
 
-// runs are the stretches in which what is asked for is not 0.
+// runs are the stretches in which the value is not 0.
 func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 	var runs []run
 	last := 0
@@ -49,7 +49,7 @@ func (d *svgDiagram) span(r run) (y, height int) {
 	return y, d.rows[r.to] + rowHeight/2 - y
 }
 
-// nobody is the owner of a B queue that is nobody's exclusively: as a client's number, 0.
+// nobody is the owner of a B queue that is not exclusive; the client number 0.
 const nobody = 1 << 8
 
 // slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
@@ -72,7 +72,7 @@ func (d *svgDiagram) slot(l, slot int) {
 	d.holders(d.runs(owner, l), x)
 }
 
-// holders draw who has a queue: paler, on a connection that its client does not use any more.
+// holders draw the owners of a queue; a half-open connection is paler.
 func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
 		class, inner, color, name, owner := "taken", "owner", "var(--soft)", "B", uint8(r.value)

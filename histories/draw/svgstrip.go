@@ -18,7 +18,8 @@ const (
 	stripBar   = 12
 )
 
-// svgStrips are strips of time, two for each slot: who believes to hold it, and whose connection has it.
+// svgStrips are strips of time, two for each slot: the client that believes to hold it, and the client whose
+// connection has it.
 type svgStrips struct {
 	canvas
 	*timeline
@@ -51,7 +52,7 @@ func Strips(t *scenario.Trace) string {
 	return d.picture(property.ForKind(d.kind, "For each slot, who", "Who") + " believes to hold it and whose connection has it, along the steps. " + d.overlaps())
 }
 
-// slots are those that anybody ever has, or believes to have, each with its lock.
+// slots are those that any client ever has, or believes to have, each with its lock.
 func (d *svgStrips) slots() (all [][2]int) {
 	for l := range d.locks {
 		for slot := 1; slot <= monitor.Slots; slot++ {
@@ -63,7 +64,7 @@ func (d *svgStrips) slots() (all [][2]int) {
 	return all
 }
 
-// slotName is what a slot is called: with its lock, where there are several.
+// slotName is the name of a slot: with its lock, if there are several.
 func (d *svgStrips) slotName(l, slot int) string {
 	name := property.SlotName(d.kind, slot)
 	if len(d.locks) > 1 {
@@ -72,7 +73,7 @@ func (d *svgStrips) slotName(l, slot int) string {
 	return name
 }
 
-// used reports whether anybody ever has a slot, or believes so.
+// used reports whether any client ever has a slot, or believes so.
 func (d *svgStrips) used(l, slot int) bool {
 	for i := range d.steps {
 		if d.steps[i].truth[l].Taken>>slot&1 == 1 || len(d.believers(i, l, slot)) > 0 {
@@ -96,7 +97,7 @@ func (d *svgStrips) believers(i, l, slot int) (all []int) {
 	return all
 }
 
-// owner is the client that has a slot after a step; 0 is nobody, and [nobody] a queue that is nobody's exclusively.
+// owner is the client that has a slot after a step; 0 is none, and [nobody] is a queue that is not exclusive.
 func (d *svgStrips) owner(i, l, slot int) int {
 	t := &d.steps[i].truth[l]
 	switch {

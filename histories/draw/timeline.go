@@ -29,13 +29,13 @@ type step struct {
 	time   int64 // virtual milliseconds
 	actor  int   // the client that acts, from 1; 0 is the broker, or time
 	calls  []call
-	// command and reply are what was sent and what came back; said is what else happened.
+	// command and reply are those of the step; said is every other event.
 	command, reply, said string
-	errors               []string // what clients said of calls that failed
+	errors               []string // the clients' messages about failed calls
 
 	leap       bool   // more time passed than a command takes
 	fault      bool   // it is something that goes wrong, or time
-	noticeEnds bool   // it happens to everybody at once
+	noticeEnds bool   // it happens to all clients at once
 	exit       string // a mark on the acting client's column: it died, or the broker saw that it had
 
 	columns []column        // by client, after the step
@@ -87,7 +87,7 @@ func tell(t *scenario.Trace) *timeline {
 		s.steps = append(s.steps, first)
 	}
 	before, words := first, lock.WordsOf(t.Scenario.Target)
-	for i := range t.Steps {
+	for i := range t.Steps[:t.Shown()] {
 		m := stepOf(t, i, before.columns, words)
 		m.leap = m.time > before.time+1
 		s.steps = append(s.steps, m)
@@ -148,7 +148,7 @@ func stepOf(t *scenario.Trace, i int, before []column, words lock.Words) step {
 	a := taken.Action
 	m := step{
 		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
-		said: actionWords(a, words), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind.Global(),
+		said: actionWords(a, words), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose && a.Kind != scenario.Audit, noticeEnds: a.Kind.Global(),
 	}
 	if taken.Command != "" {
 		m.command, m.reply = command(taken), style.Printable(taken.Reply)
@@ -207,8 +207,8 @@ func (m *step) see(e history.Event, t *scenario.Trace) {
 	}
 }
 
-// clientOf is the client of an event, of so many: one has a new number for each of its connections, and those of the
-// others lie between.
+// clientOf is the client of an event: each connection of a client has a new number, and the numbers of other clients
+// lie between.
 func clientOf(e history.Event, clients int) int { return history.ClientOf(e.Process, clients) }
 
 // end ends the call that the client is in: in this step, where it began in it.
@@ -220,7 +220,7 @@ func (m *step) end(client int, words string) {
 	m.calls = append(m.calls, call{client: client, end: words})
 }
 
-// believe changes what the client believes. Who begins to release does not believe any more.
+// believe updates the client's belief. A client that begins to release believes no more.
 func (l *column) believe(e history.Event, kind lock.Kind) {
 	l.calling = e.Type == history.Invoke
 	switch op := e.F.Op(); {

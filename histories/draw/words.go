@@ -32,7 +32,7 @@ func invocationWords(e history.Event, kind lock.Kind) string {
 	return e.F.String()
 }
 
-// completionWords is what a call came to: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
+// completionWords is the result of a call: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
 func completionWords(e history.Event, kind lock.Kind) string {
 	reason := e.Reason.Of(kind)
 	switch {
@@ -63,7 +63,7 @@ func completionWords(e history.Event, kind lock.Kind) string {
 	return "ok"
 }
 
-// errorWords is what a client said of a call that failed: a quotation, in which nothing is left that a terminal obeys.
+// errorWords is a client's message about a failed call: a quotation without control characters.
 func errorWords(t *scenario.Trace, e history.Event, said string) string {
 	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, t.Clients()), e.F, said)
 }
@@ -71,7 +71,7 @@ func errorWords(t *scenario.Trace, e history.Event, said string) string {
 // maxErrors is how many errors of one execution are printed below its diagram.
 const maxErrors = 3
 
-// Errors are what clients said of calls that failed in an execution, each once, with the step.
+// Errors are the clients' messages about failed calls in an execution, each once, with the step.
 func Errors(t *scenario.Trace) (all []string) {
 	seen := make(map[string]bool)
 	for _, i := range slices.Sorted(maps.Keys(t.Errors)) {
@@ -143,7 +143,7 @@ func actionWords(a scenario.Action, w lock.Words) string {
 		if a.Client == 0 {
 			return "faults end, and all that is under way"
 		}
-		return "audit"
+		return ""
 	case scenario.Restart:
 		if w.Restarted != "" {
 			return the + " restarts: " + w.Restarted
@@ -190,7 +190,7 @@ func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	return parts
 }
 
-// OwnerName is who has a queue; a dagger marks a connection that its client does not use any more.
+// OwnerName names a queue's owner; a dagger marks a half-open connection.
 func OwnerName(owner uint8) string {
 	if owner&monitor.HalfOpen != 0 {
 		return clientName(int(owner&^monitor.HalfOpen)) + "†"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -98,7 +98,7 @@ func TestEveryWord(t *testing.T) {
 	historiestest.Golden(t, "words.txt", said.String())
 }
 
-// TestErrors: what clients said is told with its step, each of it once, and of many the first.
+// TestErrors: the clients' messages stand with their step, each once; of many only the first is shown.
 func TestErrors(t *testing.T) {
 	trace := historiestest.LockedTaken()
 	trace.Errors = map[int]string{1: "no", 0: "never", 2: "no", 3: "\x1b[2J"}

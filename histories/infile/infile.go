@@ -1,5 +1,5 @@
-// Package infile opens the files that a user names to be read. They are regular files of at most so many bytes: a device
-// never ends, a pipe may never begin, and a sparse file of a terabyte takes no room until it is read.
+// Package infile opens the input files that a user names. They are regular files of bounded size: a device never
+// ends, a pipe may never begin, and a sparse file of a terabyte takes no room until it is read.
 package infile
 
 import (
@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Input is what a file is read as.
+// Input is a kind of input file.
 type Input struct {
 	// Noun names it in errors, such as counterexample.
 	Noun string
@@ -18,7 +18,7 @@ type Input struct {
 	Most int64
 }
 
-// Sizes of what is the same for everybody.
+// Sizes that several kinds of files share.
 var (
 	// Certificate is a certificate, a chain of them, or a key.
 	Certificate = Input{"certificate or key", 1 << 20}
@@ -26,8 +26,7 @@ var (
 	Credentials = Input{"credentials file", 1 << 20}
 )
 
-// Open opens a file. The error names it, what it is read as, and what was expected; one that is not there is
-// [fs.ErrNotExist].
+// Open opens a file. The error names the file, its kind, and what was expected; a missing file is [fs.ErrNotExist].
 func (in Input) Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -40,7 +39,7 @@ func (in Input) Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err = f.Stat() // another file may have come to that name
+	info, err = f.Stat() // another file may have taken that name
 	if err == nil {
 		err = in.fits(path, info)
 	}
@@ -64,7 +63,7 @@ func (in Input) Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Check reports why a file can't be read by Open, for what is read elsewhere.
+// Check reports why Open could not read a file, for files that are read elsewhere.
 func (in Input) Check(path string) error {
 	f, err := in.Open(path)
 	if err != nil {
@@ -73,8 +72,7 @@ func (in Input) Check(path string) error {
 	return f.Close()
 }
 
-// Stream bounds what comes through a pipe, of which the name is only what errors call it. Reading on after the last byte
-// allowed is an error.
+// Stream bounds the input of a pipe; errors use the name. Reading beyond the bound is an error.
 func (in Input) Stream(name string, r io.Reader) io.Reader { return &stream{in, name, r, in.Most} }
 
 type stream struct {
@@ -110,7 +108,7 @@ func (in Input) tooLarge(path string) error {
 	return fmt.Errorf("%q has more than %s; expected a %s, which has no more", path, Size(in.Most), in.Noun)
 }
 
-// kind is what a file is that is no regular one.
+// kind names the kind of a file that is not regular.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

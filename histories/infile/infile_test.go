@@ -18,7 +18,7 @@ import (
 
 var page = infile.Input{Noun: "page", Most: 2 << 10}
 
-// TestRead: regular files are read up to their bound; what is none is refused without waiting for it.
+// TestRead: regular files are read up to their bound; other kinds are refused without waiting.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestStream: what comes through a pipe is given up to its bound.
+// TestStream: a pipe's input is read up to its bound.
 func TestStream(t *testing.T) {
 	for size, fits := range map[int64]bool{0: true, page.Most: true, page.Most + 1: false, page.Most * 9: false} {
 		data, err := io.ReadAll(page.Stream("standard input", strings.NewReader(strings.Repeat("x", int(size)))))

@@ -3,81 +3,11 @@ package leftover
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 )
 
-// ErrAlive is the error of [Open] for a file whose run lives, as far as is known.
+// ErrAlive is the error of [RemoveFile] for a file whose run lives, as far as is known.
 var ErrAlive = errors.New("its run lives")
-
-// File is a file that says something of a run, and that the run holds locked while it lives.
-type File struct{ f *os.File }
-
-// Create creates a file for this run, which nobody else may read, and its folder. A file of that name is an error.
-func Create(path string) (*File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := lock(f); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close(), os.Remove(path))
-	}
-	return &File{f}, nil
-}
-
-// Open opens the file of a run that has ended, and holds it locked. It is [ErrAlive] while the run lives, and where the
-// system cannot tell; [os.ErrPermission] if the file is not a plain one of our user's, for only that user to write.
-func Open(path string) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|openFlags, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := opened(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return &File{f}, nil
-}
-
-func opened(f *os.File) error {
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return err
-	case !provable:
-		return ErrAlive
-	case !info.Mode().IsRegular() || !mine(info) || info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s: %w: it is not a plain file of yours that only you can write", f.Name(), os.ErrPermission)
-	}
-	ok, err := lock(f)
-	if err == nil && !ok {
-		err = ErrAlive
-	}
-	return err
-}
-
-// Write appends to the file.
-func (f *File) Write(data []byte) (int, error) { return f.f.Write(data) }
-
-// Empty deletes what the file says.
-func (f *File) Empty() error { return f.f.Truncate(0) }
-
-// Read is the whole file.
-func (f *File) Read() ([]byte, error) {
-	if _, err := f.f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(f.f)
-}
-
-// Close lets go of the file, which stays.
-func (f *File) Close() error { return f.f.Close() }
-
-// Remove deletes the file and lets go of it.
-func (f *File) Remove() error { return errors.Join(os.Remove(f.f.Name()), f.f.Close()) }
 
 // Hold says that a file of this run's, which is being written, is not left over, until release is called. It is an error if
 // the file is gone already.

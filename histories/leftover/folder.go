@@ -1,28 +1,38 @@
 package leftover
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 )
 
 // Folder is a temporary folder of this run's.
 type Folder struct {
 	Path string
+	root *os.Root // the folder itself, whatever becomes of its name
 	held *os.File // nil where it is not under our root
 }
 
-// holding is the file in a folder that its run holds locked.
+// holding is the file in a folder that its run holds locked. It has the folder's name, so that nothing else is taken for ours.
 const holding = ".lockproof"
+
+// ours is the form of our folders' names.
+var ours = regexp.MustCompile(`^[a-z]+-[a-z2-7]{26}$`)
 
 // root is the folder of all temporary folders of our user's. Only our user can enter it.
 func root() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("lockproof-%d", os.Geteuid()))
 }
 
-// NewFolder makes a temporary folder, whose name begins with kind, and deletes those that ended runs have left. Remove deletes
-// it. Where the place for such folders is not our user's alone, or the system has no locks, nothing but Remove does.
+// NewFolder makes a temporary folder, whose name begins with kind, and deletes those of ended runs. Remove deletes
+// it. If the place for such folders is not our user's alone, or the system has no locks, only Remove deletes
+// anything.
 func NewFolder(kind string) (*Folder, error) {
 	if !provable {
 		return lone(kind)
@@ -32,22 +42,29 @@ func NewFolder(kind string) (*Folder, error) {
 		return lone(kind)
 	}
 	defer at.Close()
-	sweepFolders(at.Name())
-	f := &Folder{}
-	if f.Path, err = os.MkdirTemp(at.Name(), kind+"-"); err != nil {
+	at.sweep()
+	name := kind + "-" + strings.ToLower(rand.Text())
+	f := &Folder{Path: filepath.Join(at.Name(), name)}
+	if err := at.Mkdir(name, 0o700); err != nil {
 		return nil, err
 	}
-	f.held, err = os.OpenFile(filepath.Join(f.Path, holding), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if f.root, err = at.OpenRoot(name); err != nil {
+		return nil, errors.Join(err, at.Remove(name))
+	}
+	f.held, err = f.root.OpenFile(holding, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		_, err = io.WriteString(f.held, name)
+	}
 	if err == nil {
 		_, err = lock(f.held)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Remove())
+		return nil, errors.Join(err, empty(f.root), f.root.Close(), at.Remove(name))
 	}
 	return f, nil
 }
 
-// Sweep deletes the temporary folders that ended runs have left. What can't be deleted now, a later run finds.
+// Sweep deletes the temporary folders of ended runs. A folder that cannot be deleted now is left to a later run.
 func Sweep() {
 	if _, err := os.Lstat(root()); err != nil || !provable {
 		return
@@ -56,21 +73,40 @@ func Sweep() {
 	if err != nil {
 		return
 	}
-	sweepFolders(at.Name())
+	at.sweep()
 	_ = os.Remove(at.Name()) // it stays while others are in it
-	_ = at.Close()
+	at.Close()
 }
 
 // lone is a folder that no other run knows.
 func lone(kind string) (*Folder, error) {
 	path, err := os.MkdirTemp("", "lockproof-"+kind+"-")
-	return &Folder{Path: path}, err
+	if err != nil {
+		return nil, err
+	}
+	at, err := os.OpenRoot(path)
+	return &Folder{Path: path, root: at}, err
 }
 
-// enterRoot makes the root and locks it: while it is locked, no folder is about to be made or deleted.
-func enterRoot() (*os.File, error) {
+// entered is our root. While it is locked, no folder is about to be made or deleted in it.
+type entered struct {
+	*os.Root
+	lock *os.File
+}
+
+// Close lets others enter.
+func (e *entered) Close() {
+	_ = e.Root.Close()
+	_ = e.lock.Close()
+}
+
+// mostEntered bounds how often the root may be another one than it was a moment before.
+const mostEntered = 1000
+
+// enterRoot makes the root and locks it.
+func enterRoot() (*entered, error) {
 	path := root()
-	for {
+	for range mostEntered {
 		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}
@@ -88,43 +124,97 @@ func enterRoot() (*os.File, error) {
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		if same(f) {
-			return f, nil
+		if at, err := os.OpenRoot(path); err == nil && holds(at, info) {
+			return &entered{at, f}, nil
+		} else if err == nil {
+			_ = at.Close()
 		}
-		f.Close()
+		_ = f.Close()
 	}
+	return nil, fmt.Errorf("%s: another folder comes to this name again and again", path)
 }
 
-// sweepFolders deletes the folders in the root whose run has ended: nobody has their file locked. The root is locked.
-func sweepFolders(root string) {
-	all, _ := os.ReadDir(root)
+// holds reports whether an open folder is that one.
+func holds(at *os.Root, info fs.FileInfo) bool {
+	is, err := at.Stat(".")
+	return err == nil && os.SameFile(is, info)
+}
+
+// sweep deletes the folders in the root whose run has ended: nobody has their file locked. A folder that does not have such a file was
+// made by a run that was killed at once, and is empty, or is somebody else's, and stays.
+func (e *entered) sweep() {
+	all, err := fs.ReadDir(e.FS(), ".")
+	if err != nil {
+		return
+	}
 	for _, d := range all {
-		path := filepath.Join(root, d.Name())
-		held, err := os.OpenFile(filepath.Join(path, holding), os.O_RDWR|openFlags, 0)
-		if errors.Is(err, os.ErrNotExist) {
-			_ = os.RemoveAll(path) // a run was killed before it locked it: who makes one has the root locked
+		info, err := e.Lstat(d.Name())
+		if err != nil || !ours.MatchString(d.Name()) || !info.IsDir() || !mine(info) || info.Mode().Perm() != 0o700 {
 			continue
 		}
-		if err != nil {
-			continue
+		if f, err := e.OpenRoot(d.Name()); err == nil {
+			if holds(f, info) && ended(f, d.Name()) {
+				_ = empty(f) // what stays is found by the next run
+			}
+			_ = f.Close()
 		}
-		if ended, err := lock(held); err == nil && ended {
-			_ = os.RemoveAll(path) // what stays is found by the next run
-		}
-		held.Close()
+		_ = e.Remove(d.Name()) // unless something is in it
 	}
 }
 
-// Remove deletes the folder, and the root if it was the last.
+// ended reports whether a folder is a run's that has ended.
+func ended(f *os.Root, name string) bool {
+	info, err := f.Lstat(holding)
+	if err != nil || !info.Mode().IsRegular() || !mine(info) || info.Size() != int64(len(name)) {
+		return false
+	}
+	held, err := f.OpenFile(holding, os.O_RDWR|openFlags, 0)
+	if err != nil {
+		return false
+	}
+	defer held.Close()
+	mark := make([]byte, len(name))
+	if _, err := io.ReadFull(held, mark); err != nil || string(mark) != name {
+		return false
+	}
+	free, err := lock(held)
+	return err == nil && free
+}
+
+// empty deletes what is in an open folder, its mark last.
+func empty(f *os.Root) error {
+	all, err := fs.ReadDir(f.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if d.Name() != holding {
+			err = errors.Join(err, f.RemoveAll(d.Name()))
+		}
+	}
+	return errors.Join(err, f.RemoveAll(holding))
+}
+
+// Remove deletes the folder, and the root if it was the last. Should another folder have come to its name, that stays; should it be gone
+// already, all is well.
 func (f *Folder) Remove() error {
 	if f.held == nil {
-		return os.RemoveAll(f.Path)
+		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)))
 	}
 	at, err := enterRoot()
 	if err != nil {
-		return errors.Join(os.RemoveAll(f.Path), f.held.Close())
+		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)), f.held.Close())
 	}
-	err = errors.Join(os.RemoveAll(f.Path), f.held.Close())
+	defer at.Close()
+	err = errors.Join(gone(empty(f.root)), f.root.Close(), gone(at.Remove(filepath.Base(f.Path))), f.held.Close())
 	_ = os.Remove(at.Name()) // it stays while others are in it
-	return errors.Join(err, at.Close())
+	return err
+}
+
+// gone is an error, unless it says that what is to be deleted is not there.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

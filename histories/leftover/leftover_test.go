@@ -7,11 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// TestMain has this program be a run that is killed, where it is told so.
+// TestMain lets this program be a run that is killed, on request.
 func TestMain(m *testing.M) {
 	if os.Getenv("LEFTOVER_TEST_KILLED") != "" {
 		if f, err := NewFolder("killed"); err == nil {
@@ -25,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFolders: the folder of a run that was killed is deleted by the next run, however young it is; that of a living run is
-// not, and after the last run nothing is left.
+// TestFolders: the next run deletes the folder of a killed run, however young it is. It keeps that of a live run, and
+// after the last run nothing is left.
 func TestFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	alive, err := NewFolder("alive")
@@ -34,7 +35,7 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := killedRun(t)
-	if err := os.Mkdir(filepath.Join(root(), "empty"), 0o700); err != nil { // as of one that was killed earlier
+	if err := os.Mkdir(filepath.Join(root(), "empty-"+strings.Repeat("a", 26)), 0o700); err != nil { // as of one that was killed earlier
 		t.Fatal(err)
 	}
 	next, err := NewFolder("next")
@@ -73,6 +74,57 @@ func TestSweep(t *testing.T) {
 	Sweep()
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestForeignFolders: what stands in our place and is not ours stays, as where others may rename what lies in TMPDIR; and so does what
+// links in our own folders lead to.
+func TestForeignFolders(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	elsewhere := t.TempDir()
+	precious := filepath.Join(elsewhere, "precious")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	killed := killedRun(t)
+	name := "mine-" + strings.Repeat("a", 26)
+	for _, path := range []string{"plain/precious", name + "/precious", "b" + name + "/.lockproof/precious", "c" + name + "/precious"} {
+		path = filepath.Join(root(), path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark := filepath.Join(root(), "c"+name, holding)
+	if err := errors.Join(os.WriteFile(mark, []byte("another"), 0o600), os.Symlink(elsewhere, filepath.Join(root(), "d"+name)), os.Symlink(elsewhere, filepath.Join(killed, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFolder("next")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"plain/precious", name + "/precious", "b" + name + "/.lockproof/precious", "c" + name + "/precious", "d" + name + "/precious"} {
+		if _, err := os.Stat(filepath.Join(root(), path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(killed); err == nil {
+		t.Error("what a killed run has left is still there")
+	}
+	aside, theirs := f.Path+"x", filepath.Join(f.Path, "precious")
+	if err := errors.Join(os.Rename(f.Path, aside), os.Mkdir(f.Path, 0o700), os.WriteFile(theirs, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Remove(); err == nil {
+		t.Error("a folder was removed that is not the one that was made")
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error(err)
+	}
+	if f, err = NewFolder("gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(f.Path), f.Remove()); err != nil {
+		t.Errorf("a folder that is gone already: %v", err)
 	}
 }
 
@@ -126,31 +178,4 @@ func TestFoldersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// TestFiles: the file of a living run is not opened, and one that others may write to is not trusted.
-func TestFiles(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a", "run")
-	f, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(path); !errors.Is(err, ErrAlive) {
-		t.Errorf("of a living run: %v", err)
-	}
-	if err := errors.Join(f.Close(), os.Chmod(path, 0o622)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(path); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("that others may write to: %v", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if f, err = Open(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Remove(); err != nil {
-		t.Error(err)
-	}
 }

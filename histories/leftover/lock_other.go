@@ -4,7 +4,7 @@ package leftover
 
 import "os"
 
-// lock takes a file for locked: nothing is told by it, see provable.
+// lock reports a file as locked; this proves nothing, see provable.
 func lock(*os.File) (bool, error) { return true, nil }
 
 // provable says that a lock proves that its process lives. Here nothing does, so that nothing of other runs is deleted.

@@ -24,7 +24,7 @@ func lock(f *os.File) (bool, error) {
 // provable says that a lock proves that its process lives.
 const provable = true
 
-// openFlags has a link or a pipe of somebody else's not be followed or waited for.
+// openFlags do not follow a link, and do not wait for a pipe.
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 // mine reports whether a file or folder is our user's.
@@ -40,7 +40,7 @@ func hold(f *os.File) (release func(), err error) {
 		return nil, err
 	}
 	err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) { // somebody is about to remove it
+	if errors.Is(err, unix.EWOULDBLOCK) { // another process is about to remove it
 		err = os.ErrNotExist
 	}
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package outfile writes the files that are asked for, and tries before a run whether they can be written. Where a
-// regular file stands, or nothing, a file is written whole or not at all: whoever reads it meanwhile, and whatever
-// goes wrong, finds what was there before. Anything else, such as a device or a pipe, is written to, and a link leads
-// where it led.
+// Package outfile writes output files, and checks before a run whether they can be written. A regular or new file is
+// written whole or not at all: a reader meanwhile, or after a failure, finds the old content. Other kinds, such as a
+// device or a pipe, are written directly, and a link keeps its target.
 package outfile

@@ -23,7 +23,7 @@ func text(s string) func(io.Writer) error {
 
 func write(t *testing.T, path, s string) {
 	t.Helper()
-	if err := outfile.Try(path); err != nil {
+	if err := (outfile.Place{Path: path}).Try(); err != nil {
 		t.Error(err)
 	}
 	if err := outfile.Write(path, text(s)); err != nil {
@@ -74,7 +74,7 @@ func TestWriteFile(t *testing.T) {
 	alone(t, dir, "out")
 }
 
-// TestWriteThrough: what is no file stays what it is.
+// TestWriteThrough: a device, pipe or link keeps its kind.
 func TestWriteThrough(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -117,6 +117,9 @@ func TestWriteThrough(t *testing.T) {
 		t.Errorf("from the pipe came %q", got)
 	}
 	kind("pipe", os.ModeNamedPipe)
+	if err := outfile.Write(at("pipe"), text("nobody reads this")); err == nil || !strings.Contains(err.Error(), "nobody reads") {
+		t.Errorf("writing to a pipe that nobody reads: %v", err)
+	}
 	alone(t, dir, "file", "link", "link to a link", "dangling", "not there yet", "null", "pipe")
 }
 
@@ -133,7 +136,7 @@ func TestTry(t *testing.T) {
 		filepath.Join(dir, "new") + "/":    "no file's name",
 		"/dev/null/x":                      "not a directory",
 	} {
-		err := outfile.Try(path)
+		err := outfile.Place{Path: path}.Try()
 		if err == nil || !strings.Contains(err.Error(), why) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), ".lockproof-") {
 			t.Errorf("trying %q: %v, expected %q", path, err, why)
 		}
@@ -142,7 +145,7 @@ func TestTry(t *testing.T) {
 		}
 	}
 	for path, why := range map[string]string{filepath.Join(file, "x"): "", file: "is no directory", filepath.Join(dir, "a", "b"): "fine", dir: "fine"} {
-		err := outfile.TryDirectory(path)
+		err := outfile.Place{Path: path}.TryFolder()
 		if fine := why == "fine"; fine != (err == nil) || !fine && !strings.Contains(err.Error(), why) {
 			t.Errorf("trying the directory %q: %v, expected %q", path, err, why)
 		}
@@ -155,15 +158,15 @@ func TestTry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o700)
-	if err := outfile.Try(filepath.Join(dir, "new")); !errors.Is(err, os.ErrPermission) {
+	if err := (outfile.Place{Path: filepath.Join(dir, "new")}).Try(); !errors.Is(err, os.ErrPermission) {
 		t.Error(err)
 	}
 	write(t, file, "in its place") // the directory takes no new names, but the file can be written to
 	want(t, file, "in its place")
 }
 
-// TestSweep: what killed runs have left goes, however young it is; what others write at the moment stays, however old it is,
-// and so does what no run has named.
+// TestSweep: unfinished files of killed runs are deleted, even new ones. Files of live writers stay, even old ones,
+// and so do files that no run has named.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	dead, alive := ".outer.lockproof-"+rand.Text(), ".out.lockproof-"+rand.Text()
@@ -196,29 +199,115 @@ func TestSweep(t *testing.T) {
 	alone(t, dir, append(others, "out")...)
 }
 
-// TestWriteNamed: a file whose name is ours is written through no link, be there something at its end or not.
-func TestWriteNamed(t *testing.T) {
-	dir := t.TempDir()
-	victim, dangling, plain := filepath.Join(dir, "victim"), filepath.Join(dir, "dangling"), filepath.Join(dir, "plain")
-	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
+// TestPlaceInFolder: a file that no user named is written in its folder, and through no link that leads out of it, whether
+// or not the link's end exists. A file at the link's end stays.
+func TestPlaceInFolder(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	victim := filepath.Join(outside, "victim")
+	write(t, victim, "theirs")
+	if err := os.Mkdir(at("real"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write := func(w io.Writer) error { _, err := io.WriteString(w, "ours"); return err }
-	for link, to := range map[string]string{filepath.Join(dir, "one"): victim, filepath.Join(dir, "two"): dangling} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Skipf("skipped: no links here: %v", err)
-		}
-		if err := outfile.WriteNamed(link, write); err == nil {
-			t.Errorf("%s is written through a link to %s", link, to)
+	for to, link := range map[string]string{
+		victim: "link", filepath.Join(outside, "missing"): "dangling", outside: "folder", filepath.Join(outside, "new"): "danglingfolder", "real": "inside", "real/x": "linkinside",
+	} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
-		t.Errorf("the file at the end of a link is %q, %v", data, err)
+	for _, name := range []string{"link", "dangling", "folder/victim", "folder/new", "danglingfolder/x", "../x", "linkinside", "folder/../../x", "real"} {
+		p := outfile.Place{Path: dir + "/" + name, Folder: dir}
+		for what, err := range map[string]error{"Try": p.Try(), "Check": p.Check(), "Write": p.Write(text("ours")), "Append": p.Append(text("ours"))} {
+			if err == nil || strings.ContainsAny(err.Error(), "\n") {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
+		if aside, err := p.MoveAside(); err == nil {
+			t.Errorf("%s was moved to %s", name, aside)
+		}
 	}
-	if _, err := os.Lstat(dangling); err == nil {
-		t.Error("a file is made at the end of a link")
+	for _, name := range []string{"folder", "danglingfolder", "folder/x", "danglingfolder/x/y", "../x"} {
+		p := outfile.Place{Path: dir + "/" + name, Folder: dir}
+		if name != "folder" && p.Make() == nil {
+			t.Errorf("%s was made", name)
+		}
+		if p.TryFolder() == nil {
+			t.Errorf("%s would be written to", name)
+		}
 	}
-	if err := outfile.WriteNamed(plain, write); err != nil {
+	want(t, victim, "theirs")
+	alone(t, outside, "victim")
+
+	made := outfile.Place{Path: at("inside/a/b"), Folder: dir}
+	if err := errors.Join(made.TryFolder(), made.Make(), made.Make(), made.TryFolder(), outfile.Place{Path: dir, Folder: dir}.Make()); err != nil {
 		t.Error(err)
+	}
+	p := outfile.Place{Path: at("inside/a/b/file"), Folder: dir}
+	if err := errors.Join(p.Try(), p.Check(), p.Write(text("first")), p.Write(text("second")), p.Append(text(" third"))); err != nil {
+		t.Error(err)
+	}
+	want(t, at("real/a/b/file"), "second third")
+	if aside, err := p.MoveAside(); err != nil || aside != at("inside/a/b/file.old") {
+		t.Errorf("it was moved to %q, %v", aside, err)
+	}
+	alone(t, at("real/a/b"), "file.old")
+}
+
+// TestUp: a ".." leads where the system has it lead. Behind a name that is missing that is nowhere, and behind a link it is
+// beside what the link leads to: what stands where the words lead is not written over.
+func TestUp(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, folder := range []string{"here", "there/deep"} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink("there/deep", "link"), os.WriteFile("precious", []byte("mine"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, lands string }{
+		{"missing/../precious", ""}, {"here/../missing/../precious", ""}, {"link/../precious", "there/precious"}, {"here/../made", "made"},
+	} {
+		for _, folder := range []string{"", "."} {
+			place := outfile.Place{Path: c.path, Folder: folder}
+			tried := place.Try()
+			err := place.Write(func(w io.Writer) error { _, err := w.Write([]byte("ours")); return err })
+			refused := c.lands == "" || folder != "" && c.lands != "made"
+			if (err != nil) != refused || (tried != nil) != refused {
+				t.Errorf("%q in %q: tried %v, written %v", c.path, folder, tried, err)
+			}
+			if text, _ := os.ReadFile("precious"); string(text) != "mine" {
+				t.Fatalf("%q in %q: precious has %q", c.path, folder, text)
+			}
+			if c.lands != "" && !refused {
+				if text, err := os.ReadFile(c.lands); err != nil || string(text) != "ours" {
+					t.Errorf("%q in %q: %q, %v", c.path, folder, text, err)
+				}
+				if err := os.Remove(c.lands); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"link/../new", "there/new", true}, {"link/../new", "new", false}, {"here/../new", "new", true}, {"new", "./new", true},
+		{"missing/../precious", "precious", false},
+	} {
+		if got := outfile.Same(c.a, c.b); got != c.same {
+			t.Errorf("%q and %q are one file: %v", c.a, c.b, got)
+		}
+	}
+	if inside, err := outfile.Inside(".", "link/../../outside"); err != nil || !inside {
+		t.Errorf("%v, %v", inside, err)
+	}
+	for path, fits := range map[string]bool{"link/../folder": false, "here/../folder": true, "link/folder": true, "link": true, "here/../link": true} {
+		if err := (outfile.Place{Path: path}).TryFolder(); (err == nil) != fits {
+			t.Errorf("folder %s: %v", path, err)
+		}
 	}
 }

@@ -40,12 +40,20 @@ func Inside(folder, path string) (bool, error) {
 // maxLinks bounds the links that are followed at one path, as operating systems do.
 const maxLinks = 40
 
-// resolve is a path without links, absolute. What stands nowhere yet keeps its name in the folder where it would be made.
+// resolve returns an absolute path without links. The missing part of a path keeps its name in the folder where it
+// would be made.
 func resolve(path string) (string, error) {
-	at, err := filepath.Abs(path)
-	for range maxLinks {
+	at := path
+	if !filepath.IsAbs(at) {
+		folder, err := filepath.Abs(".")
 		if err != nil {
 			return "", err
+		}
+		at = folder + string(filepath.Separator) + at // not joined, which would take every .. by its words
+	}
+	for range maxLinks {
+		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // behind one, a link is followed
+			at = at[:len(at)-1]
 		}
 		real, missing := filepath.EvalSymlinks(at)
 		if !errors.Is(missing, fs.ErrNotExist) {
@@ -53,14 +61,16 @@ func resolve(path string) (string, error) {
 		}
 		target, noLink := os.Readlink(at)
 		if noLink != nil { // nothing stands here: look at the folder
-			if filepath.Dir(at) == at {
-				return at, nil
+			folder, name := split(at)
+			if name == "" || name == ".." {
+				return filepath.Clean(at), nil
 			}
-			folder, err := resolve(filepath.Dir(at))
-			return filepath.Join(folder, filepath.Base(at)), err
+			folder, err := resolve(folder)
+			return filepath.Join(folder, name), err
 		}
 		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(at), target)
+			folder, _ := split(at)
+			target = folder + target
 		}
 		at = target
 	}

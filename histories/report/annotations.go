@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteAnnotations writes a report's findings as commands that GitHub shows at the top of a job, and beside a file of
-// the user's if one is named: errors for violations, warnings for missing answers.
+// WriteAnnotations writes a report's findings as commands that GitHub shows at the top of a job and, if a file is
+// named, beside it: errors for violations, warnings for missing answers.
 func WriteAnnotations(w io.Writer, r *Report, file string) error {
 	var b strings.Builder
 	for i := range r.Properties {
@@ -37,7 +37,7 @@ func annotate(b *strings.Builder, level, file, title, text string) {
 	fmt.Fprintf(b, "::%s %stitle=%s::%s\n", level, file, inProperty.Replace(style.Printable(title)), strings.Join(lines, "%0A"))
 }
 
-// What ends a command, and what ends a property of one.
+// The escapes within a command, and within a property of one.
 var (
 	inCommand  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

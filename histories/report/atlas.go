@@ -119,7 +119,7 @@ func (v AtlasVerdict) AtMost() string {
 	return fmt.Sprintf("≤ %d", v.Steps)
 }
 
-// Needed is what a search over combinations of options came to.
+// Needed is the result of a search over combinations of options.
 type Needed struct {
 	Tried    int
 	Proved   int
@@ -129,8 +129,8 @@ type Needed struct {
 	Any      *NeededAny     // nil where it was not looked at
 }
 
-// NeededAny is what is proved for any number of clients of the combinations of which every property is proved within
-// bounds. What violates a property with some clients does so whatever their number.
+// NeededAny is what is proved for any number of clients about the combinations whose properties are all proved within
+// bounds. A violation with some clients is one for any number.
 type NeededAny struct {
 	Bounds string // for whom
 	Each   []AnyCombination

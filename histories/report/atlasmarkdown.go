@@ -52,8 +52,8 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	}
 }
 
-// measured is what operations cost, what the server answered where rows are measured, and the figures of a row that has them
-// instead of executions.
+// measured are the costs of operations and, for measured rows, the server's answers; or the figures of a row without
+// executions.
 func (r *AtlasRow) measured() string {
 	if len(r.Figures) > 0 {
 		return strings.Join(r.Figures, "; ")
@@ -91,7 +91,7 @@ func (n *Needed) markdown(b *strings.Builder) {
 	}
 }
 
-// cell is text that neither ends a table's cell nor is HTML.
+// cell is text that neither ends a table's cell nor is HTML or a link.
 func cell(text string) string { return inCell.Replace(style.Printable(text)) }
 
-var inCell = strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;")
+var inCell = strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[")

@@ -13,8 +13,8 @@ var (
 	labels = regexp.MustCompile(`<text class="soft" x="([0-9.]+)" y="[0-9.]+" text-anchor="(\w+)">([^<]+)</text>`)
 )
 
-// TestBarsLabelled: whatever powers of ten a chart goes over, each has its line; the first and the last are labelled, within
-// the chart, and so are those between where the labels at the ends leave room.
+// TestBarsLabelled: a chart has a line for each power of ten in its range. The first and the last are labelled within
+// the chart, and so are those in between for which there is room.
 func TestBarsLabelled(t *testing.T) {
 	for low := range 6 {
 		for span := 1; span <= 8; span++ {

@@ -12,9 +12,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteCard prints a report for a person: what was run, each property with its verdict and how often
-// it was put to the test, each violation with the command that repeats it, what operations cost, and
-// what never happened.
+// WriteCard prints a report for a person: the run, and each property with its verdict and its number of checks. Each
+// violation has the command that repeats it. The costs of operations and the missed coverage points follow.
 func WriteCard(w io.Writer, r *Report, s style.Style) error {
 	return write(w, cardLines(r, s), s)
 }
@@ -36,11 +35,6 @@ func cardHead(r *Report, s style.Style) []style.Line {
 	head := []style.Line{{style.Dim.Of("lockproof " + r.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(r.Target))}}
 	if r.Doc != "" {
 		for _, text := range style.Wrap(style.Printable(r.Doc), s.Columns()) {
-			head = append(head, style.Line{{Text: text}})
-		}
-	}
-	if r.Design != "" {
-		for _, text := range style.Wrap("a lock is held by "+style.Printable(r.Design), s.Columns()) {
 			head = append(head, style.Line{{Text: text}})
 		}
 	}
@@ -127,6 +121,7 @@ func took(d time.Duration) string {
 var verdictMarks = map[Verdict]style.Span{
 	Proved: style.Green.Of("✓ proved"), Passed: style.Green.Of("✓ passed"), Violated: style.Red.Of("✗ violated"),
 	Suspected: style.Red.Of("? suspected"), Undecided: style.Yellow.Of("? undecided"), Skipped: style.Yellow.Of("– skipped"),
+	Kept: style.Green.Of("✓ kept"), Broken: style.Yellow.Of("✗ broken"),
 }
 
 // minSentence is the narrowest column that sentences are still worth printing in.
@@ -136,8 +131,8 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 	var told []*PropertyResult
 	indent := indentOf(r)
 	together := skippedTogether(r)
-	for i := range r.Properties {
-		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
+	for _, p := range r.ordered() {
+		if together[p.Skip] == nil || p.Violation != nil {
 			told = append(told, p)
 		}
 	}
@@ -160,6 +155,9 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 			continue
 		}
 		p := told[i-1]
+		if r.Contract != nil && (i == 1 || partOf(p) != partOf(told[i-2])) {
+			out = append(out, r.heading(partOf(p), s)...)
+		}
 		said, colour := remark(r, p)
 		if margin := l.Width() + 2; s.Columns()-margin >= minSentence || colour != style.Dim {
 			out = append(out, style.Beside(l, strings.Fields(said), colour, margin, max(s.Columns()-margin, 24))...)
@@ -199,7 +197,7 @@ func skippedTogether(r *Report) map[string][]string {
 	return together
 }
 
-// remark is what stands beside a verdict: the property's sentence, or why there is no verdict.
+// remark is the text beside a verdict: the property's sentence, or the reason for a missing verdict.
 func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	verdict, reason := r.Verdict(p)
 	if verdict == Skipped {
@@ -213,6 +211,8 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 		said = of + ": " + said
 	}
 	switch {
+	case verdict == Broken:
+		return said + "; " + style.Printable(reason), style.Yellow
 	case verdict == Undecided:
 		return said + "; " + style.Printable(reason), style.Yellow
 	case p.Violation != nil:
@@ -221,7 +221,7 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	return said, style.Dim
 }
 
-// violation is what the card tells of a counterexample, under its property.
+// violation is the card's text about a counterexample, under its property.
 func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style.Line {
 	f := p.Violation
 	if f == nil {
@@ -259,7 +259,7 @@ func cardTotal(r *Report) []style.Line {
 	}
 	out := style.Line{style.Bold.Of(style.Plural(len(r.Properties), "property") + ": ")}
 	sep := ""
-	for _, v := range []Verdict{Proved, Passed, Violated, Suspected, Undecided, Skipped} {
+	for _, v := range []Verdict{Proved, Passed, Kept, Violated, Suspected, Broken, Undecided, Skipped} {
 		if counts[v] == 0 {
 			continue
 		}

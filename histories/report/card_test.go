@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 
 	"github.com/go-json-experiment/json"
 
@@ -83,8 +83,7 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// TestCardFits: whatever is printed, no line is longer than the terminal is wide, but for what is to be typed; and no word
-// is broken.
+// TestCardFits: no line is longer than the terminal is wide, except commands to be typed; no word is broken.
 func TestCardFits(t *testing.T) {
 	wide := sampleReport()
 	for i := range wide.Efficiency {
@@ -236,8 +235,8 @@ func wholeReport() *Report {
 	r.Guided = []string{"120 of 3 clients", "80 of 1 crash"}
 	r.Covered = []Count{{"replies", 31}, {"pairs of commands", 1204}}
 	r.Spent = []string{"clients started: 3, 210ms", "clients at work 1.2s"}
-	r.Design = "a message of the queue {name}.token, not acknowledged"
-	r.Kept = 3
+	r.Contract = &Contract{Demands: property.Set(0).With(property.Linearizable)}
+	r.Properties[property.CheapAcquire].Broken = "acquire opens 3 channels"
 	r.Uncontrolled = []string{"heartbeat 12 ×", "reconnect 3 ×"}
 	r.Wire = []Count{{"basic.ack", 12}, {"tx.select", 1}}
 	r.Traffic = []Traffic{{Operation: "acquire", Calls: 120, Frames: 6.25, Back: 4.5, Bytes: 312, BytesBack: 128}}
@@ -249,7 +248,7 @@ func wholeReport() *Report {
 	return r
 }
 
-// TestWholeReport: everything that a report can have is on the card, in JSON and in JUnit. What is added to reports is
+// TestWholeReport: everything that a report can have is on the card, in JSON and in JUnit. A new field of reports has
 // to be added to this one.
 func TestWholeReport(t *testing.T) {
 	r := wholeReport()

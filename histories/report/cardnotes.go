@@ -9,8 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// cardNotes is what stands in the margin of the verdicts: what they rest on, how long a stale belief
-// lasted, what happened and what never did.
+// cardNotes are the notes beside the verdicts: their evidence, the longest stale belief, and the coverage.
 func cardNotes(r *Report, s style.Style) []style.Line {
 	var out []style.Line
 	for e := property.FromHistory; e <= property.FromCommands; e++ {
@@ -22,12 +21,6 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 		out = append(out, labelled("stale belief", strings.Fields(fmt.Sprintf(
 			"beside another's grant for up to %s, %s; in %s. Not a violation: no lock without fencing can exclude it.",
 			style.Plural(o.Commands, "command"), o.lasted(), style.Plural(o.Scenarios, "execution"))), style.Plain, s)...)
-	}
-	if r.Kept > 0 {
-		out = append(out, labelled("left behind", strings.Fields(fmt.Sprintf(
-			"an exclusive queue, by somebody whose channel the broker had closed unasked; in %s. "+
-				"Not a violation: RabbitMQ closes a channel for what was done there, or for its deliveries.",
-			style.Plural(r.Kept, "execution"))), style.Plain, s)...)
 	}
 	var seen, never []string
 	for _, e := range r.Exercised {
@@ -100,7 +93,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 	return style.List(names)
 }
 
-// evidence is what verdicts rest on in a word: of what a server had, it is the server.
+// evidence names the evidence of verdicts in a word: for the server's state, it is the server.
 func (r *Report) evidence(e property.Evidence) string {
 	if e == property.FromTruth {
 		return lock.WordsOf(r.Target).Called()

@@ -154,8 +154,8 @@ func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	return out
 }
 
-// mark is what a table says of the verdicts: how many properties are proved, ~ behind the number where they only passed, ?
-// where an answer is missing, and ✗ before the number of those that are lost.
+// mark is a table's summary of the verdicts. It is the number of proved properties, with ~ after it if they only passed, ?
+// if an answer is missing, and ✗ before the number of violated ones.
 func (f *FaultVerdicts) mark() string {
 	switch f.Verdict() {
 	case Violated:
@@ -175,7 +175,7 @@ func (l *ComparedLock) Holds() bool {
 	return !slices.ContainsFunc(l.Faults, func(f FaultVerdicts) bool { return f.Verdict() == Violated })
 }
 
-// notes are what the marks of a lock leave out: what is lost, what is not known, and why not everything was visited.
+// notes explain the marks of a lock: the violated properties, the unknown ones, and why not everything was visited.
 func (l *ComparedLock) notes() []string {
 	lost := l.alike(func(f *FaultVerdicts) string { return saidOf("lost", f.with(Violated)) })
 	for i := range l.Faults {
@@ -215,8 +215,8 @@ func (l *ComparedLock) alike(note func(*FaultVerdicts) string) (out []string) {
 	return out
 }
 
-// compared are the operations whose cost is told, by the name that they have in tables, and how they went: the first of
-// several that was seen.
+// compared are the operations with costs in tables, by name, with their cost classes: the first class that was seen
+// counts.
 var compared = []struct {
 	name string
 	of   []monitor.CostClass
@@ -312,7 +312,7 @@ func (c *Comparison) how() []string {
 	return how
 }
 
-// load is what was measured with so many clients, or nil.
+// load is the measurement with the given number of clients, or nil.
 func (m *Measured) load(clients int, contended bool) *MeasuredLoad {
 	for i := range m.Loads {
 		if l := &m.Loads[i]; l.Clients == clients && l.Contended == contended {

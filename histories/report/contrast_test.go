@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestContrast: whatever is text on a page has a contrast of at least 4.5 with what it stands on, in light, in dark and
-// in print.
+// TestContrast: text on a page has a contrast of at least 4.5 with its background, in light, in dark and in print.
 func TestContrast(t *testing.T) {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What a verdict rests on is what its own server had: of locks on another than a broker, none is spoken of.
+// The evidence of a verdict names the lock's own server: a broker only for locks on a broker.
 func TestEvidenceOfServer(t *testing.T) {
 	for target, server := range map[string]string{"semaphore": "broker", "consul-semaphore": "server", "somebody else's": "broker"} {
 		r := &Report{Target: target, Properties: []PropertyResult{{Property: property.NoLeak, Evidence: property.FromTruth, Checked: 1, Scenarios: 1}}}

@@ -55,7 +55,7 @@ func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	graph, err := json.Marshal(e.Graph)
+	graph, err := json.Marshal(e.Graph, jsontext.EscapeForHTML(true))
 	if err != nil {
 		return "", err
 	}

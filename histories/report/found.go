@@ -45,7 +45,7 @@ func (f *Found) Reproduced() string {
 	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, style.Plural(f.Tries.Of, "try"))
 }
 
-// told is what happened, in how many executions, and how often it was seen again.
+// told is the event, the number of executions with it, and how often it was reproduced.
 func (r *Report) told(p *PropertyResult) string {
 	f := p.Violation
 	if asides := nonempty([]string{r.often(p), f.Reproduced()}); len(asides) > 0 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 
 	"github.com/lockproof/lockproof/model/property"
 )

@@ -24,7 +24,7 @@ var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "page/card.html", "page/execution.html", "page/made.html"))
 
-// Page is what a page shows: one file that needs nothing else, no network either.
+// Page is the content of a page: one file that needs nothing else, and no network.
 type Page struct {
 	Report     *Report // the card; nil for none
 	Executions []Execution
@@ -37,7 +37,7 @@ type Page struct {
 	Status string
 	// Explorer is the explorer in the page; nil for none.
 	Explorer *Explorer
-	// Made is what stands at the foot of the page, as far as the card does not know it.
+	// Made is the foot of the page, as far as the card does not know it.
 	Made Made
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"

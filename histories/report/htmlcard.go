@@ -19,6 +19,7 @@ type cardData struct {
 }
 
 type cardRow struct {
+	Asked, Answer   string // of the part that begins with the row
 	Class, Verdict  string // the class is its colour's
 	Property, Link  string
 	Checked, Remark string
@@ -40,10 +41,17 @@ func newCardData(r *Report, executions []executionData, recorded bool) *cardData
 	s := style.Style{Width: pageCard}
 	d := &cardData{Doc: r.Doc, Ran: strings.Join(howMuch(r), " · "), With: strings.Join(r.Fixed, ", "), Interrupted: r.Interrupted}
 	together := skippedTogether(r)
-	for i := range r.Properties {
-		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
-			d.Rows = append(d.Rows, newCardRow(r, p, executions, recorded))
+	var last part
+	for _, p := range r.ordered() {
+		if together[p.Skip] != nil && p.Violation == nil {
+			continue
 		}
+		row := newCardRow(r, p, executions, recorded)
+		if now := partOf(p); r.Contract != nil && now != last {
+			last = now
+			row.Asked, row.Answer = now.question(), r.answer(now)
+		}
+		d.Rows = append(d.Rows, row)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(together)) {
 		d.Skipped = append(d.Skipped, cardSkipped{strings.Join(together[reason], ", "), reason})

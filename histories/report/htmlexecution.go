@@ -141,7 +141,7 @@ func (x *Execution) well() *wellData {
 
 var stepWord = regexp.MustCompile(`\bstep (\d+)\b`)
 
-// linked is a text whose steps are links to those of a diagram that has so many.
+// linked is a text whose steps are links to a diagram with the given number of steps.
 func linked(text, name string, most int) template.HTML {
 	return template.HTML(stepWord.ReplaceAllStringFunc(html.EscapeString(style.Printable(text)), func(word string) string {
 		number := strings.TrimPrefix(word, "step ")

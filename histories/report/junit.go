@@ -64,9 +64,9 @@ type junitOutput struct {
 	Text string `xml:",cdata"`
 }
 
-// WriteJUnit writes a report as JUnit's XML: a violated or suspected property is a failure with its
-// execution drawn, one that was not judged is skipped with the reason. One that is undecided, or required and not
-// judged, is an error; so is a run that was interrupted, or judged nothing, as a case of its own.
+// WriteJUnit writes a report as JUnit's XML. A violated or suspected property is a failure with its execution drawn,
+// and a property that was not judged is skipped with the reason. An undecided property, or a required one that was
+// not judged, is an error. A run that was interrupted, or judged nothing, is an error in a case of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: legal("lockproof " + r.Target)}
 	if r.Elapsed > 0 {

@@ -25,7 +25,7 @@ func repeating(command string) []style.Line {
 	return []style.Line{{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(command))}}
 }
 
-// warnings are what must not be overlooked, each from a line of its own; what is empty is left out.
+// warnings are important lines, each with a mark; empty ones are left out.
 func warnings(said []string, s style.Style) (out []style.Line) {
 	for _, warning := range nonempty(said) {
 		for _, text := range style.Wrap(style.Printable(warning), s.Columns()) {

@@ -8,18 +8,18 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Outcome is what a whole run came to.
+// Outcome is the result of a whole run.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeHolds        Outcome = "holds"        // what was judged holds, and what is required was judged
+	OutcomeHolds        Outcome = "holds"        // the judged properties hold, and the required ones were judged
 	OutcomeViolated     Outcome = "violated"     // a property is violated, or suspected to be
-	OutcomeInterrupted  Outcome = "interrupted"  // the run ended before it had done what was asked
+	OutcomeInterrupted  Outcome = "interrupted"  // the run ended before it was complete
 	OutcomeInconclusive Outcome = "inconclusive" // nothing was judged, or an answer is missing: see [Report.Missing]
 )
 
-// Outcome is what the run came to. A violation outweighs an interruption, and that outweighs missing answers.
+// Outcome is the result of the run. A violation outweighs an interruption, and that outweighs missing answers.
 func (r *Report) Outcome() Outcome {
 	for i := range r.Properties {
 		if r.Properties[i].Violation != nil {
@@ -49,8 +49,8 @@ func (r *Report) Owes(p *PropertyResult) bool {
 	return verdict == Undecided || verdict == Skipped && r.Required.Has(p.Property)
 }
 
-// Missing are the answers that a run without violations owes, a line each: that nothing was judged at all, or by fewer
-// executions than were to be run at least, and about properties that are undecided, or required and not judged.
+// Missing are the missing answers of a run without violations, a line each: nothing was judged, fewer executions were
+// run than required, or a property is undecided, or required and not judged.
 func (r *Report) Missing() (lines []string) {
 	if !r.Judged() {
 		lines = append(lines, r.nothing())

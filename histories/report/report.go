@@ -10,12 +10,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Report is what a run came to: everything that the card, the JSON and the JUnit output say.
+// Report is the result of a run: everything on the card, in JSON and in JUnit.
 type Report struct {
 	Tool   string    // lockproof's version
 	Target string    // the lock judged
 	Doc    string    // what it is, in one line; may be empty
-	Design string    // how it holds locks, in a line, where that is another way than the guidelines'; may be empty
 	Kind   lock.Kind // its lock type
 	Mode   Mode      // how executions were chosen
 	// Broker is what the target ran on, as the end of "on …": "the simulated broker",
@@ -31,14 +30,14 @@ type Report struct {
 	Seed uint64
 	// FailedAcquire is what a failed acquire was taken to promise: "weak" or "strong".
 	FailedAcquire string
-	// Bounds says of what the executions are, such as "3 clients, 2 rounds"; "" where all that was drawn, or is not known.
+	// Bounds describes the executions, such as "3 clients, 2 rounds"; "" if they were drawn, or are not known.
 	Bounds string
-	// Space is what such a run visited; nil for others, and where Runs says it.
+	// Space is the visited space of a Visited run; nil for other runs, and if Runs has it.
 	Space *Space
-	// Views is what a Visited run of any number of clients visited; nil for others.
+	// Views are the visited views of a Visited run of any number of clients; nil for other runs.
 	Views *Views
-	// Runs is what a Visited run visited whose executions were run one by one, from their beginning, with no
-	// states kept; nil for others.
+	// Runs are the executions of a Visited run that ran each from its beginning, without stored states; nil for other
+	// runs.
 	Runs *Runs
 
 	Scenarios  int // executions run
@@ -52,9 +51,11 @@ type Report struct {
 	Spent []string
 	// At is when the run was over, for pages; the zero time where output must not differ from run to run.
 	At time.Time
-	// Interrupted says that the run ended before it had done what was asked.
+	// Interrupted says that the run ended before it was complete.
 	Interrupted bool
 
+	// Contract is what somebody else's lock is held to; nil for a lock of ours, whose every property is judged alike.
+	Contract *Contract
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
 	// Required are the properties that must be judged for the run to be conclusive.
@@ -63,8 +64,6 @@ type Report struct {
 	Least      int
 	Efficiency []EfficiencyRow
 	Stale      Overlap
-	// Kept is in how many executions an exclusive queue was not given back, after the broker had closed its channel unasked.
-	Kept int
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
 	// does not pass for a good one.
 	Exercised []Exercise
@@ -75,8 +74,8 @@ type Report struct {
 	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
 	// left out for targets that do nothing by themselves.
 	Uncontrolled []string
-	// Wire is what went over the wire in executions, by name, where that was seen but not by operation: without what the
-	// target's clients did before and after each, and when it was tried again.
+	// Wire has the traffic on the wire in executions, by name, if it was seen but not by operation. It leaves out the
+	// target's commands before and after each execution, and repetitions.
 	Wire []Count
 	// Traffic is what single operations took on the wire, where that was seen.
 	Traffic []Traffic
@@ -102,12 +101,25 @@ const (
 	Proved   Verdict = "proved"
 	Passed   Verdict = "passed"
 	Violated Verdict = "violated"
-	// Suspected is what was seen, and what fresh clients did not show again. It counts as a violation.
+	// Suspected is a violation that fresh clients did not reproduce. It counts as a violation.
 	Suspected Verdict = "suspected"
 	// Undecided is what was judged, and without an answer within the bounds.
 	Undecided Verdict = "undecided"
 	Skipped   Verdict = "skipped"
+	// Kept and Broken are said of promises that the contract does not demand. To break one is not wrong.
+	Kept   Verdict = "kept"
+	Broken Verdict = "broken"
 )
+
+// Contract is what somebody else's lock is held to beside safety and recovery.
+type Contract struct {
+	Demands property.Set // promises
+}
+
+// optional reports whether a property is a promise that the contract does not demand.
+func (c *Contract) optional(p property.Property) bool {
+	return c != nil && property.Promises.Has(p) && !c.Demands.Has(p)
+}
 
 // PropertyResult is one property and what was found out about it. Its verdict is not stored but
 // follows from the rest: see [Report.Verdict].
@@ -117,20 +129,22 @@ type PropertyResult struct {
 	Own *own.Property
 	// Evidence is what the verdict rests on.
 	Evidence property.Evidence
-	// Checked is how many times the property was put to the test. A property that never was is
-	// skipped, whatever else is said of it.
+	// Checked is the number of checks of the property. A property without checks is skipped, whatever else is known
+	// of it.
 	Checked int
 	// Scenarios is in how many executions that was.
 	Scenarios int
 	// Violating is in how many executions it was seen violated; 0 where they were not counted.
 	Violating int
-	// Undecided is how often it could not be told whether the property held, such as for a history
-	// too large to decide. Those are not among Checked.
+	// Undecided is the number of checks without a decision, such as a history too large to decide. Checked does not
+	// include them.
 	Undecided int
 	// Unclear says why it could not be told; "" where Undecided is 0, or the number says it all.
 	Unclear string
 	// Skip says why the property was not judged; "" where it was.
 	Skip string
+	// Broken is how an execution broke a promise that the contract does not demand; "" where none did.
+	Broken string
 	// Note is something the reader must know to understand the verdict, such as "failed acquires: weak"; may be "".
 	Note string
 	// Violation is the first violation found, or nil.
@@ -222,9 +236,8 @@ func (s Spread) Mean() float64 {
 	return float64(s.Sum) / float64(s.Count)
 }
 
-// Overlap is the longest time that a client believed in a slot which its dead connection had lost
-// while another had been granted it. No lock without fencing can exclude that: it is shown, not
-// judged.
+// Overlap is the longest time that a client believed in a slot which its dead connection had lost while another
+// client had been granted it. No lock without fencing can exclude that: it is shown, not judged.
 type Overlap struct {
 	Commands  int           // sent by anyone meanwhile
 	Time      time.Duration // virtual, on the simulated broker
@@ -260,10 +273,14 @@ func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 		return p.Violation.verdict(), ""
 	case p.Skip != "":
 		return Skipped, p.Skip
-	case p.Undecided > 0:
+	case p.Broken != "":
+		return Broken, p.Broken
+	case p.Undecided > 0 && !r.Contract.optional(p.Property):
 		return Undecided, p.unclear()
 	case p.Checked == 0:
 		return Skipped, NeverExercised
+	case r.Contract.optional(p.Property):
+		return Kept, ""
 	case r.everything():
 		return Proved, ""
 	}

@@ -43,10 +43,10 @@ type reportFile struct {
 	Commands      int            `json:"commands"`
 	Operations    int            `json:"operations"`
 	Seconds       float64        `json:"seconds,omitzero"`
+	Contract      *[]string      `json:"contract,omitempty"` // the promises that it demands; nothing where the lock is one of ours
 	Properties    []propertyFile `json:"properties"`
 	Efficiency    []rowFile      `json:"efficiency"`
 	Stale         staleFile      `json:"stale_belief"`
-	Kept          int            `json:"left_behind,omitzero"` // executions; see [Report.Kept]
 	Exercised     []exerciseFile `json:"exercised"`
 	Guided        []string       `json:"guided,omitempty"`
 	Covered       []countFile    `json:"covered,omitempty"`
@@ -122,6 +122,7 @@ func countsOf(counts []Count) (files []countFile) {
 
 type propertyFile struct {
 	Property  string     `json:"property"`
+	Part      string     `json:"part,omitempty"` // safety, recovery, promise or own, of somebody else's lock
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
 	Reason    string     `json:"reason,omitempty"` // of skipped and undecided; of passed, of which orders, where preemptions are bounded
@@ -197,20 +198,24 @@ type exerciseFile struct {
 func WriteJSON(w io.Writer, r *Report) error {
 	f := reportFile{
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
-		Target: r.Target, Doc: r.Doc, Design: r.Design, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
+		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
 		Command: r.Command, Options: r.Fixed,
 		Seed: r.Seed, FailedAcquire: r.FailedAcquire, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Asked: r.Asked, Least: r.Least, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
-		Stale: r.Stale.file(), Kept: r.Kept,
+		Stale: r.Stale.file(),
 	}
 	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {
 		f.Missing = r.Missing()
 	}
-	for i := range r.Properties {
-		f.Properties = append(f.Properties, r.property(&r.Properties[i]))
+	if r.Contract != nil {
+		demands := append([]string{}, r.Contract.Demands.Names()...)
+		f.Contract = &demands
+	}
+	for _, p := range r.ordered() {
+		f.Properties = append(f.Properties, r.property(p))
 	}
 	for i := range r.Efficiency {
 		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
@@ -232,7 +237,7 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		reason = of
 	}
 	f := propertyFile{
-		Property: p.Name(), Sentence: r.sentence(p), Verdict: verdict, Reason: reason,
+		Property: p.Name(), Part: r.part(p), Sentence: r.sentence(p), Verdict: verdict, Reason: reason,
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {

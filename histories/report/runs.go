@@ -9,14 +9,14 @@ import (
 // Runs is what a run visited that has carried out executions one by one.
 type Runs struct {
 	Whole   int // executions
-	Blocked int // executions that ended early, since all that they could come to had been visited
+	Blocked int // executions that ended early: all their continuations had been visited
 	// Incomplete says why not every execution was visited, or one that is equivalent to it; "" is all were.
 	Incomplete string
 	// Preemptions is how often an execution turns from a client that could go on, at most; nil is any number. With a bound
 	// nothing is proved: what is said of a property is of those orders.
 	Preemptions *int
-	// NotExplored is what the target's clients can be asked for, and no execution visited has: what is said of a property is
-	// of executions without.
+	// NotExplored are operations and faults that the target's clients support, and that no visited execution has: the
+	// verdicts do not cover them.
 	NotExplored []string
 }
 
@@ -35,7 +35,7 @@ func (r *Runs) bounded(v Verdict) string {
 	return strings.Join(said, ", ")
 }
 
-// cardRuns is what the card tells of the executions visited.
+// cardRuns is the card's text about the visited executions.
 func cardRuns(r *Report, s style.Style) []style.Line {
 	runs := r.Runs
 	if runs == nil {

@@ -10,38 +10,40 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// hostile is text that takes a terminal over where it gets there: it sets the title, moves the cursor up, speaks C1 in
-// both its forms, and turns the direction of writing round.
+// hostile is text that takes over an unprotected terminal: it sets the title, moves the cursor up, uses C1 in both
+// its forms, and reverses the writing direction.
 const hostile = "evil\x1b]0;title\a\x1b[2A\u009b31m\x9b31m\u202e<b>|\r\b\x7f\u2066"
 
 // infest puts hostile text into every string that there is in a value.
-func infest(v reflect.Value, depth int) {
+func infest(v reflect.Value, depth int) { infestWith(hostile, v, depth) }
+
+func infestWith(text string, v reflect.Value, depth int) {
 	if depth == 0 {
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
 		if v.CanSet() && v.Type().PkgPath() == "" { // not words of ours, such as verdicts
-			v.SetString(hostile)
+			v.SetString(text)
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			infest(v.Elem(), depth-1)
+			infestWith(text, v.Elem(), depth-1)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			infest(v.Index(i), depth-1)
+			infestWith(text, v.Index(i), depth-1)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				infest(v.Field(i), depth-1)
+				infestWith(text, v.Field(i), depth-1)
 			}
 		}
 	}

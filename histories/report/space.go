@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Space is what a Visited run has visited, for those who know the field.
+// Space is the space of a Visited run, for readers who know the field.
 type Space struct {
 	States      int // distinct
 	Transitions int
@@ -44,7 +44,7 @@ func (s *Space) Branching() float64 {
 	return float64(s.Transitions) / float64(s.States-s.Queue)
 }
 
-// cardSpace is what the card tells of the space.
+// cardSpace is the card's text about the space.
 func cardSpace(r *Report, s style.Style) []style.Line {
 	sp := r.Space
 	if sp == nil {

@@ -17,7 +17,7 @@ var outcomes = map[Outcome]string{
 // maxDrawn bounds the diagrams of a summary, of which a service may take no more than a megabyte.
 const maxDrawn = 200 << 10
 
-// WriteSummary writes a report as Markdown, as the page of a job in continuous integration shows it: how the run ended,
+// WriteSummary writes a report as Markdown for the page of a job in continuous integration. It has the outcome of the run,
 // each violation with its execution and the command that repeats it, and a table of verdicts.
 func WriteSummary(w io.Writer, r *Report) error {
 	var b strings.Builder
@@ -39,8 +39,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 		}
 	}
 	fmt.Fprint(&b, "\n| verdict | property | checks | |\n| --- | --- | ---: | --- |\n")
-	for i := range r.Properties {
-		p := &r.Properties[i]
+	for _, p := range r.ordered() {
 		verdict, _ := r.Verdict(p)
 		said, _ := remark(r, p)
 		checks := ""

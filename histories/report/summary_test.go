@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -24,7 +24,7 @@ func TestSummary(t *testing.T) {
 	historiestest.Golden(t, "summary.md", b.String())
 }
 
-// TestSummaryIsText: what comes from outside is neither Markdown nor HTML in a summary, and ends no fence.
+// TestSummaryIsText: text from outside is neither Markdown nor HTML in a summary, and ends no fence.
 func TestSummaryIsText(t *testing.T) {
 	r := sampleReport()
 	r.Target, r.Fixed, r.Command = markup, []string{markup}, markup

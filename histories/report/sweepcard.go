@@ -69,7 +69,7 @@ func number(n int) style.Span {
 	return style.Plain.Of(style.Grouped(n))
 }
 
-// lines is what the card tells of a counterexample.
+// lines is the card's text about a counterexample.
 func (e *SweepExample) lines(margin int, st style.Style) (out []style.Line) {
 	said := fmt.Sprintf("%s: %s", e.inSteps(), e.Detail)
 	out = style.Beside(nil, strings.Fields(style.Printable(said)), style.Red, margin, st.Columns()-margin)

@@ -8,21 +8,21 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Views is what a search for any number of clients has visited: contexts are what is shared, with what may be seen of
-// all clients that hold something; views are a context and what one client can be in it.
+// Views is the result of a search for any number of clients. A context is the shared part and the views of all
+// holders; a view is a context and the part of one client in it.
 type Views struct {
 	Searches int // one for each group of properties, and those that looked closer
 	Contexts int
 	Views    int
 	Parts    int // that clients can be, in the largest search
 	Holders  int // the most clients that held something at once
-	// Cutoff is the smallest number of real clients of each kind that were seen to reach every view of every search; 0 is
-	// that there is none up to Tried, as far as was looked.
+	// Cutoff is the smallest number of real clients of each kind that reached every view of every search; 0 if no
+	// number up to Tried did, in the states visited.
 	Cutoff int
 	Tried  int
 }
 
-// cardViews is what the card tells of it.
+// cardViews is the card's text about the views.
 func cardViews(r *Report, s style.Style) []style.Line {
 	v := r.Views
 	if v == nil {

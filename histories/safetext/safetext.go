@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Escape is text as it may be shown, in one line. What is safe stays as it is: escaping twice changes nothing.
+// Escape makes a text safe to show in one line. A safe text is unchanged: escaping twice changes nothing.
 func Escape(text string) string {
 	if i := unsafeAt(text, ""); i < len(text) {
 		return string(appendEscaped([]byte(text[:i]), text[i:], ""))
@@ -41,10 +41,10 @@ func JSON(data []byte) []byte {
 	return out
 }
 
-// NewWriter is a writer that hands on what may be shown, line by line as it comes. Ends of lines and tabs stay.
+// NewWriter returns a writer that passes on safe text, line by line as it comes. Ends of lines and tabs stay.
 func NewWriter(to io.Writer) io.Writer { return &writer{to: to} }
 
-// writer keeps the beginning of a character, or of an end of a line, whose rest has not come yet.
+// writer keeps the beginning of a character, or of an end of a line, until its rest comes.
 type writer struct {
 	to   io.Writer
 	held []byte
@@ -64,7 +64,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// incomplete is how many bytes at the end of a text may mean something else once more of it has come.
+// incomplete is the number of bytes at the end of a text whose meaning depends on the bytes after them.
 func incomplete(text string) int {
 	if strings.HasSuffix(text, "\r") {
 		return 1
@@ -115,14 +115,14 @@ func appendEscaped(out []byte, text, others string) []byte {
 	return out
 }
 
-// What is shown whole of a text from outside: words of so many characters, and so many altogether.
+// The longest word and the longest text from outside that are shown whole, in characters.
 const (
 	longestWord = 400
 	longestText = 4000
 )
 
-// Cut is a text for an error, in which what is too long to be read is cut: the beginning and the end of a word or text stay,
-// and it is said how many characters there were.
+// Cut shortens a text for an error. A word or text that is too long keeps its beginning and its end, and states its
+// length.
 func Cut(text string) string {
 	if len(text) <= longestWord {
 		return text
@@ -134,7 +134,7 @@ func Cut(text string) string {
 	return cut(strings.Join(words, " "), longestText)
 }
 
-// cut is a text of at most so many characters, and what is said of those left out.
+// cut shortens a text to the given length, and states the number of characters left out.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

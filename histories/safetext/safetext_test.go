@@ -43,7 +43,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestWriter: however a text comes in pieces, what is handed on is the same; its lines stay lines.
+// TestWriter: the output does not depend on how the text is split; its lines stay lines.
 func TestWriter(t *testing.T) {
 	const text = "größer\r\nein\r\x1b[2J Fortschritt\t→\n\xff\u202eend\n"
 	const want = "größer\nein\\r\\x1b[2J Fortschritt\t→\n\\xff\\u202eend\n"

@@ -9,8 +9,8 @@ import (
 // shortest is how many bytes a secret has that is looked for in other words: shorter ones are parts of many.
 const shortest = 4
 
-// Known are secrets that were handed to somebody, whose words are then shown without them. Its zero value has none, and it
-// may be used by several goroutines.
+// Known are the secrets that a process was given; its output is shown without them. The zero value has none. It is
+// safe for concurrent use.
 type Known struct {
 	mu     sync.RWMutex
 	values []string // longer ones first

@@ -23,8 +23,8 @@ func literal(command string) []place {
 	})
 }
 
-// Variables are the names of the environment variables that give the secrets of a command again that [Command] has
-// hidden, in their order: what the command assigns, or LOCKPROOF_SECRET_1, LOCKPROOF_SECRET_2 and so on.
+// Variables are the names of the environment variables that restore the secrets hidden by [Command], in their order:
+// the variable that the command assigns, or LOCKPROOF_SECRET_1, LOCKPROOF_SECRET_2 and so on.
 func Variables(hidden string) (names []string) {
 	numbered := 0
 	for _, p := range hiddenIn(hidden) {

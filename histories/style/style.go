@@ -28,7 +28,7 @@ const minWidth = 60
 // Colour is an SGR sequence's parameters; "" is plain.
 type Colour string
 
-// What text looks like.
+// The styles of text.
 const (
 	Plain  Colour = ""
 	Bold   Colour = "1"
@@ -55,10 +55,10 @@ type Span struct {
 	Colour Colour
 }
 
-// Line is what stands beside each other.
+// Line is a sequence of spans on one line.
 type Line []Span
 
-// Of is text in the colour.
+// Of returns text in the colour.
 func (c Colour) Of(text string) Span { return Span{Text: text, Colour: c} }
 
 // Width is how many columns the line takes.
@@ -100,8 +100,8 @@ func (l Line) Pad(width int) Line {
 // Wrap breaks text at blanks into lines of at most the given width.
 func Wrap(text string, width int) []string { return Fill(strings.Fields(text), " ", width) }
 
-// Fill puts words on lines of at most the given width, at least one line. What is wider than a line is broken at a blank,
-// or where it has none at that width.
+// Fill puts words on lines of at most the given width, at least one line. A word that is wider is broken at a blank,
+// or at that width if it has none.
 func Fill(words []string, sep string, width int) []string {
 	var lines []string
 	current := ""

@@ -141,8 +141,8 @@ type Command struct {
 	Expiration uint32
 	// Priority is a message's, or that of a consumer (x-priority): one with a higher priority is sent messages first.
 	Priority int16
-	// Route says which exchange a command is about, and where messages go from there; of queue.declare, where dead
-	// letters go. Of a message for the default exchange it may say what its headers are.
+	// Route is the exchange of a command, and the routing of its messages; for queue.declare, it is where dead
+	// letters go. For a message to the default exchange it may have headers.
 	Route Route
 }
 

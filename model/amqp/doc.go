@@ -1,4 +1,3 @@
-// Package amqp has the commands and replies of AMQP 0-9-1 as values: what a client sends to a broker
-// and what comes back. They are comparable and small, so that a command can be recorded, compared,
-// hashed and replayed. Names and numbers are the specification's own.
+// Package amqp has the commands and replies of AMQP 0-9-1 as values. They are comparable and small, so that a command
+// can be recorded, compared, hashed and replayed. Names and numbers are the specification's own.
 package amqp

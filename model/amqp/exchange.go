@@ -2,8 +2,8 @@ package amqp
 
 import "github.com/lockproof/lockproof/model/backend"
 
-// Exchange is what a command and its reply were. waits says that the client is sent a reply; see [Command.Replies]. What
-// the command's queue is for is the caller's to add.
+// Exchange describes a command and its reply. waits says that the client gets a reply; see [Command.Replies]. The
+// caller adds the role of the command's queue.
 func (c Command) Exchange(r Reply, waits bool) (x backend.Exchange) {
 	c.ExchangeTo(&r, waits, &x)
 	return x
@@ -67,7 +67,7 @@ func (r *Reply) result() backend.Result {
 	return backend.Done
 }
 
-// Answers are the kinds of replies as far as coverage tells them apart; Returned is that of a message that came back.
+// Answers is the number of kinds of replies that coverage distinguishes; Returned is that of a returned message.
 const (
 	Answers  = 8
 	Returned = 1

@@ -61,8 +61,8 @@ const (
 	InternalError      Code = 541
 )
 
-// Refusal reports whether a channel was closed because a queue, or its messages, are somebody else's: that is an
-// answer, and nothing that went wrong.
+// Refusal reports whether a channel was closed because a queue or its messages belong to another client: that is an
+// answer, not a failure.
 func (c Code) Refusal() bool { return c == ResourceLocked || c == AccessRefused }
 
 // String is the code with its name in the specification, such as "405 RESOURCE_LOCKED".
@@ -100,7 +100,7 @@ func (c Code) String() string {
 	return "unknown code"
 }
 
-// Reply is what came back for one command.
+// Reply is the reply to one command.
 type Reply struct {
 	Kind ReplyKind
 	// Redelivered is the flag of get-ok.
@@ -110,7 +110,8 @@ type Reply struct {
 	// Returned counts the basic.return that arrived with this reply: before the confirm of a
 	// mandatory publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
 	Returned uint16
-	// Deliveries is how often the message of get-ok had come back to its queue, where that counts (x-delivery-count).
+	// Deliveries is how often the message of get-ok has returned to its queue, if the queue counts that
+	// (x-delivery-count).
 	Deliveries uint16
 	// Messages is the message count of declare-ok, delete-ok, purge-ok and get-ok.
 	Messages uint32
@@ -120,7 +121,7 @@ type Reply struct {
 	Number uint64
 	// Message is the identity of the message in get-ok.
 	Message uint64
-	// Letter is what the broker knows the message by as a dead letter, or as what may become one.
+	// Letter is the broker's number of the message's routing data, if it is or may become a dead letter.
 	Letter uint32
 }
 
@@ -147,8 +148,8 @@ func (r Reply) String() string {
 	return words
 }
 
-// Delivery is a message that the broker sends to a consumer on its own, or basic.cancel, by which it says that there
-// will be no more of them: the consumer's queue is gone.
+// Delivery is a message that the broker sends to a consumer, or basic.cancel, which says that the consumer's queue is
+// gone.
 type Delivery struct {
 	Channel     uint16
 	Deliveries  uint16 // see [Reply]

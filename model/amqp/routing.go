@@ -30,8 +30,8 @@ func (n *Names) Routing(r Route) Routing { return n.routes.value(r) }
 // Routes is how many routings were interned; they are numbered 1 to Routes.
 func (n *Names) Routes() int { return len(n.routes.values) }
 
-// ForgetRoutes makes all numbers of routings free again, for whoever has a new one with every command.
-// Brokers do not keep them.
+// ForgetRoutes frees all numbers of routings, for callers with a new routing for every command. Brokers do not keep
+// them.
 func (n *Names) ForgetRoutes() {
 	clear(n.routes.numbers)
 	n.routes.values = n.routes.values[:0]
@@ -43,8 +43,8 @@ type Headers string
 // Present is the value of a binding's argument that asks for a header of that name with any value.
 const Present = "\x00"
 
-// NewHeaders returns headers. Values are text; whoever has values of other types must write them so that
-// those are equal which a broker takes for equal.
+// NewHeaders returns headers. Values are text. A caller with values of other types must write values equally if a
+// broker takes them for equal.
 func NewHeaders(values map[string]string) Headers {
 	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(values)) {

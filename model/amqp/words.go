@@ -68,7 +68,7 @@ func (r Reply) Words() string {
 	return r.Kind.String()
 }
 
-// Words is what came to a consumer, short.
+// Words is the short text of a delivery.
 func (d Delivery) Words() string {
 	if d.Cancelled {
 		return fmt.Sprintf("basic.cancel %d", d.Consumer)
@@ -102,7 +102,7 @@ var flagNames = map[Flags]string{
 type Sent struct {
 	Command Command
 	Reply   Reply
-	// Delivery is what came unasked, where there is no command.
+	// Delivery is the delivery, if there is no command.
 	Delivery Delivery
 	Names    *Names
 }

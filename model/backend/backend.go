@@ -1,6 +1,6 @@
 package backend
 
-// Exchange is a command that reached the server, and what came back.
+// Exchange is a command that reached the server, and its reply.
 type Exchange struct {
 	// Method and Answer are numbers of the backend's own tables: for coverage, and for the words of cards and files.
 	Method, Answer uint8
@@ -14,7 +14,7 @@ type Exchange struct {
 	Ambiguous  bool
 	// RoundTrip says that the client waited for all replies to what it sent before; Waits, that it is sent a reply.
 	RoundTrip, Waits bool
-	// Unasked says that it is a message of the server's that the client took, and no command.
+	// Unasked says that the exchange is a delivery to the client, without a command.
 	Unasked bool
 	// Exclusive says that what is made goes with the session.
 	Exclusive bool
@@ -28,14 +28,14 @@ type Exchange struct {
 	Key uint16
 }
 
-// Session is a client's session with a server, which ends at once, and with it whatever was held on it: an AMQP connection,
-// a connection to a database, a lease. 0 is none.
+// Session is a client's session with a server: an AMQP connection, a connection to a database, a lease. It ends at
+// once, with every hold on it. 0 is none.
 type Session uint16
 
-// Footprint is what a client touches: with its next command, and with whatever it may still do. Two clients whose
-// footprints do not meet may go in any order.
+// Footprint is the set of resources that a client touches: with its next command, and with all later ones. Two
+// clients with disjoint footprints may act in any order.
 type Footprint struct {
-	// Choosing says that a random option has to be chosen next: that concerns nobody else.
+	// Choosing says that the next step is the choice of a random option, which affects no other client.
 	Choosing bool
 	// Private says that the next command touches no resource; Reads are the roles of the resource of one that only
 	// looks. Both are unset where neither is the case.
@@ -51,9 +51,9 @@ type Role uint8
 // The roles.
 const (
 	Slot       Role = iota // it exists where the slot does
-	Holder                 // it exists where somebody holds the slot, and is theirs
-	AdminMutex             // whoever has it administers
-	Mutex                  // the one resource of a true mutex: it exists where somebody holds the lock
+	Holder                 // it exists while the slot has a holder, and belongs to the holder
+	AdminMutex             // its owner administers
+	Mutex                  // the one resource of a true mutex: it exists while the lock has a holder
 )
 
 // String is the role in one word.
@@ -74,7 +74,7 @@ type Access uint8
 // The kinds of access. Opaque is any other.
 const (
 	Opaque Access = iota
-	Read          // it looks, and changes nothing that anybody sees
+	Read          // it looks, and has no visible effect
 	Create        // it makes the resource, or claims it
 	Delete
 	Commit // it has what was sent before take effect
@@ -83,7 +83,7 @@ const (
 	OpenUnit
 	CloseUnit
 	Mode // it changes how the unit works
-	// Acknowledge is a client from which the slot was taken telling, to whoever took it, that it does not use it any more.
+	// Acknowledge is a client's message to the thief of its slot that it has stopped using it.
 	Acknowledge
 )
 
@@ -94,10 +94,10 @@ type Result uint8
 const (
 	Done    Result = iota
 	Absent         // the resource does not exist
-	Refused        // it is somebody else's
+	Refused        // another client owns it
 	Denied         // it is not to be had for another reason of the server's
 	Wrong          // the command makes no sense to the server
-	Failed         // the server failed: a fault, and nobody's doing
+	Failed         // the server failed: a fault
 	Ended          // the session is over
 	Lost           // nothing came back
 	Blocked        // it waits inside the server

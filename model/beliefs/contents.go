@@ -8,15 +8,16 @@ import (
 // contents is what there may be of a lock, by its history alone: an administrator may rightly say that there is nothing to
 // be changed.
 type contents struct {
-	fewest int  // there are at least so many slots now
+	fewest int  // the lowest possible number of slots now
 	under  int  // administrative operations under way, those that never return among them
 	mixed  bool // others were, since the last moment without any
-	// holders are the processes that may hold a slot: the broker may have what they were granted though they do not believe
-	// in it any more.
+	// holders are the processes that may hold a slot: the broker may still have a grant in which its client no longer
+	// believes.
 	holders map[int32]bool
 }
 
-// begin is an operation that may have its effect from now on. It may take away so many slots.
+// begin is the invocation of an operation, which may take effect from now on. It returns the number of slots that it
+// may remove.
 func (c *contents) begin(e *history.Event) (takes int) {
 	op := e.F.Op()
 	if !op.Administrative() {
@@ -60,9 +61,9 @@ func (c *contents) end(e *history.Event, slots, takes int) {
 	}
 }
 
-// refuses reports whether an operation, called when there were at least so many slots, may rightly change nothing: there may
-// be no lock, fewer slots than it is to remove, or somebody who holds what it is to take away, or by which it sees to it that a lock
-// is made once.
+// refuses reports whether an operation may rightly change nothing. fewest is the lowest number of slots at its
+// invocation. There may be no lock, fewer slots than it removes, or a holder of a slot that it removes or by which it
+// creates a lock only once.
 func (c *contents) refuses(op lock.Op, slots, fewest int) bool {
 	switch op {
 	case lock.Remove:

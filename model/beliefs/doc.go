@@ -1,9 +1,11 @@
-// Package beliefs judges a history by what its clients were told and so believe: mutual-exclusion, stale-belief-ends,
-// fencing-monotone, limit-respected and progress, where nobody knows what the server had. Package linear judges the same history by what any
-// server could have had.
+// Package beliefs judges a history by its clients' beliefs, without the server's state: mutual-exclusion,
+// stale-belief-ends, fencing-monotone, limit-respected and progress. Package linear judges the same history by the
+// possible states of a server.
 //
-//	judge.go      a [Judge] takes in one event after the other
-//	contents.go   which slots there may be, so that an administrator may rightly say that there is nothing to be changed
+//	judge.go      a [Judge] reads one event after the other
+//	contents.go   the possible slots, since an administrator may rightly say that it changed nothing
 //	fence.go      fencing tokens
 //	limits.go     limits that callers state
+//	slots.go      how many slots there may be
+//	audit.go      what an audit at the end of a history shows: an [Audit]
 package beliefs

@@ -2,22 +2,22 @@ package beliefs
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Fence is what was seen of the fencing tokens of one lock. A token has to be larger than those of all grants before it,
-// whichever slot they were of. A grant is before another if its client had been told of it when the other's asked: of others,
-// nobody knows which came first. A lock that was destroyed may begin again.
+// Fence is the state of one lock's fencing tokens. A token has to be larger than those of all earlier grants,
+// whichever slot they were of. A grant is earlier if its client had its answer when the other client invoked its
+// acquire; the order of other grants is unknown. A lock that was destroyed may begin again.
 type Fence struct {
 	now        Fenced
 	destroying int // calls that do so, those that never return among them
 }
 
-// Fenced is the largest token that was told until a moment, and whom: a client, or a process. The zero value is nothing.
+// Fenced is the largest token until a moment, and its client or process. The zero value is no token.
 type Fenced struct {
 	Token int64
 	Who   int32
 	life  int // how often the lock had been destroyed
 }
 
-// Now is what has been told by now. A grant that begins now needs more.
+// Now is the largest token so far. A grant that begins now needs a larger one.
 func (f *Fence) Now() Fenced { return f.now }
 
 // Begin is a call of an operation.
@@ -36,7 +36,7 @@ func (f *Fence) End(op lock.Op, known bool) {
 	}
 }
 
-// Grant is somebody being told a token, whose grant began when so much had been told. It is false where the lock was being
+// Grant judges a token. since is the largest token when its acquire began. It returns false if the lock was being
 // destroyed since, so that the token says nothing.
 func (f *Fence) Grant(since Fenced, who int32, token int64) bool {
 	if f.destroying > 0 || since.life != f.now.life {

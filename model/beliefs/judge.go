@@ -12,38 +12,39 @@ import (
 
 // Judge judges a valid history by the properties that beliefs show broken:
 //
-//   - mutual-exclusion: a client believes from the acquire that was told yes until it calls release, calls a verify that does
-//     not say held, dies, or its connection is gone. What overlaps after that is no violation. Options say whether a release
-//     that fails ends the belief all the same ([linear.FailedRelease]), and whether others' releases do
-//     ([linear.ByAnyone]). An acquire in whose course the connection ended must not be told yes while another believed all
-//     along;
-//   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
-//     free anything ([history.History.GoneMayFree]), none does while another believes all along; and one that says held
-//     is believed as an acquire is;
-//   - fencing-monotone, where grants came with tokens: an acquire that was called after others had been granted the lock,
-//     whichever slot, is told a token that is larger than theirs;
-//   - limit-respected, where acquires state limits, as [Limits] does;
-//   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
-//     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there may be
-//     no slot, fewer than it is to remove, or somebody who holds what it is to take away.
+//   - mutual-exclusion: a client believes in its hold from a successful acquire until it calls release, calls a verify
+//     that does not say held, dies, or its connection is gone. Later overlaps are no violation. Options say whether a
+//     failed release ends the belief as well ([linear.FailedRelease]), and whether other clients' releases do
+//     ([linear.ByAnyone]). If the connection ends during an acquire, it must not succeed while another client believes
+//     throughout.
+//   - stale-belief-ends: no verify that is called after the connection was gone says held. If that end need not free
+//     anything ([history.History.GoneMayFree]), no verify says held while another client believes throughout; one that
+//     says held begins a belief like an acquire.
+//   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, whichever slot
+//     they were of, gets a larger token than theirs.
+//   - limit-respected, if acquires state limits: see [Limits].
+//   - progress: an acquire gives up, or administration is busy, only while another client does the same kind of work. If
+//     the design is not known, any operation of another client is enough. An administrator may then also say that it
+//     changed nothing if there may be no slot, fewer than it removes, or a holder of one that it removes.
 //
-// What they leave unsaid takes the broker's truth; a history that passes is not a proof.
+// Anything beyond needs the broker's state: a history that passes is not a proof.
 type Judge struct {
-	h         *history.History
-	options   linear.Options
-	processes map[int32]*seen
-	believers map[place][]belief
-	open      map[place][]grant
-	working   map[work]*contenders
-	contents  map[uint16]*contents // by lock, as its fences
-	fences    map[uint16]*Fence
-	slots     map[uint16]*Slots // by lock; nil where they are not judged
-	limits    limits
-	answers   history.Answers
-	verdicts  [len(judged)]linear.Verdict
+	h          *history.History
+	options    linear.Options
+	processes  map[int32]*seen
+	believers  map[place][]belief
+	open       map[place][]grant
+	working    map[work]*contenders
+	contents   map[uint16]*contents // by lock, as its fences
+	fences     map[uint16]*Fence
+	slots      map[uint16]*Slots // by lock; nil where they are not judged
+	lastFenced map[place]Fenced  // the last grant of each slot; nil where only grants before a call count
+	limits     limits
+	answers    history.Answers
+	verdicts   [len(judged)]linear.Verdict
 }
 
-// New judges a history of which nothing has been read yet: h is what it is of.
+// New returns the judge of a history without its events: h describes the history.
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, processes: make(map[int32]*seen),
@@ -60,17 +61,33 @@ func New(h *history.History, o linear.Options) *Judge {
 // limit-respected of every semaphore.
 func Certain(h *history.History, o linear.Options) *Judge {
 	w := New(h, o)
-	w.slots = make(map[uint16]*Slots)
+	w.slots, w.lastFenced = make(map[uint16]*Slots), make(map[place]Fenced)
 	return w
 }
 
-// Answers are what operations came to by now.
+// Answers counts the answers of operations so far.
 func (w *Judge) Answers() history.Answers { return w.answers }
+
+// Holder is a process that holds a slot for certain, and the event that told it so last.
+type Holder struct {
+	Process int32
+	Since   int
+}
+
+// Holders are those of a slot by now, but for who is verifying that.
+func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
+	for _, b := range w.believers[place{lock, slot}] {
+		if !b.asking {
+			all = append(all, Holder{b.process, b.since})
+		}
+	}
+	return all
+}
 
 // Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
-		if v.Checked > 0 || !property.Announceable.With(property.NoPhantomSlot).Has(v.Property) {
+		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).Has(v.Property) {
 			all = append(all, v)
 		}
 	}
@@ -90,8 +107,8 @@ type belief struct {
 	asking  bool // it is verifying that, so that it may have found out that it is over
 }
 
-// grant is a yes that was told while others were verifying what they believed. Those of them who are told that
-// it is true have believed all along.
+// grant is a successful acquire while other clients were verifying the same slot. A client whose verify says held has
+// believed throughout.
 type grant struct {
 	event   int
 	process int32
@@ -115,17 +132,17 @@ type contenders struct {
 // seen is what is known of one process.
 type seen struct {
 	invoked    int  // the event that invoked its operation
-	contenders bool // somebody else was at the same already
+	contenders bool // another client already did the same kind of work
 	gone       bool // its connection ended
 	since      bool // and had when the operation under way began
 	ended      bool // it ended in the course of that
 	believing  bool
 	at         place
 	released   bool   // it believed when it called the release under way
-	fenced     Fenced // what tokens had been told when it called the operation under way
+	fenced     Fenced // the largest token when the current operation was invoked
 	slots      int    // the operation's number of slots
-	fewest     int    // there were at least so many when it was called
-	takes      int    // and it may take so many of them away
+	fewest     int    // the lowest number of slots at the invocation
+	takes      int    // the number of slots that it may remove
 	most       int    // slots that there may have been since it asked for what it holds, or is asking
 }
 
@@ -157,7 +174,7 @@ func (w *Judge) Event(i int, e *history.Event) {
 	}
 }
 
-// limited takes in what an event says of limits. What is wrong may be seen only after the grant that was.
+// limited judges an event by limits. A violation may show only after the wrong grant.
 func (w *Judge) limited(i int, e *history.Event) {
 	if why, judged := w.limits.event(i, e); judged || why != "" {
 		w.judge(property.LimitRespected, why == "", i, "%s", why)
@@ -174,8 +191,8 @@ func (w *Judge) process(p int32) *seen {
 	return s
 }
 
-// contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way. Where the design is not
-// known ([history.History.GoneMayFree]), whatever is done to a lock may be in the way of whatever else is.
+// contendersOf are the clients that do the same kind of work as an operation, or nil if no client can be in its way.
+// If the design is not known ([history.History.GoneMayFree]), any operation on a lock may be in the way of any other.
 func (w *Judge) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() && !w.h.GoneMayFree {
@@ -205,7 +222,7 @@ func (w *Judge) world(e *history.Event) {
 	}
 }
 
-// uncertain ends what a process believes, as far as others are concerned.
+// uncertain ends a process's belief for the purpose of judging other clients.
 func (w *Judge) uncertain(p int32, s *seen) {
 	if s.believing {
 		s.believing = false
@@ -221,7 +238,7 @@ func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
 }
 
-// ask notes that a process asks whether what it believes is true, or has been told so.
+// ask marks the start or end of a process's verify of its belief.
 func (w *Judge) ask(p int32, s *seen, asking bool) {
 	for i, b := range w.believers[s.at] {
 		if s.believing && b.process == p {
@@ -258,13 +275,7 @@ func (w *Judge) invoked(i int, e *history.Event) {
 func (w *Judge) completed(i int, e *history.Event) {
 	s := w.process(e.Process)
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
-	contended := s.contenders
-	if c := w.contendersOf(e); c != nil {
-		contended = contended || c.last > s.invoked
-		if e.Type != history.Info {
-			c.under--
-		}
-	}
+	contended := w.contended(e, s)
 	nothing := false
 	if w.h.GoneMayFree {
 		there := w.content(e.Lock)
@@ -287,8 +298,20 @@ func (w *Judge) completed(i int, e *history.Event) {
 	}
 }
 
-// released is a release that is called: its client believes no more, or somebody else does not whose lock
-// it may be.
+// contended reports whether somebody else was at work on the same during a call that is over.
+func (w *Judge) contended(e *history.Event, s *seen) bool {
+	c := w.contendersOf(e)
+	if c == nil {
+		return s.contenders
+	}
+	if e.Type != history.Info {
+		c.under--
+	}
+	return s.contenders || c.last > s.invoked
+}
+
+// released handles the call of a release: it ends its client's belief, or that of another client whose lock it may
+// be.
 func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
 	if s.believing || w.options.Releases == linear.ByHolder {
@@ -348,6 +371,20 @@ func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	}
 	w.judge(property.FencingMonotone, e.Token > before.Token, i, "%s was granted %s with token %d (%s), but %s had been granted one with token %d before it asked",
 		w.h.Who(e.Process), w.h.SlotName(e.Slot), e.Token, w.h.Moment(i), w.h.Who(before.Who), before.Token)
+	if w.slots != nil && e.Slot != history.AnySlot {
+		w.fencedInOrder(i, e, s)
+	}
+}
+
+// fencedInOrder judges a token by the last grant of the same slot. The slot was the other's first: had it been this one's, which
+// has not lost it since, the other's grant would have made two holders.
+func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
+	at, life := place{e.Lock, e.Slot}, w.fence(e.Lock).Now().life
+	if last := w.lastFenced[at]; last.Token > 0 && last.life == life && last.Who != e.Process && !s.ended {
+		w.judge(property.FencingMonotone, e.Token > last.Token, i, "%s was granted %s with token %d (%s), but %s had been granted it with token %d before",
+			w.h.Who(e.Process), w.h.SlotName(e.Slot), e.Token, w.h.Moment(i), w.h.Who(last.Who), last.Token)
+	}
+	w.lastFenced[at] = Fenced{Token: e.Token, Who: e.Process, life: life}
 }
 
 // verified is a verify that is over.
@@ -367,7 +404,7 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	w.ask(e.Process, s, false)
 }
 
-// answered settles what was told others while a process was verifying: held says that it believed all along.
+// answered settles the grants to others during a process's verify; held: the process believed throughout.
 func (w *Judge) answered(p int32, at place, held bool) {
 	all := w.open[at]
 	for i := range all {
@@ -402,7 +439,7 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	}
 }
 
-// exclude looks for others who believe in what was just granted, and did so before an event.
+// exclude looks for other clients that have believed in the granted slot since before an event.
 func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	for _, b := range w.believers[at] {
@@ -415,7 +452,7 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	}
 }
 
-// counted reports whether it is counted how many hold a lock, whose slots have no numbers and come and go.
+// counted reports whether holders of a lock are counted, because its slots have no numbers and change.
 func (w *Judge) counted(at place) bool {
 	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCheckHistory: what a history alone shows broken beside linearizability.
+// TestCheckHistory: violations other than linearizability that a history alone shows.
 func TestCheckHistory(t *testing.T) {
 	call := func(p int32, op lock.Op, slot uint16) history.Event {
 		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slot: slot}
@@ -86,7 +86,7 @@ func TestCheckHistory(t *testing.T) {
 	}
 }
 
-// Where the design is not known, an administrator may say that it did nothing if there may be nothing to be changed.
+// If the design is not known, an administrator may say that it changed nothing if there may be nothing to change.
 func TestNothingToChange(t *testing.T) {
 	call := func(p int32, op lock.Op, slots uint16) history.Event {
 		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slots: slots}

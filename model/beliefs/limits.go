@@ -11,15 +11,16 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Limits judges limit-respected by the history alone. An acquire that states a limit must not be told yes if
+// Limits judges limit-respected by the history alone. An acquire with a limit must not succeed if
 //
-//   - at every moment of the call so many others certainly held the lock; or
-//   - it holds the lock together with others, and whichever of them was granted it last had stated a limit that is smaller than
-//     that makes. Who may have been last is whose call had not ended when the last of them was called.
+//   - at every moment of the call that many others certainly held the lock; or
+//   - the client holds the lock together with others, and each of them that may have been granted it last had stated a
+//     limit that is too small for all of them. A client may have been last if its call had not ended when the last of
+//     their acquires was invoked.
 //
-// A holder is certain from the acquire that was told yes until it calls release or another acquire, dies, its connection or
-// its lease ends, or slots are taken away; while it asks whether it holds the lock still, and after it was told no, it is not.
-// One who was told yes is certain again, and was so when it asked.
+// A hold is certain from the successful acquire until its client calls release or another acquire, dies, its
+// connection or lease ends, or slots are removed. It is not certain during a verify and after a no. After a yes it is
+// certain again, and was so when the client asked.
 func Limits(h *history.History) linear.Verdict {
 	j, v := limits{h: h}, linear.Verdict{Property: property.LimitRespected, Decision: linear.Legal, Event: -1}
 	for i := range h.Events {
@@ -34,15 +35,15 @@ func Limits(h *history.History) linear.Verdict {
 	return v
 }
 
-// limits reads a history and notes who holds what for certain.
+// limits reads a history and records the certain holds.
 type limits struct {
 	h *history.History
 	// anyone says that locks may be released by others than their holders.
 	anyone bool
-	// stated says that an acquire has stated a limit. What is before the first is not looked at, but for removals.
+	// stated says that an acquire has stated a limit. Earlier events matter only if they are removals.
 	stated   bool
 	users    map[user]*usage
-	removals map[uint16]int // by lock: the calls that take slots away, those that never return among them
+	removals map[uint16]int // by lock: removals under way, including those that never return
 }
 
 // user is a client of a lock: all processes that are one client's.
@@ -56,18 +57,18 @@ type usage struct {
 	believes bool // it was told that it holds the lock, and nothing says that this is over
 	certain  bool // it does
 	until    int  // it did, for certain, until the event by which it began to ask; 0 is not known
-	// Of its last acquire:
+	// The last acquire:
 	limit       int // that it stated; 0 is none
 	asked, told int // the events
-	// Of the call under way:
+	// The current call:
 	calling lock.Op
 	fewest  int  // at no moment of it fewer others held the lock
 	ended   bool // its connection ended meanwhile
 	shrunk  bool // slots were taken away meanwhile, or may have been
 }
 
-// event takes in an event. judged says that it was an acquire that had stated a limit and was told yes; why says what is wrong
-// from that event on, "" where nothing is.
+// event reads an event. judged: the event is a success of an acquire with a limit. why is the violation that shows at
+// that event; "" is none.
 func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	j.stated = j.stated || e.F.Op() == lock.Acquire && e.Type == history.Invoke && e.Slots > 0
 	switch {
@@ -82,7 +83,7 @@ func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	return "", false
 }
 
-// world takes in what happened to clients. Of those who use nothing any more nothing is kept.
+// world reads an event of the environment. It drops the state of clients that are done.
 func (j *limits) world(e *history.Event) {
 	all := e.F == history.Restart
 	if !all && e.F != history.Crash && e.F != history.Gone && e.F != history.Lapse {
@@ -93,7 +94,7 @@ func (j *limits) world(e *history.Event) {
 			continue
 		}
 		s.believes, s.ended, s.until = false, true, 0
-		j.doubt(u)
+		j.uncertain(u)
 		if s.calling == lock.NoOp || e.F == history.Crash {
 			delete(j.users, u)
 		}
@@ -130,8 +131,8 @@ func (j *limits) holders(l uint16) (all []user) {
 	return all
 }
 
-// doubt has somebody hold a lock no longer for certain.
-func (j *limits) doubt(u user) {
+// uncertain makes a client's hold uncertain.
+func (j *limits) uncertain(u user) {
 	if !j.users[u].certain {
 		return
 	}
@@ -144,11 +145,11 @@ func (j *limits) doubt(u user) {
 	}
 }
 
-// doubtAll does so with all who hold it, or are told meanwhile that they do.
-func (j *limits) doubtAll(l uint16) {
+// uncertainAll makes the holds of all clients of a lock uncertain, including those about to be reported.
+func (j *limits) uncertainAll(l uint16) {
 	for u, s := range j.users {
 		if u.lock == l {
-			j.doubt(u)
+			j.uncertain(u)
 			s.shrunk, s.until = true, 0
 		}
 	}
@@ -164,22 +165,22 @@ func (j *limits) invoked(i int, e *history.Event) {
 	switch {
 	case op == lock.Acquire:
 		s.believes = false
-		j.doubt(u)
+		j.uncertain(u)
 		s.limit, s.asked, s.fewest = int(e.Slots), i, len(j.holders(e.Lock))
 	case op == lock.Release && j.anyone:
 		s.believes = false
-		j.doubtAll(e.Lock)
+		j.uncertainAll(e.Lock)
 	case op == lock.Release:
 		s.believes = false
-		j.doubt(u)
+		j.uncertain(u)
 	case op.AsksHeld():
 		if s.certain {
 			s.until = i
 		}
-		j.doubt(u)
+		j.uncertain(u)
 	case removesSlots(op):
 		j.removals[e.Lock]++
-		j.doubtAll(e.Lock)
+		j.uncertainAll(e.Lock)
 	}
 }
 
@@ -192,7 +193,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 		if e.Type != history.Info {
 			j.removals[e.Lock]--
 		}
-		j.doubtAll(e.Lock)
+		j.uncertainAll(e.Lock)
 	case op == lock.Acquire && held:
 		if judged = s.limit > 0; judged && s.fewest >= s.limit {
 			why = j.beyond(i, e, s)
@@ -201,7 +202,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	case op.AsksHeld() && !held:
 		s.believes = false
 	}
-	if (op == lock.Acquire || op.AsksHeld()) && held {
+	if held {
 		s.certain = s.believes && !s.shrunk
 		if why == "" && s.certain {
 			why = j.together(i, u)
@@ -210,7 +211,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	return why, judged
 }
 
-// beyond says what was wrong with a grant while others held the lock all along.
+// beyond is the violation of a grant while others held the lock throughout.
 func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 	var names []string
 	for _, u := range j.holders(e.Lock) {
@@ -220,8 +221,8 @@ func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 		j.h.Who(e.Process), s.limit, property.ForKind(j.h.Kind, "a slot", "the lock"), j.h.Moment(i), s.fewest, strings.Join(names, ", "))
 }
 
-// together says what is wrong with those who hold a lock at once with a client that was just told that it does: now, or when
-// others of them began to ask.
+// together is the violation of the clients that hold a lock together with a new holder: now, or when others of them
+// invoked a verify.
 func (j *limits) together(i int, who user) string {
 	moments := []int{i}
 	for u, s := range j.users {
@@ -242,8 +243,9 @@ func (j *limits) together(i int, who user) string {
 	return ""
 }
 
-// crowd are some of those who held a lock at a moment, of whom none may have been granted it last by what it stated, and who
-// may have been that. Who may have been last rightly says nothing of the others, and is left out.
+// crowd are holders of a lock at one moment whose limits forbid each of them to have been granted it last, and those
+// that may have been last. A holder that may have been last within its own limit says nothing about the others, and
+// is left out.
 func (j *limits) crowd(l uint16, at int) (all, last []user) {
 	for u, s := range j.users {
 		if u.lock == l && (s.certain || s.until >= at) && s.told <= at {

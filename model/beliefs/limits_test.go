@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// limited is a history of three slots, word by word: "2<1" is client 2 calling acquire with a limit of 1, "2+" it being told yes,
-// "2-" no, "2?" nothing; "2v" it calling verify, "2y" and "2n" what it is told; "2r" and "2R" a release, "2x" and "2X" a
-// removal; "2d" a crash, "2g" the end of its connection, "0!" a restart.
+// limited is a history of three slots, word by word: "2<1" is client 2 calling acquire with a limit of 1, and "2+",
+// "2-" and "2?" are yes, no and no answer. "2v" calls verify, and "2y" and "2n" are its answers. "2r" and "2R" are a
+// release, "2x" and "2X" a removal. "2d" is a crash, "2g" the end of its connection, "0!" a restart.
 func limited(t *testing.T, words string) *history.History {
 	lines := map[byte]string{
 		'+': "ok acquire 1", '-': "fail acquire full", 'v': "verify 1", 'y': "ok verify 1", 'n': "ok verify 1 no",
@@ -53,8 +53,8 @@ func limited(t *testing.T, words string) *history.History {
 	return h
 }
 
-// A limit is not respected if so many others certainly held the lock at every moment of the call, or hold it together in the
-// end. Whatever is not certain accuses nobody.
+// A limit is violated if that many others certainly held the lock throughout the call, or hold it together in the
+// end. Uncertain holds are no violation.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		name, words string
@@ -133,8 +133,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// granting is a lock whose callers state limits, and that respects them, among clients that do whatever they like: each call
-// takes effect at some moment of it.
+// granting is a lock that respects its callers' limits, among clients with arbitrary calls: each call takes effect at
+// some moment of it.
 type granting struct {
 	*rand.Rand
 	h     *history.History
@@ -142,7 +142,7 @@ type granting struct {
 	limit [6]int
 	did   [6]bool // the call has had its effect
 	held  [6]bool
-	said  [6]bool // what the call comes to
+	said  [6]bool // the result of the call
 }
 
 // step is something that happens: a call, its effect, its end, or what befalls a client.

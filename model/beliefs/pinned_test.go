@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/linear"
-	"github.com/lockproof/lockproof/model/pinned"
 )
 
 var rewrite = flag.Bool("rewrite", false, "take the verdicts as they are")

@@ -3,13 +3,13 @@ package beliefs
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Where the design of a lock is not known, what a client was told is believed until the next end of its connection.
+// If the design of a lock is not known, a client believes its answers until the next end of its connection.
 func TestGoneMayFree(t *testing.T) {
 	want := map[string]property.Set{
 		"told so though another holds it":                          1<<property.MutualExclusion | 1<<property.StaleBeliefEnds,
@@ -34,7 +34,7 @@ func TestGoneMayFree(t *testing.T) {
 	}
 }
 
-// TestReadingsOfReleases: who believes in a mutex that somebody else releases, and after a release that failed.
+// TestReadingsOfReleases: beliefs in a mutex that another client releases, and after a failed release.
 func TestReadingsOfReleases(t *testing.T) {
 	want := map[string]struct{ ends, keeps, anybody linear.Decision }{
 		"by another": {linear.Illegal, linear.Illegal, linear.Legal},

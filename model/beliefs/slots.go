@@ -6,67 +6,101 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Slots is how many slots a lock may have, by the administration that was called. An operation may take effect from its call on,
-// and one that failed or was not answered at any later moment (etcd's robustness tests: what failed has an open end). The zero
-// value is a lock without slots.
+// Slots is the possible number of a lock's slots, given its administrative operations. An operation may take effect
+// from its invocation on. If it failed or has no answer, it may do so at any later moment (as in etcd's robustness
+// tests, where a failed operation has an open end). The zero value is a lock without slots.
 type Slots struct {
 	Least, Most int
-	Highest     int    // the largest number of a slot, in whatever order the operations took effect
-	under       int    // operations under way, those that were not answered among them
-	mixed       bool   // others were, since the last moment without any
-	before      [2]int // Least and Most when the operation began, if it is alone
+	Highest     int // the largest possible number of a slot, in any order of the operations
+	under       int // operations under way, those that were not answered among them
+	adding      int // slots that those of them add, which may come after whatever begins
+	since       overlap
 }
 
-// NewSlots is a lock that has so many.
+// overlap is operations that overlap: what has begun since the last moment without any under way.
+type overlap struct {
+	least, most int // of the lock at that moment
+	begun       int
+	net         int  // slots that those have added and removed that succeeded
+	removed     int  // slots that those remove
+	resizes     bool // all of them add or remove slots, so that their order makes no difference
+}
+
+// NewSlots is a lock with n slots.
 func NewSlots(n int) Slots { return Slots{Least: n, Most: n, Highest: n} }
 
-// Begin is a call of an operation, of so many slots.
+// Begin is the invocation of an operation on n slots.
 func (s *Slots) Begin(op lock.Op, n int) {
 	if !op.Administrative() {
 		return
 	}
-	s.mixed = s.under > 0
-	s.before = [2]int{s.Least, s.Most}
+	if s.under == 0 {
+		s.since = overlap{least: s.Least, most: s.Most, resizes: true}
+	}
 	s.under++
+	s.since.begun++
+	s.since.resizes = s.since.resizes && (op == lock.Add || op == lock.Remove)
 	switch op {
 	case lock.Create:
-		s.Least, s.Most, s.Highest = min(s.Least, n), max(s.Most, n), max(s.Highest, n)
+		s.Least, s.Most, s.Highest = min(s.Least, n), max(s.Most, n+s.adding), max(s.Highest, n+s.adding)
 	case lock.Add:
+		s.adding += n
 		s.Most += n
 		s.Highest += n
 	case lock.Remove:
+		s.since.removed += n
 		s.Least = max(0, s.Least-n)
 	case lock.Destroy:
 		s.Least = 0
 	}
 }
 
-// End is its answer. What it did is known if it succeeded, and nothing else was or may be under way.
+// End is an operation's answer. The effect of operations is known if all succeeded that overlap, and if there is one, or
+// all add or remove slots that were there.
 func (s *Slots) End(op lock.Op, n int, how history.EventType) {
-	if !op.Administrative() || how != history.OK { // it may yet happen
+	if !op.Administrative() || how != history.OK { // it may still take effect
 		return
 	}
 	s.under--
-	if s.mixed {
-		s.mixed = s.under > 0
-		return
-	}
-	if s.under > 0 {
-		return
-	}
-	least, most := s.before[0], s.before[1]
 	switch op {
-	case lock.Create:
-		if most == 0 {
-			s.Least, s.Most = n, n
-		}
 	case lock.Add:
-		s.Least, s.Most = least+n, most+n
+		s.adding -= n
+		s.since.net += n
 	case lock.Remove:
-		s.Least, s.Most = max(0, least-n), max(0, most-n)
-	case lock.Destroy:
-		s.Least, s.Most = 0, 0
+		s.since.net -= n
 	}
+	o := &s.since
+	switch {
+	case s.under > 0:
+	case o.begun == 1 && op == lock.Create && o.most == 0:
+		s.Least, s.Most = n, n
+	case o.begun == 1 && op == lock.Destroy:
+		s.Least, s.Most = 0, 0
+	case o.resizes && (o.begun == 1 || o.removed <= o.least):
+		s.Least, s.Most = max(0, o.least+o.net), max(0, o.most+o.net)
+	}
+}
+
+// SlotsIn is how many slots a lock has when a history is over, at least and at most.
+func SlotsIn(h *history.History, l uint16) (least, most int) {
+	if h.Kind == lock.Mutex {
+		return 1, 1
+	}
+	s, called := NewSlots(h.Slots[l]), make(map[int32]int)
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Lock != l || e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
+			called[e.Process] = int(e.Slots)
+			s.Begin(e.F.Op(), called[e.Process])
+		default:
+			s.End(e.F.Op(), called[e.Process], e.Type)
+		}
+	}
+	if h.Kind == lock.PersistentMutex {
+		return min(1, s.Least), min(1, s.Most)
+	}
+	return s.Least, s.Most
 }
 
 // administer takes in an event of administration, and what it means for those who acquire or hold the lock.
@@ -104,8 +138,9 @@ func (w *Judge) slotsOf(l uint16) *Slots {
 	return w.slots[l]
 }
 
-// within judges what was granted by how many slots there may be: none has a number that no slot can have, and no more clients hold
-// one than there were slots at any moment since the first of them asked for it. A slot that is taken away stays its holder's.
+// within judges a grant by the possible slots. Its number must be possible for a slot. The number of holders must not
+// exceed that of the slots at every moment since the first of them invoked its acquire. A removed slot stays its
+// holder's.
 func (w *Judge) within(i int, e *history.Event, s *seen) {
 	if w.slots == nil || w.h.Kind != lock.Semaphore {
 		return

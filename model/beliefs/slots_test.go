@@ -27,6 +27,7 @@ func TestSlots(t *testing.T) {
 		{"destroyed and made", []call{{lock.Destroy, 0, history.OK}, {lock.Create, 3, history.OK}}, 3, 3, 3},
 		{"an add that failed", []call{{lock.Add, 1, history.Fail}}, 2, 3, 3},
 		{"a remove without an answer", []call{{lock.Remove, 1, history.Invoke}, {lock.Add, 1, history.OK}}, 1, 3, 3},
+		{"an add without an answer, and a create", []call{{lock.Add, 2, history.Invoke}, {lock.Create, 3, history.OK}}, 2, 5, 5},
 		{"a destroy that failed, and a create", []call{{lock.Destroy, 0, history.Info}, {lock.Create, 1, history.OK}}, 0, 2, 2},
 	} {
 		s := NewSlots(2)
@@ -38,6 +39,41 @@ func TestSlots(t *testing.T) {
 		}
 		if s.Least != c.least || s.Most != c.most || s.Highest != c.highest {
 			t.Errorf("%s: %d to %d slots, at most number %d; expected %d to %d, %d", c.name, s.Least, s.Most, s.Highest, c.least, c.most, c.highest)
+		}
+	}
+}
+
+// TestSlotsOverlap: operations that overlap and all succeed add up, if their order makes no difference.
+func TestSlotsOverlap(t *testing.T) {
+	type call struct {
+		op lock.Op
+		n  int
+	}
+	for _, c := range []struct {
+		name        string
+		calls       []call
+		fails       bool // the last
+		least, most int
+	}{
+		{"two adds", []call{{lock.Add, 1}, {lock.Add, 2}}, false, 5, 5},
+		{"an add and a remove", []call{{lock.Add, 1}, {lock.Remove, 2}}, false, 1, 1},
+		{"removes of more than there are", []call{{lock.Add, 1}, {lock.Remove, 3}}, false, 0, 3},
+		{"an add and a destroy", []call{{lock.Add, 1}, {lock.Destroy, 0}}, false, 0, 3},
+		{"an add that fails", []call{{lock.Add, 1}, {lock.Add, 2}}, true, 2, 5},
+	} {
+		s := NewSlots(2)
+		for _, k := range c.calls {
+			s.Begin(k.op, k.n)
+		}
+		for i, k := range c.calls {
+			how := history.OK
+			if c.fails && i == len(c.calls)-1 {
+				how = history.Fail
+			}
+			s.End(k.op, k.n, how)
+		}
+		if s.Least != c.least || s.Most != c.most {
+			t.Errorf("%s: %d to %d slots, expected %d to %d", c.name, s.Least, s.Most, c.least, c.most)
 		}
 	}
 }

@@ -110,15 +110,15 @@ func (p *Protocol) claimed(m *Machine, r *Reply) {
 	}
 }
 
-// confirmed is the read of a contender that was added to the holders. If it is not among them any more, or its session is
-// not alive, it has no slot, but others may have seen it hold one.
+// confirmed handles the read of a contender that was added to the holders. If it is no longer among them, or its
+// session has ended, it has no slot; others may have seen it hold one.
 func (p *Protocol) confirmed(m *Machine, r *Reply) {
 	m.seen.upTo = r.Index
 	if p.Holds(m, r) {
 		p.granted(m)
 		return
 	}
-	m.Session = "" // it has ended, or somebody has taken it from the holders
+	m.Session = "" // it has ended, or another client has removed it from the holders
 	m.end(lock.Result{Outcome: lock.Unknown, Reason: lock.Disconnected})
 }
 

@@ -37,7 +37,7 @@ type Request struct {
 	Session Session
 }
 
-// Reply is what comes back. Its zero value is none at all: the request or the reply was lost.
+// Reply is the reply to a request. Its zero value is no reply: the request or the reply was lost.
 type Reply struct {
 	Status  int     // of HTTP
 	OK      bool    // the "true" of a Put or Delete
@@ -66,7 +66,7 @@ type Entry struct {
 	Created, Modified, Locks uint64
 }
 
-// Words is the request as somebody would read it in a log.
+// Words is the request as in a log.
 func (r *Request) Words() string {
 	switch r.Method {
 	case CreateSession:
@@ -98,7 +98,7 @@ func (r *Request) Words() string {
 	return out.String()
 }
 
-// Words is the reply as somebody would read it in a log.
+// Words is the reply as in a log.
 func (r *Reply) Words(m Method) string {
 	switch {
 	case r.Waits:
@@ -124,3 +124,9 @@ func (r *Reply) Words(m Method) string {
 	}
 	return strings.Join(keys, ", ")
 }
+
+// In a decoded state, Fresh is the index of the last change, and Stale an earlier one.
+const (
+	Stale uint64 = 1
+	Fresh uint64 = 2
+)

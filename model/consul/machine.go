@@ -52,7 +52,7 @@ type Machine struct {
 	// Session is the client's; "" is none. Entered says that it has its contender's key.
 	Session string
 	Entered bool
-	// Held says that it believes to hold a slot. Slot is the one that stands for it, by whoever keeps count.
+	// Held says that it believes to hold a slot. Slot is the number that the cluster gives it.
 	Held bool
 	Slot uint8
 	// Stated is the limit that its caller has stated; 0 is the one that all have agreed on.
@@ -212,12 +212,12 @@ func (p *Protocol) Holds(m *Machine, r *Reply) bool {
 	return slices.Contains(s.body.Holders, m.Session) && (p.Verify == ByHolders || slices.Contains(s.live, m.Session))
 }
 
-// Notice hands a holder a read that came beside its operations.
+// Notice hands a holder a read from its watch.
 func (p *Protocol) Notice(m *Machine, r *Reply) {
 	m.Held, m.Watched = p.Holds(m, r), r.Index
 }
 
-// Lose has the reply to a client's last request, and its session, be lost as far as it can tell.
+// Lose tells the client that its last reply and its session are lost.
 func (m *Machine) Lose() {
 	r := lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	if m.Op == lock.Verify {
@@ -232,8 +232,8 @@ func (m *Machine) Knows(id string) bool {
 	return m.Session == id || slices.Contains(m.seen.body.Holders, id) || slices.Contains(m.seen.live, id) || slices.Contains(m.earlier, id)
 }
 
-// Code writes or reads a machine. What a client has seen is told by whether it is the last there is: lock is the
-// ModifyIndex of the lock's key, and prefix that of the last change under the prefix.
+// Code writes or reads a machine. It stores whether a client's last read is the latest: lockIndex is the ModifyIndex
+// of the lock's key, and prefixIndex that of the last change under the prefix.
 func (m *Machine) Code(c *codec.Coder, lockIndex, prefixIndex uint64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -276,7 +276,7 @@ func codeIndex(c *codec.Coder, index *uint64, last uint64) {
 	}
 }
 
-// Normalise drops from a machine that has no operation under way what can make no difference any more.
+// Normalise clears the fields of an idle machine that can make no more difference.
 func (m *Machine) Normalise() {
 	*m = Machine{Session: m.Session, Entered: m.Entered, Held: m.Held, Slot: m.Slot, Watched: m.Watched}
 	if !m.Held {

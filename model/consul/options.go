@@ -36,7 +36,8 @@ const (
 	Listen = "wait"
 )
 
-// Options are what the guide leaves open, and what its reader may get wrong. [Text] is the guide as it reads.
+// Options are the decisions that the guide leaves open, and those that its reader may get wrong. [Text] is the guide
+// as it reads.
 type Options struct {
 	// TTL is how long a session lives at least without being renewed, in milliseconds; 0 is one that the node's health
 	// check alone ends, which the guide has.
@@ -60,7 +61,7 @@ type Options struct {
 	Entry   string // what a contender makes of "false" for its key
 	Claim   string // what it makes of "false" for the lock
 	Compare string // how many holders leave room for one more
-	Removes string // whom a release takes from the holders
+	Removes string // the sessions that a release removes from the holders
 	Differs string // what a contender makes of a limit in the lock's key that is not its own
 }
 

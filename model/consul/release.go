@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// left is a release: the session leaves the holders, then its key goes, then the session itself. Whatever comes of the
-// first, the others take the slot from the client as well.
+// left handles the replies of a release: the session leaves the holders, its key is deleted, and then the session
+// itself. Other clients remove the holder even if the first step fails.
 func (p *Protocol) left(m *Machine, r *Reply) {
 	switch m.Phase {
 	case Leaving:

@@ -1,7 +1,7 @@
-// Package execution records one execution, be it of the simulated world or of external clients behind the gate.
+// Package execution records one execution, of the simulated world or of external clients behind the gate.
 //
-//	record.go    its history, its steps, the violations seen, and at which step each was
-//	workload.go  which operation a client calls next
+//	record.go    its history, its steps, and its violations with their steps
+//	workload.go  the next operation of a client
 //
 // Package history numbers the clients in a history, scenario.Plan chooses the next step, and package monitor judges.
 package execution

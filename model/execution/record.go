@@ -51,8 +51,8 @@ func (r *Record) Violated(v property.Violation) {
 	r.Violations = append(r.Violations, scenario.Violation{Violation: v, Step: max(0, len(r.Steps)-1)})
 }
 
-// Judged takes in the violations that a monitor has found since the last call, as far as they are of properties that are
-// judged: they were seen at a step, by its index, or when all was over, which is the number of steps.
+// Judged records the monitor's violations of judged properties since the last call. The argument step is the index of the
+// step that shows them; for violations at the end of the execution it is the number of steps.
 func (r *Record) Judged(m *monitor.Monitor, judged property.Set, step int) {
 	for _, v := range m.TakeNew() {
 		if judged.Has(v.Property) {

@@ -2,10 +2,10 @@ package execution
 
 import "github.com/lockproof/lockproof/model/scenario"
 
-// Upcoming is the index of the operation that a client calls next, holding the lock or not: the first from next on that
-// makes sense; len(ops) if there is none now. Where a workload goes on for ever, it begins again. The operations before kept
-// are passed over for good. An acquire of a client that holds the lock is not where its hold may end without its doing
-// (lapses): when that has happened, the client acquires again. kept == at unless one is kept.
+// Upcoming is the index at of the client's next operation: the first one from next on that makes sense, given whether
+// the client holds the lock; len(ops) if there is none now. With forever, the workload starts over. An acquire makes
+// no sense for a holder. But if holds can end on their own (lapses), the acquire waits for that end: kept is then its
+// index, and the operations before kept are done. Otherwise kept == at.
 func Upcoming(ops []scenario.Operation, next int, holding, lapses, forever bool) (kept, at int) {
 	kept = -1
 	for turns := 0; turns <= len(ops)+1; turns++ {

@@ -2,12 +2,12 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Answers counts what the operations of a history came to. The zero value has counted nothing.
+// Answers counts the answers of a history's operations. The zero value is ready to use.
 type Answers struct {
 	Called   int // operations invoked
 	Answered int // those that were answered with ok or fail
 	Acquires int // acquires among those invoked
-	Telling  int // answers that tell who holds: to acquires that were granted, or refused for a known reason, and to verifies
+	Telling  int // answers that reveal a holder: granted acquires, those refused for a known reason, and verifies
 }
 
 // Event counts an event.
@@ -36,7 +36,7 @@ func (h *History) Answers() (a Answers) {
 	return a
 }
 
-// Silence is why operations that came to no more than that say nothing of who holds their lock; "" where they say something.
+// Silence is why the counted answers do not reveal any holder; "" if they do.
 func (a *Answers) Silence() string {
 	switch {
 	case a.Answered == 0:

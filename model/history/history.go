@@ -32,20 +32,23 @@ func EventTypeNamed(name string) (EventType, bool) {
 // The operations have the numbers of [lock.Op].
 type F uint8
 
-// What can happen to the world; such events have the process [Nemesis] and the type Info. They are
-// the evidence by which an unanswered acquire stops explaining anything.
+// Events of the environment have the process [Nemesis] and the type Info. They are the evidence that bounds an
+// unanswered acquire.
 const (
 	Crash   F = 64 + iota // client Target died
 	Gone                  // the broker saw client Target's connection die: its exclusive queues are gone
 	Restart               // the broker restarted: every connection and every exclusive queue is gone
 	Pause                 // client Target stood still
-	Other                 // something that means nothing to a lock; it has its place among the events
-	// Lapse is the end of the lease of what client Target holds, by the server's clock: from here on it may be granted to
-	// somebody else, or its holder may have refreshed it late.
+	Other                 // an event without meaning for a lock; it keeps its place among the events
+	// Lapse is the end of client Target's lease, by the server's clock. From here on another client may be granted
+	// its slot, or the holder may have refreshed it late.
 	Lapse
+	// Audit is where an audit begins: faults and operations are over, the server has noticed what is dead, and from here to the
+	// end one client after the other is at work.
+	Audit
 )
 
-var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse"}
+var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse", Audit: "audit"}
 
 // String is the name in histories.
 func (f F) String() string {
@@ -65,6 +68,9 @@ func FNamed(name string) (F, bool) {
 	op, ok := lock.OpNamed(name)
 	return F(op), ok
 }
+
+// Whose reports whether it happened to a client, and not to all.
+func (f F) Whose() bool { return f.Occurrence() && f != Restart && f != Other && f != Audit }
 
 // Occurrence reports whether it is one of those above, and no operation.
 func (f F) Occurrence() bool {
@@ -90,26 +96,26 @@ const MaxToken = 1<<53 - 1
 // and semaphores have permits, not numbered slots.
 const AnySlot = 0
 
-// Event is an invocation, a completion, or an occurrence. Events of one process alternate between
+// Event is an invocation, a completion, or an event of the environment. The events of one process alternate between
 // invocation and completion; one without completion never returned.
 //
-// A process is one connection of one client: a client that connects again goes on as a new process,
-// as in Jepsen, so that Gone means one connection and what was held on it. Client c of n is process
-// c, then c+n, c+2n and so on; imported histories number as they like.
+// A process is one connection of one client: a client that reconnects continues as a new process, as in Jepsen. Gone
+// therefore ends one connection and its holds. Client c of n is process c, then c+n, c+2n and so on; imported
+// histories have any numbers.
 type Event struct {
 	Time    int64 // nanoseconds since the beginning of the run; virtual in simulations
 	Process int32 // the client's number, from 1 (0 is allowed in imported histories); or Nemesis
 	Target  int32 // of Crash, Gone, Pause and Lapse: the client
 	Lock    uint16
-	Slot    uint16 // the slot acquired, verified, refreshed, released or waited for; AnySlot if not told
-	Slots   uint16 // create, add, remove: how many (invocation); count: how many (completion); acquire: the limit that its caller states (invocation)
+	Slot    uint16 // the slot acquired, verified, refreshed, released or waited for; AnySlot if unknown
+	Slots   uint16 // create, add, remove, count: the number of slots; acquire: its caller's limit
 	Type    EventType
 	F       F
 	Reason  lock.Reason
 	Held    bool // acquire, verify and refresh: the answer was yes
 	// Priority is, of the invocation of an acquire, that which its caller states.
 	Priority uint8
-	// Token is, of an acquire that was told yes, the fencing token that came with it; 0 is none.
+	// Token is the fencing token of a granted acquire; 0 is none.
 	Token int64
 }
 
@@ -119,16 +125,15 @@ type History struct {
 	Kind  lock.Kind
 	Locks []string // the names that Event.Lock numbers
 	Slots []int    // by lock: how many slots there were before the first event
-	// GoneLate says that Gone is when the end of a crashed client's connection was seen, from outside:
-	// the broker ended it at moments since the Crash, slot by slot. Left out, it did so just then.
+	// GoneLate says that Gone is recorded when the end of a crashed client's connection was noticed from outside. The
+	// broker ended it at moments since the Crash, slot by slot. Otherwise it ended at that event.
 	GoneLate bool
-	// GoneMayFree says that the design of the lock is not known: the end of a connection, or of one of its
-	// channels, may free what its process holds, and need not. A process is then a client, whatever it has
-	// connected and however often, and Gone is the end of one of its connections or channels. Left out, Gone
-	// frees.
+	// GoneMayFree says that the design of the lock is not known: the end of a connection or channel may free its
+	// process's slots or not. A process is then a client with all its connections, and Gone is the end of one
+	// connection or channel. Otherwise Gone frees the slots.
 	GoneMayFree bool
-	// Clients is how many clients there are, where processes are numbered as [Event] says: then people are told of
-	// clients. 0 is not known, and they are told of processes.
+	// Clients is the number of clients if processes are numbered as [Event] says; texts then name clients. 0 is
+	// unknown; texts then name processes.
 	Clients int
 	// Steps are those of the execution, from 1, in which the events happened, where it is shown step by step. People
 	// are told of them, instead of the numbers of events. 0 is no step; nil where there are none.

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Who names a process: as the client that it is, where that is known.
+// Who names a process by its client, if the client is known.
 func (h *History) Who(process int32) string {
 	if h.Clients > 0 && process > 0 {
 		process = int32(ClientOf(process, h.Clients))

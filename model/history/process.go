@@ -2,18 +2,19 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// A history knows a client by a process, whose number changes with each of its sessions: what was held on one is gone with
-// it. The first sessions of n clients are processes 1 to n, the second n+1 to 2n, and so on (Jepsen numbers the processes
-// that replace crashed ones likewise).
+// A history knows a client by a process, whose number changes with each of its sessions: the holds of a session end
+// with it. The first sessions of n clients are processes 1 to n, the second n+1 to 2n, and so on (as Jepsen numbers
+// the processes that replace crashed ones).
 
-// Process is the number of a client's session, both counted from 1, of so many clients.
+// Process is the number of a client's session. client and session count from 1; clients is the number of all clients.
 func Process(client, session int32, clients int) int32 { return client + (session-1)*int32(clients) }
 
 // ClientOf is the client, counted from 1, of a process that is not [Nemesis].
 func ClientOf(process int32, clients int) int { return (int(process)-1)%clients + 1 }
 
-// Invocation is a process calling an operation of lock number l. arg is the number of slots of create, add and remove,
-// the slot of verify, refresh, release and wait, and of acquire what its caller states, as the traits of the lock say.
+// Invocation is a process's call of an operation of lock number l. arg is the number of slots of create, add and
+// remove, and the slot of verify, refresh, release and wait. For an acquire it is the value that its caller states,
+// by the lock's traits.
 func Invocation(process int32, l uint8, op lock.Op, arg uint8, traits lock.Traits) Event {
 	e := Event{Process: process, Lock: uint16(l), Type: Invoke, F: F(op)}
 	switch op {

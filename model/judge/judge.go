@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
@@ -12,8 +15,8 @@ import (
 // FromHistory are the properties of which a history alone says something.
 const FromHistory = property.Set(1<<property.Linearizable | 1<<property.MutualExclusion | 1<<property.StaleBeliefEnds | 1<<property.Progress)
 
-// Execution gives the verdicts on an execution that only its whole history shows. m has watched it; nil says that what the
-// server had is not known. While the monitor has a witness, that decides; the history is asked for only where it has none.
+// Execution gives the verdicts that need an execution's whole history. m has watched it; nil says that the server's
+// state is not known. If the monitor has a witness, the witness decides, and the history is not asked for.
 func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.History, give func(linear.Verdict)) {
 	switch {
 	case m == nil:
@@ -27,8 +30,8 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 	}
 }
 
-// Read gives the verdicts on a history that nobody watched and that is read event by event: h is what is before its events.
-// The error is for a history that is none.
+// Read gives the verdicts on a history that no monitor watched, and reads it event by event; h describes the history.
+// The error is a malformed history.
 func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
 	b := beliefs.New(h, o)
 	f, err := linear.CheckRead(h, beside(read, b), o)
@@ -64,7 +67,7 @@ func beside(read linear.Source, b *beliefs.Judge) linear.Source {
 	}
 }
 
-// History gives the verdicts on a history that nobody watched. The error is for a history that is none.
+// History gives the verdicts on a history without a monitor. The error is a malformed history.
 func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
@@ -90,4 +93,67 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 		out.Client = uint8(history.ClientOf(t.History.Events[v.Event].Process, t.Clients()))
 	}
 	return out
+}
+
+// Certain gives the verdicts on safety in a history of somebody else's clients, of whose lock nothing else is known: by what each of
+// them holds for certain.
+func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
+	b := beliefs.Certain(h, o)
+	for i := range h.Events {
+		b.Event(i, &h.Events[i])
+	}
+	for _, v := range b.Verdicts() {
+		if property.Safety.Has(v.Property) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// Audit gives the verdicts on recovery of the audit that a history ends with. before is what has happened beside what it tells of.
+// The error is that there is no audit, or one of reading.
+func Audit(h *history.History, read linear.Source, o linear.Options, before beliefs.Before) ([]linear.Verdict, error) {
+	a, n := beliefs.NewAudit(h, o), 0
+	a.Before = before
+	err := read(func(e *history.Event) error {
+		a.Event(n, e)
+		n++
+		return nil
+	})
+	if err == nil && !a.Begun() {
+		err = ErrNoAudit
+	}
+	return a.Verdicts(), err
+}
+
+// ErrNoAudit is the error of a history that does not say where its audit begins.
+var ErrNoAudit = errors.New(`no audit: expected {"type":"info","process":"nemesis","f":"audit"} where all is at rest, and behind it fresh clients that acquire and release`)
+
+// Events gives the events of a history that is at hand.
+func Events(h *history.History) linear.Source {
+	return func(event func(e *history.Event) error) error {
+		for i := range h.Events {
+			if err := event(&h.Events[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// Merge has each property once among some verdicts: broken where one of them says so.
+func Merge(verdicts []linear.Verdict) (all []linear.Verdict) {
+	for _, v := range verdicts {
+		i := slices.IndexFunc(all, func(o linear.Verdict) bool { return o.Property == v.Property })
+		if i < 0 {
+			all = append(all, v)
+			continue
+		}
+		checked := all[i].Checked + v.Checked
+		if v.Decision == linear.Illegal && all[i].Decision != linear.Illegal {
+			all[i] = v
+		}
+		all[i].Checked = checked
+	}
+	return all
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -24,7 +24,7 @@ func two() *history.History {
 	return h
 }
 
-// A witness decides; without one the history does, and where nobody watched it says all that it shows.
+// A witness decides. Without one the history does; without a monitor, its beliefs count as well.
 func TestExecution(t *testing.T) {
 	truth := []monitor.Truth{{Exists: 1 << 1}}
 	verdicts := func(m *monitor.Monitor) (all []linear.Verdict, asked bool) {
@@ -56,7 +56,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-// What is no history is refused, and a violation says where in the trace it was.
+// A malformed history is refused, and a violation has its position in the trace.
 func TestHistory(t *testing.T) {
 	h := two()
 	all, err := judge.History(h, linear.Options{})

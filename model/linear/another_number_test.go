@@ -3,14 +3,14 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A client that is first heard of after a restart may have its slot on a connection made before, of another number. Whoever
-// speaks of that slot under another number may be the same client, and when it loses the slot nobody can tell: what it
-// took may be free from the acquire on. Without a restart nobody has two numbers.
+// A client that first appears after a restart may hold its slot on an earlier connection with another number. A
+// second number that names the slot may be the same client, and its loss of the slot is then unknown: the slot may be
+// free from the acquire on. Without a restart, no client has two numbers.
 func TestAnotherNumber(t *testing.T) {
 	const taken = `
 		c1 acquire

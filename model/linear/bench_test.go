@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// crowd draws a long history of many clients at one semaphore, of whom some never hear the end of an
-// operation and are replaced; if evidence is wanted, the end of their connections is told later.
+// crowd draws a long history of many clients at one semaphore. Some of them get no answer and are replaced. With
+// evidence, the history records the later end of their connections.
 func crowd(ops, clients, slots int, unanswered float64, evidence bool) *history.History {
 	c := drawn.BySeed(1)
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{slots}}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -163,9 +163,9 @@ func visit(scenes map[string]*scene, todo []*scene, s *scene) []*scene {
 	return append(todo, s)
 }
 
-// leaving reports whether what an act took may be lost before event i: its process crashed before, and its
-// end is told late; or, where that may free and need not, one of its connections ended, or a verify did not say
-// held, nor that it saw the slot removed.
+// leaving reports whether the slot of an act may be lost before event i. Its process crashed before, and its end is
+// recorded late. If the end of a connection may free slots, a connection of the process ended, or a verify said
+// neither held nor removed.
 func (b *brute) leaving(k, i int) bool {
 	a := &b.acts[k]
 	if b.h.GoneLate && slices.ContainsFunc(b.h.Events[:i], func(e history.Event) bool { return e.F == history.Crash && e.Target == a.process }) {
@@ -201,7 +201,7 @@ func (b *brute) event(s *scene, i int, e history.Event) *scene {
 	return s
 }
 
-// end frees what the process has, or all have, and ends what it was doing and is not answered.
+// end frees the slots of the process, or of all processes, and ends its unanswered operation.
 func (b *brute) end(s *scene, i int, e history.Event) *scene {
 	for slot, k := range s.holder {
 		if k > 0 && (e.F == history.Restart || b.acts[k-1].process == e.Target) {
@@ -345,8 +345,8 @@ func (b *brute) grant(k int, a *act) int {
 	return -1
 }
 
-// retakes reports whether a verify says held after its process may have lost what it had, so that it may have
-// claimed it anew.
+// retakes reports whether a verify says held after its process may have lost the slot, so that it may have reclaimed
+// it.
 func (b *brute) retakes(k int) bool {
 	a := &b.acts[k]
 	if !b.h.GoneMayFree || a.f != lock.Verify || a.ret < 0 || a.e.Type != history.OK || !a.e.Held {

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Most operations have a moment of effect that is best for everybody: a slot is taken as soon as it
-// can be and given back as late as it can be, for all that others ask is that it was taken at some
-// moment, and those who take it do so in the order of their answers. Some ask for
-// the contrary: a wait, an acquire that withdraws, and an acquire whose grant may be over before its
-// answer need the slot free. Where one of these overlaps an operation on its slot, that operation is
-// open: its moment is searched for.
+// Most operations have a best moment of effect: a slot is taken as early and returned as late as possible. Other
+// operations only need the slot to be taken at some moment, and its takers follow each other in the order of their
+// answers. Three kinds need the slot to be free: a wait, an acquire that withdraws, and an acquire whose grant may
+// end before its answer. If one of them overlaps an operation on its slot, that operation is open: its moment is
+// searched for.
 
 // disturbance is a call that needs its slot free at some moment.
 type disturbance struct {
@@ -65,7 +64,7 @@ func (r *normaliser) classifyCall(k *operation) {
 	}
 }
 
-// classifyHeld marks a verify in whose course what it says may stop being true.
+// classifyHeld marks a verify whose answer may become false during the call.
 func (r *normaliser) classifyHeld(k *operation) {
 	if k.link == none {
 		return
@@ -76,7 +75,7 @@ func (r *normaliser) classifyHeld(k *operation) {
 	}
 }
 
-// openExit marks a call whose moment to lose what it took is open.
+// openExit marks a call that may lose its slot at an open moment.
 func (r *normaliser) openExit(k *operation) {
 	if r.roll != nil && k.inv < r.roll.judged && !k.traits.has(openExit) {
 		r.roll.opened = append(r.roll.opened, k)

@@ -16,7 +16,7 @@ type client struct {
 	late    bool  // it appeared after a restart, which may have ended its connection
 	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
 	pending int32 // its latest call without an answer (pendings); or none
-	silent  bool  // nobody answered its operation for so long that nobody is taken to do so
+	silent  bool  // its operation had no answer for so long that none is expected
 	heard   int32 // the last event at which it had an answer
 	asked   int32 // its latest acquire that was not answered; or none
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What makes a history easier to check for porcupine changes nothing of what it says: intervals that are
-// tightened, and cuts at every quiet moment, many more than are made else.
+// Simplifying a history for porcupine does not change the verdict: tightened intervals, and cuts at every quiet
+// moment, many more than usual.
 func TestCutsMakeNoDifference(t *testing.T) {
 	cuts := 0
 	for seed := range uint64(1500) {
@@ -48,7 +48,7 @@ func TestCutsMakeNoDifference(t *testing.T) {
 	}
 }
 
-// What administrative operations came to is not certain where any two of them overlap, be they neighbours or not.
+// The result of an administrative operation is uncertain if it overlaps any other, adjacent or not.
 func TestOverlappingAdministration(t *testing.T) {
 	overlap := func(a, b *operation) bool { return a.inv < b.ret && b.inv < a.ret }
 	var counts [2]int
@@ -84,8 +84,8 @@ func TestOverlappingAdministration(t *testing.T) {
 	}
 }
 
-// Where anyone may release, an acquire without an answer may have had what was released: answers alone do not tell that
-// nobody holds the lock, and the history is not cut there as if nobody did.
+// If anyone may release, an unanswered acquire may have held the released slot. Answers alone do not show that the
+// lock is free, so the history is not cut there.
 func TestCutAfterUnanswered(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -105,8 +105,8 @@ func TestCutAfterUnanswered(t *testing.T) {
 	}
 }
 
-// More unanswered acquires than the fast check tells apart make it say nothing, not something wrong: here only
-// the last of them can have had the slot.
+// The fast check distinguishes a limited number of unanswered acquires. With more it returns no verdict instead of a
+// wrong one: here only the last acquire can have had the slot.
 func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	const many = 70
 	var text strings.Builder
@@ -128,7 +128,7 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	}
 }
 
-// Of more slots than the fast check has room for it says nothing, and the search decides.
+// The fast check returns no verdict for more slots than it has room for; the search decides.
 func TestMoreSlotsThanCanBeTold(t *testing.T) {
 	for slots, want := range map[int]Decision{maxFrontierSlots: Legal, maxFrontierSlots + 1: Undecided} {
 		h := drawn.Script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
@@ -145,8 +145,8 @@ func TestMoreSlotsThanCanBeTold(t *testing.T) {
 	}
 }
 
-// A holder of a permit that crashed may be without it at any moment since, where the ends of connections
-// are told when they are seen: another may have it before that is told, and not before the crash.
+// A crashed holder of a permit may lose it at any moment since the crash, if the ends of connections are recorded
+// when they are noticed. Another client may then get it earlier than the record, but not before the crash.
 func TestPermitOfACrashed(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

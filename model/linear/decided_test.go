@@ -3,14 +3,14 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Small histories for which porcupine takes more than half a million steps, and up to twenty million,
-// under one semantics of failed acquires at least: it visits the subsets of what was not answered one by one. Given those, it
-// decides the same.
+// Small histories for which porcupine takes half a million to twenty million steps under at least one semantics of
+// failed acquires: it visits the subsets of unanswered operations one by one. With that many steps it decides the
+// same.
 var hard = []struct {
 	name    string
 	slots   int

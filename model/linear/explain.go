@@ -15,7 +15,7 @@ func (w *frontier) failed(k int32) Finding {
 	return Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
 }
 
-// why says in one line what is wrong with an answer, by the example of the last state given up.
+// why explains a wrong answer in one line, by the last state given up.
 func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 var rewrite = flag.Bool("rewrite", false, "take the findings as they are")
 
-// TestFindingsOnDrawnHistories holds what is said of drawn histories against a file: of each that is not
-// legal where, in which slot and why. Whether it is right to be illegal,
-// others ask ([TestFastCheckAgreesWithPorcupine]); here it is what people are told. -rewrite takes it as
-// it is.
+// TestFindingsOnDrawnHistories compares the findings on drawn histories with a file: event, slot and reason of each
+// history that is not legal. It holds the texts; [TestFastCheckAgreesWithPorcupine] checks the decisions. -rewrite
+// renews the file.
 func TestFindingsOnDrawnHistories(t *testing.T) {
 	const path = "testdata/findings.txt"
 	var c Checker

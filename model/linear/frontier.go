@@ -6,15 +6,14 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// frontier is the fast check. It walks the events of one lock once and keeps every state that the lock
-// may be in, given the answers so far. Where the best moment of an effect is known (classify.go), it
-// is taken and there stays one state; only what is left open splits states: steps of administration,
-// unanswered acquires, and what disturbs others. A state that an answer contradicts is given up, and
-// the history is illegal once none is left.
+// frontier is the fast check. It walks the events of one lock once and keeps every possible state of the lock, given
+// the answers so far. An operation with a known best moment of effect (classify.go) takes effect then and splits no
+// state. Open operations split states: steps of administration, unanswered acquires, and operations that affect
+// others. A state that contradicts an answer is given up. The history is illegal once no state is left.
 //
-// Whatever is open has its effect just before an event that asks for it and not earlier: until then,
-// nothing can tell the difference. Among states that differ only in when slots were last free, taken,
-// added or removed, the later dominates, and the others are given up.
+// An open operation takes effect just before an event that asks for it: no earlier moment makes a difference. Among
+// states that differ only in when slots were last free, taken, added or removed, the later dominates, and the others
+// are given up.
 type frontier struct {
 	r             *normaliser
 	failedAcquire property.FailedAcquire
@@ -43,16 +42,15 @@ type stagedOperation struct {
 	call, stage int32
 }
 
-// effort bounds the search. Where a bound is met, states are left out, and the check decides Legal or
-// nothing.
+// effort bounds the search. At a bound, states are left out; the check then decides Legal or nothing.
 type effort struct {
 	keep int // states kept from event to event
 	most int // states at one event
-	work int // states made and compared, beside four for each event
+	work int // states made and compared, plus four for each event
 }
 
-// efforts are what is tried, in turn, until one decides: the explanation that is tried first is most
-// often the right one, and a history that takes the last is one in some thousands.
+// efforts are tried in turn until one decides. The first explanation is usually right; one history in some thousands
+// needs the last effort.
 var efforts = [...]effort{
 	{keep: 8, most: 1 << 10, work: 1 << 21},
 	{keep: 1 << 9, most: 1 << 10, work: 1 << 21},
@@ -295,8 +293,8 @@ func (w *frontier) release(c *operation) {
 	}
 }
 
-// disconnect is the end of a client's connection, or of all: what they had is free, and what was not
-// answered cannot happen any more.
+// disconnect is the end of one connection or of all: their slots are free, and their unanswered operations cannot
+// happen any more.
 func (w *frontier) disconnect(at int32) {
 	if w.careful() {
 		w.explore()

@@ -2,7 +2,7 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// careful reports whether there may be more to try at an event than what is best for everybody.
+// careful reports whether an event may allow more than the best moments.
 func (w *frontier) careful() bool {
 	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.failedAcquire == property.Strong && w.fulls > 0 && w.pending.some
 }
@@ -126,7 +126,7 @@ func (w *frontier) add(st *state) {
 	w.states = append(w.states, st)
 }
 
-// calm forgets holders whose moment to lose their slot is open, but have none any more in any state.
+// calm drops open losses of holders that have no slot in any state.
 func (w *frontier) calm() {
 	n := 0
 	for _, k := range w.floatingReleases {
@@ -175,8 +175,8 @@ func (w *frontier) merge() {
 	}
 }
 
-// dominated reports whether the i-th state is dominated by one that is kept, the first n, or by one
-// that follows. Of equal ones the last is kept.
+// dominated reports whether the i-th state is dominated by one of the first n, which are kept, or by a later one. The
+// last of equal states is kept.
 func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 	for _, o := range w.states[:n] {
 		if o.dominates(st, since) {
@@ -225,5 +225,5 @@ func (st *state) dominates(o *state, since int32) bool {
 	return true
 }
 
-// earlier reports whether moment a is before b, as far as calls that began since can tell.
+// earlier reports whether moment a is before b, as far as operations that began since can distinguish them.
 func earlier(a, b, since int32) bool { return a < b && b > since }

@@ -2,17 +2,16 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// state is one state that a lock may be in. Moments are the indices of events: what happened at
-// moment i happened just before event i, or because of it, and so during every call that began
-// before event i and was not over by then.
+// state is a possible state of a lock. Moments are the indices of events. A thing of moment i happened just before
+// event i, or because of it. It happened during every operation that began before event i and had not ended.
 type state struct {
 	slots int32  // how many there are
-	open  int32  // how many of them nobody holds
+	open  int32  // the number of free ones
 	full  int32  // the last moment at which none of them was
 	used  uint64 // unanswered acquires that have taken a slot (pending.go)
 	spent [2]int32
 	cells []cell  // by slot
-	left  []int32 // by number: the last moment at which there were so many slots
+	left  []int32 // by number of slots: the last moment with that number
 	stage []int32 // how far calls are that take effect in steps
 }
 
@@ -56,7 +55,7 @@ func (w *frontier) clone(st *state) *state {
 	return c
 }
 
-// occupy has a call take a slot that nobody holds.
+// occupy lets an operation take a free slot.
 func (w *frontier) occupy(st *state, slot, k int32) {
 	c := &st.cells[slot]
 	c.holder, c.taken = k, w.now
@@ -65,7 +64,7 @@ func (w *frontier) occupy(st *state, slot, k int32) {
 	}
 }
 
-// vacate frees a slot. Whoever waits for it has it then.
+// vacate frees a slot and gives it to the first in its queue.
 func (w *frontier) vacate(st *state, slot int32) {
 	w.witness(st)
 	c := &st.cells[slot]
@@ -85,7 +84,7 @@ func (st *state) opening(slot, now int32) {
 	st.open++
 }
 
-// settle gives a slot to the first that waits for it, if it can be had and none comes before.
+// settle gives a slot to the first in its queue, if the slot is available.
 func (w *frontier) settle(st *state, slot int32) {
 	if len(w.queues[slot]) == 0 || slot > st.slots {
 		return

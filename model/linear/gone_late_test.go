@@ -3,13 +3,13 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What a crashed client had may be free before its end is seen, where that is seen late; and only then,
-// only once, and only if it crashed.
+// A crashed client's slot may be free before its end is recorded, if ends are recorded late. This holds only once, and only
+// after a crash.
 func TestGoneLate(t *testing.T) {
 	for _, c := range []struct {
 		name        string

@@ -3,13 +3,13 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Where the design of a lock is not known, the end of a connection may free what its client has, and need not;
-// and a client may claim it anew. What one was told is believed all the same until the next end.
+// If the design of a lock is not known, the end of a connection may free its client's slot or not, and the client may
+// reclaim it. Answers are believed until the next end of a connection.
 func TestGoneMayFree(t *testing.T) {
 	want := map[string]struct{ frees, loose Decision }{
 		"the end frees":                   {Legal, Legal},

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Decision is what a check of a history came to. Nothing is claimed by default.
+// Decision is the decision of a check. The zero value claims nothing.
 type Decision uint8
 
 // The decisions.
@@ -33,8 +33,7 @@ type Options struct {
 	Steps int
 }
 
-// Finding is what checking the linearizability of a history came to. A history of several locks is
-// as good as the worst of them.
+// Finding is the result of checking a history. A history of several locks has the worst of their decisions.
 type Finding struct {
 	Decision Decision
 	// Lock is the one concerned, where there is one to point at.
@@ -60,12 +59,12 @@ type Verdict struct {
 	Lock, Slot int
 }
 
-// Verdict is the finding as a verdict on linearizability, of so many operations.
+// Verdict is the finding as a verdict on linearizability; operations is their number.
 func (f Finding) Verdict(operations int) Verdict {
 	return Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
 }
 
-// What can decide.
+// The names of the deciding checks.
 const (
 	byFastCheck = "fast check"
 	bySearch    = "search"
@@ -96,7 +95,7 @@ func (c *Checker) Linearizable(h *history.History, o Options) Finding {
 	return sum
 }
 
-// and is what a finding and that of the next lock come to.
+// and combines a finding with that of the next lock.
 func (f Finding) and(next Finding) Finding {
 	switch {
 	case f.Decision == Illegal:
@@ -119,7 +118,7 @@ func (c *Checker) lock(h *history.History, l int, o Options) Finding {
 	return c.decide(l, o)
 }
 
-// decide checks the lock whose whole history the normaliser has at hand.
+// decide checks the lock whose whole history the normaliser has.
 func (c *Checker) decide(l int, o Options) Finding {
 	if c.normaliser.inconsistent() {
 		return inconsistent.of(l)
@@ -140,7 +139,7 @@ func (f Finding) of(lock int) Finding {
 // inconsistent is the finding where only some operations name slots.
 var inconsistent = Finding{Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
 
-// anyone is the finding of the fast check, which knows nothing of those who release what is not theirs.
+// anyone is the finding of the fast check if clients release other clients' slots, which it does not support.
 var anyone = Finding{Event: -1, How: byFastCheck, Why: "anyone may have released it"}
 
 // fast checks the lock that the normaliser has at hand.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -568,7 +568,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 }
 
-// What only an unanswered acquire explains is left to the search.
+// The search decides a history that only an unanswered acquire explains.
 func TestSearchDecides(t *testing.T) {
 	const text = `
 		c1 acquire
@@ -606,7 +606,7 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// porcupine alone does not answer for so many clients, some of whom are never answered.
+// The fast check decides a history with many clients and unanswered operations, which porcupine cannot.
 func TestCrowdIsAnswered(t *testing.T) {
 	for _, evidence := range []bool{true, false} {
 		for s := property.Weak; s <= property.Strong; s++ {
@@ -618,7 +618,7 @@ func TestCrowdIsAnswered(t *testing.T) {
 	}
 }
 
-// One answer in a long history is made wrong: a slot is granted that somebody has.
+// One answer in a long history is wrong: a taken slot is granted.
 func TestNeedleIsFound(t *testing.T) {
 	h := crowd(20_000, 30, 8, 0.01, true)
 	for i := len(h.Events) / 2; ; i++ {

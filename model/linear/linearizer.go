@@ -7,13 +7,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// linearizer looks for an order of atomic steps that explains every answer, depth first, and remembers where
-// it was. An atomic step has its effect just before a return that asks for it ("just-in-time linearization").
-// Two things keep what it visits small where porcupine visits every subset of what is under way:
+// linearizer looks for an order of atomic steps that explains every answer. It searches depth first and remembers
+// visited nodes. An atomic step takes effect just before a return that asks for it ("just-in-time linearization").
+// The library porcupine visits every subset of the steps under way; two rules keep this search small:
 //
-//   - An atomic step that never returns is not asked for. Whether it has had its effect shows in the state, and
-//     is not remembered beside it.
-//   - An atomic step that only observes has its effect as soon as what it sees is true: no other is disturbed.
+//   - No return asks for an atomic step that never returns. The state shows whether it took effect, so the node does
+//     not.
+//   - An atomic step that only observes takes effect as soon as its observation is true: it affects no other step.
 type linearizer struct {
 	p     *Specification
 	asks  []ask // in the order of time
@@ -34,7 +34,7 @@ type wait struct {
 	number int
 }
 
-// node is where the search is: what was asked for until now has had its effect.
+// node is a position of the search: all returns before ask have had their effect.
 type node struct {
 	ask   int
 	done  stepSet // of the atomic steps under way
@@ -51,8 +51,7 @@ func (s *stepSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0
 func (s *stepSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
 func (s *stepSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
 
-// linearize decides whether some order of operations that are checked together explains them, in so
-// many steps at most.
+// linearize decides whether an order of a part's operations explains them, within a number of steps.
 func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decision {
 	l := linearizer{p: p, steps: steps, seen: make(map[node]struct{})}
 	if !l.line(ops) {
@@ -123,7 +122,7 @@ func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	return none, false
 }
 
-// visit goes to a node, if it was not there: past every return whose atomic step has had its effect.
+// visit goes to a new node, past every return whose atomic step has taken effect.
 func (l *linearizer) visit(at node) {
 	for at.ask < len(l.asks) {
 		a := &l.asks[at.ask]

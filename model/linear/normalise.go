@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// normaliser turns the events of one lock into calls: each answer is taken for what it says of the
-// lock, each release is told which acquire it ends, and what nobody answered is bounded by the
-// evidence that there is. Its memory is used again from history to history.
+// normaliser turns the events of one lock into operations. It reads the meaning of each answer, pairs each release
+// with its acquire, and bounds unanswered operations by the evidence in the history. Its memory is reused from
+// history to history.
 type normaliser struct {
 	h       *history.History
 	lock    int
@@ -26,7 +26,7 @@ type normaliser struct {
 	releases Releases
 
 	witnessed       bool      // the history tells of connections that ended
-	uncertain       []mayLose // what a history which does not tell may have lost
+	uncertain       []mayLose // possible losses that the history does not record
 	unknownSessions []int32   // takes on connections that are not known
 	unproven        bool      // a call is
 
@@ -34,7 +34,7 @@ type normaliser struct {
 	admin            admins
 	moved            bool // the number of slots may change
 	shrinks          bool // it may become less
-	nondeterministic bool // there are calls whose moment has to be chosen
+	nondeterministic bool // some operation's moment has to be chosen
 
 	last      []int32 // by slot: the latest take, plus 1
 	disturbed disturbances
@@ -51,7 +51,7 @@ type mayLose struct {
 	call, from int32
 }
 
-// What an event without a call can be.
+// The kinds of an event without an operation.
 const restarted = -2
 
 // goneOf is the end of a client's connection.
@@ -84,7 +84,8 @@ func (r *normaliser) over() {
 	r.finish()
 }
 
-// call is the call with a number. Where only the end of the history is at hand, it is one that may still matter.
+// call returns the operation with a number. If only the end of the history is in memory, it must be one that still
+// matters.
 func (r *normaliser) call(k int32) *operation {
 	if r.roll == nil {
 		return &r.calls[k]
@@ -92,7 +93,7 @@ func (r *normaliser) call(k int32) *operation {
 	return r.roll.call(r, k)
 }
 
-// mark says what an event is, if it is at hand still.
+// mark sets the kind of an event, if it is still in memory.
 func (r *normaliser) mark(i, at int32) {
 	if i -= r.from(); i >= 0 {
 		r.at[i] = at
@@ -179,7 +180,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	}
 	switch {
 	case disconnecting(e.Reason):
-		r.mayLose(c, c.doubtful(e.Reason))
+		r.mayLose(c, c.lossSince(e.Reason))
 	case e.Type != history.Info:
 		c.heard = i
 	}
@@ -219,7 +220,7 @@ func disconnecting(why lock.Reason) bool {
 	return why == lock.Disconnected || why == lock.TimedOut || why == lock.Crashed
 }
 
-// finish settles what only the whole history tells.
+// finish settles facts that need the whole history.
 func (r *normaliser) finish() {
 	if r.lock == noLock {
 		return
@@ -277,8 +278,8 @@ func (r *normaliser) number() {
 	}
 }
 
-// looseEnds lets unanswered acquires lose what they took: in a history that does not tell when connections
-// ended, or what their end frees; and in one in which slots are removed, as they may have seen theirs gone.
+// looseEnds lets unanswered acquires lose their slots in two kinds of histories. One does not record the ends of
+// connections, or what they free. The other removes slots, and the client may have noticed the removal.
 func (r *normaliser) looseEnds() {
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {
@@ -287,8 +288,7 @@ func (r *normaliser) looseEnds() {
 	}
 }
 
-// lasting is for histories in which no slot is removed: nobody saw theirs gone, and a verify without
-// an answer gave nothing up.
+// lasting is for histories that remove no slot: no slot was seen gone, and an unanswered verify gave nothing up.
 func (r *normaliser) lasting() {
 	for i := range r.calls {
 		k := &r.calls[i]

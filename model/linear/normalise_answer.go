@@ -36,9 +36,9 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	case e.Reason == lock.Full:
 		k.effect = findsFull
 	case e.Reason == lock.Withdrawn && k.slot == history.AnySlot:
-		// Nothing tells which slot others saw taken.
+		// The slot that others saw taken is not known.
 	case e.Reason == lock.Withdrawn && c.gone != none:
-		// What it had, it lost with its connection.
+		// The client lost its slot with its connection.
 		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, c.call, true
 	case e.Reason == lock.Withdrawn:
 		k.effect, r.named, r.nondeterministic = claims, true, true
@@ -55,9 +55,9 @@ func (r *normaliser) granted(c *client, k *operation) {
 	r.unknownSession(c, k)
 }
 
-// unknownSession is a grant to a client whose connection ended before the answer, or may have. It may have
-// been granted before that; or on a connection made anew, by whose number the history knows its
-// client from then on, so that nothing tells when that one ended.
+// unknownSession is a grant to a client whose connection ended, or may have ended, before the answer. The slot was
+// granted before that, or on a new connection. In the second case the history knows the client by the new number, and
+// the end of the connection stays unknown.
 func (r *normaliser) unknownSession(c *client, k *operation) {
 	switch {
 	case c.ended:
@@ -90,7 +90,7 @@ func (r *normaliser) quits(k *operation, from int32) {
 	}
 }
 
-// setMayExpire notes that what a call took may be lost from an event on, whatever else happens.
+// setMayExpire records that an operation's slot may be lost at any moment from an event on.
 func (r *normaliser) setMayExpire(k *operation, from int32) {
 	r.expires(k, from, mayExpire)
 	r.nondeterministic = true
@@ -108,9 +108,9 @@ func (r *normaliser) expires(k *operation, from int32, why traits) {
 	k.traits |= why
 }
 
-// verified is a verify that was answered. Where the end of a connection may free a slot and need not, one that
-// says held after such an end takes the slot as an acquire does: its client had it still, and may be said to
-// have lost it just then, or has claimed it anew.
+// verified handles an answered verify. If the end of a connection may free a slot or not, a verify that says held
+// after such an end takes the slot like an acquire. Its client still had it, which equals losing it just then, or has
+// reclaimed it.
 func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	g := r.grant(c, k.slot)
 	switch {

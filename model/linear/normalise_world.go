@@ -48,8 +48,8 @@ func (r *normaliser) world(i int32, e *history.Event) {
 	}
 }
 
-// crashed lets a client lose what it has, or may have, from now on: where the end of its connection
-// is told too late, it may have been at any moment since.
+// crashed lets a client lose its slots from now on: if ends of connections are recorded late, the loss may be at any
+// later moment.
 func (r *normaliser) crashed(i int32, c *client) {
 	if !r.h.GoneLate || c.crashed != endless {
 		return
@@ -92,8 +92,7 @@ func (r *normaliser) unheardOf(i, process int32) {
 	}
 }
 
-// ended is the end of a client's connection: what it had is free, and what it asked for and was not
-// answered cannot happen any more.
+// ended is the end of a client's connection: its slots are free, and its unanswered operation cannot happen any more.
 func (r *normaliser) ended(i int32, c *client) {
 	switch {
 	case c.inv == none:
@@ -124,8 +123,8 @@ func (r *normaliser) bounded(k *operation) {
 	}
 }
 
-// mayLose notes that a client may have lost its connection, as it crashed, was told so or was not
-// answered: without evidence of when, it may have been at any moment since an event.
+// mayLose records that a client may have lost its connection: it crashed, was told of the loss, or got no answer.
+// Without evidence of the moment, the loss may be at any moment since an event.
 func (r *normaliser) mayLose(c *client, since int32) {
 	for g := c.grants; g != none; g = r.call(g).link {
 		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
@@ -137,10 +136,10 @@ func (r *normaliser) mayLose(c *client, since int32) {
 	}
 }
 
-// doubtful is the event since which a client may have lost its connection, as the operation under way was not answered for
-// a reason: told of a lost connection or a crash, since it was last heard of; otherwise since it was invoked. An operation
-// that merely has no answer says nothing of what its client had before.
-func (c *client) doubtful(why lock.Reason) int32 {
+// lossSince is the event since which a client may have lost its connection, given why its operation has no answer. For
+// a lost connection or a crash it is the client's last answer; otherwise it is the invocation. An operation that
+// merely has no answer says nothing about the client's earlier holds.
+func (c *client) lossSince(why lock.Reason) int32 {
 	if why == lock.Disconnected || why == lock.Crashed {
 		return c.heard
 	}
@@ -151,7 +150,7 @@ func (c *client) doubtful(why lock.Reason) int32 {
 // told.
 func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	if c.inv != none {
-		r.mayLose(c, c.doubtful(why))
+		r.mayLose(c, c.lossSince(why))
 	}
 	if c.call == none {
 		c.inv = none
@@ -179,8 +178,8 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	c.inv, c.call = none, none
 }
 
-// elsewhere reports whether a client may have gone on with its operation on another connection: the
-// one that it had is gone, it was alive then, and nothing tells that it gave up for that reason.
+// elsewhere reports whether a client may have continued its operation on another connection: its connection has
+// ended, the client was alive then, and it did not give up because of that.
 func (c *client) elsewhere(why lock.Reason) bool {
 	if c.ended {
 		return true

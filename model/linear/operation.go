@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// effect is what an operation, of which history tells invocation and completion, did to its lock or
-// must have found there.
+// effect is what an operation did to its lock, or must have found there. The history has the invocation and the
+// completion.
 type effect uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	frees                    // release
 	freesAny                 // release, by anyone
 	findsCount               // count
-	findsFree                // wait: nobody has the slot
+	findsFree                // wait: the slot is free
 	adds                     // the administrative operations, each in single steps
 	creates
 	removes

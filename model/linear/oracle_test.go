@@ -8,8 +8,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -55,8 +55,8 @@ func usurped(c drawn.Chooser, h *history.History) *history.History {
 	return h
 }
 
-// decide is what the fast check says, and three others: the search, and porcupine of the specification
-// as it reads and of the one that is made easier to check.
+// decide runs the fast check and three others: the search, and porcupine on the plain specification and on the
+// simplified one.
 func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Decision) {
 	t.Helper()
 	if err := c.normaliser.normalise(h, 0, o); err != nil {
@@ -78,9 +78,8 @@ func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Dec
 	return f, []Decision{searched, byPorcupine(p, p.partition(p.Operations())), plain}
 }
 
-// byPorcupine is what porcupine says of operations in parts that are checked apart, in so many steps of
-// the model at most. Without any left nothing is possible: porcupine goes back all the way that it came,
-// and ends.
+// byPorcupine runs porcupine on parts that are checked separately, for a bounded number of steps of the model. Once
+// they are used up, no step is possible: porcupine backtracks to the start and ends.
 func byPorcupine(p *Specification, parts [][]porcupine.Operation) Decision {
 	model, steps := p.Model(), oracleSteps
 	step := model.Step
@@ -144,7 +143,7 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 	t.Logf("undecided %v legal %v illegal %v, by the search's undecided, legal, illegal; %v", counts[0], counts[1], counts[2], reasons)
 }
 
-// What a lock does is a linearizable history of it: nothing is called wrong that is not.
+// A right lock's history is linearizable: no correct history is called illegal.
 func TestDrawnHistoriesAreLegal(t *testing.T) {
 	var c Checker
 	for i := range *histories {
@@ -196,7 +195,7 @@ func TestLongestPrefix(t *testing.T) {
 	}
 }
 
-// shrink leaves out what can be left out of a history without ending what is wrong with it.
+// shrink removes events from a history as long as it stays wrong.
 func shrink(h *history.History, wrong func(*history.History) bool) *history.History {
 	for again := true; again; {
 		again = false

@@ -14,8 +14,8 @@ type pendingAcquires struct {
 	some bool // there has been one
 	all  []pendingAcquire
 	bits uint64 // of those
-	// Pending acquires that no event bounds are alike: of those that keep what they take, and of those that
-	// may lose it at any moment, there is a number, and the first of them stands for all.
+	// Pending acquires that no event bounds are equivalent. They are counted: those that keep their slot, and those
+	// that may lose it at any moment. The first of each kind represents it.
 	kinds [2]alike
 	// faithful are, by slot, one that keeps the slot that it takes and can take no other: one is as
 	// good as many.
@@ -67,7 +67,7 @@ func (g *pendingAcquires) grow(slots int) {
 	}
 }
 
-// add notes an acquire that nobody will answer.
+// add adds an acquire that gets no answer.
 func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	g.some = true
 	switch {
@@ -110,9 +110,8 @@ func (g *pendingAcquires) expire(w *frontier) {
 	g.all = g.all[:n]
 }
 
-// collect appends the pending acquires that may take a slot in a state, each once if there are several alike:
-// first the one that would keep it longest, as most often whoever had it did so until it was taken
-// again.
+// collect appends the pending acquires that may take a slot in a state, one of each kind. The acquire that would keep
+// the slot longest comes first, since usually the holder kept it until it was taken again.
 func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	due, from := g.due(w, slot), len(g.offers)
 	if k := g.faithful[slot]; k != none && due == endless {
@@ -135,9 +134,9 @@ func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	}
 }
 
-// due is the answer of the next acquire that takes a slot: by then no pending acquire may have it any more. (Where only
-// part of the history is at hand, the next one may come later: what has the slot then is given up when it does.)
-// An acquire whose connection ended in its course does not count, as it may have had it before.
+// due is the answer of the next acquire that takes a slot: from then on no pending acquire may have it. If only part of the
+// history is in memory, the next acquire may come later, and the slot's state is given up then. An acquire whose connection
+// ended during the call does not count, since it may have had the slot before.
 func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	if g.deadline[slot] > w.now {
 		return g.deadline[slot]
@@ -229,7 +228,7 @@ func (w *frontier) satisfy(st *state, slots []int32) {
 	g.offers = g.offers[:from]
 }
 
-// last lets pending acquires whose clients' connections end now have had a slot until now.
+// last lets the pending acquires of connections that end now have had a slot until now.
 func (g *pendingAcquires) last(w *frontier) {
 	if w.failedAcquire == property.Strong || w.fulls == 0 {
 		return

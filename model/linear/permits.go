@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A history whose acquires do not name slots is one of permits that are all alike. What its answers
-// say is that never more of them were held than there are: for certain, each from the answer of its
-// acquire to the call of its release. Of permits without numbers nobody can say that each was seen
-// taken; that at one moment all were can be said, under strong failure.
+// In a history whose acquires name no slots, all permits are alike. Its answers say that never more permits were held
+// than there are. A permit is certainly held from the answer of its acquire to the call of its release. Without
+// numbers, an acquire cannot say that it saw each permit taken; under strong failure, it says that all were taken at
+// one moment.
 
 // permits counts what is held for certain.
 type permits struct {
@@ -117,8 +117,8 @@ func (p *permits) verify(c, g *operation) (Decision, string) {
 	return Legal, ""
 }
 
-// take has a permit from now on. One whose connection ended in its course needs only a moment at which
-// one was left, just before that or later, as it may have been without it since.
+// take gives the operation a permit from now on. If its connection ended during the call, it suffices that one permit
+// was left just before that or later, since it may have lost its permit since.
 func (p *permits) take(k int32, c *operation) (Decision, string) {
 	left := p.r.permits - len(p.held)
 	if left <= 0 && p.lose() {

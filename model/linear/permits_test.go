@@ -3,12 +3,12 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestPermits: what is said, and by the fast check alone, of histories whose acquires name no slots.
+// TestPermits: the fast check alone decides histories whose acquires name no slots.
 func TestPermits(t *testing.T) {
 	const held = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n" // both permits
 	for _, c := range []struct {

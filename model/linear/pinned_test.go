@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/internal/drawn"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -67,8 +67,8 @@ func renumbered(h *history.History) {
 // pinnedReadings are the readings, and two of a lock with permits.
 var pinnedReadings = append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1})
 
-// TestPinnedSpecifications holds against a file what porcupine is given of drawn histories: the atomic steps, their
-// times, where they are cut and into which parts; and what the search comes to, with few steps and with many.
+// TestPinnedSpecifications compares the input of porcupine for drawn histories with a file: the atomic steps, their
+// times, the cuts and the parts. It also compares the results of the search with few steps and with many.
 func TestPinnedSpecifications(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -91,7 +91,7 @@ func TestPinnedSpecifications(t *testing.T) {
 	f.Compare("testdata/specifications.txt", *rewrite)
 }
 
-// tellLock is what porcupine is given of one lock, and what it finds.
+// tellLock prints porcupine's input for one lock, and its result.
 func tellLock(seen *pinned.Seen, h *history.History, l int, o Options, i int) {
 	p, err := Specify(h, l, o)
 	if err != nil {
@@ -135,8 +135,8 @@ func tellSpecification(seen *pinned.Seen, p *Specification) {
 	}
 }
 
-// TestPinnedFrontier holds against a file what drawn histories are taken for, and every state that the fast check is left
-// with after each event, with as much effort as it has and with little; and what is kept of a history that is read.
+// TestPinnedFrontier compares drawn histories with a file: their operations, and every state of the fast check after
+// each event, with full and with little effort. It also has the part that is kept of a history that is read.
 func TestPinnedFrontier(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -208,7 +208,7 @@ func tellPermits(seen *pinned.Seen, r *normaliser, o Options) {
 	}
 }
 
-// tellRead is what is kept of a history of which so many events are at hand at once.
+// tellRead prints the part that is kept of a history that is read with a window of events.
 func tellRead(seen *pinned.Seen, h *history.History, l int, o Options, window int) {
 	c := newCheck(h, l, o, window)
 	for i := range h.Events {
@@ -224,8 +224,8 @@ func tellRead(seen *pinned.Seen, h *history.History, l int, o Options, window in
 	seen.Printf("%v %v %v %v %d %+v\n", c.done, c.over, c.found, c.known, c.effort, c.normaliser.facts())
 }
 
-// TestPinnedMalformed holds against a file what is said of drawn histories in which something is no history's: fields of
-// events that nobody can mean, events left out or twice, and locks without slots.
+// TestPinnedMalformed compares the errors of malformed drawn histories with a file: impossible fields, missing or
+// repeated events, and locks without slots.
 func TestPinnedMalformed(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range 3 {

@@ -11,10 +11,10 @@ type Source func(event func(e *history.Event) error) error
 // atHand is how many events of a long history are at hand at once, of all its locks together.
 const atHand = 1 << 20
 
-// CheckRead is [Check] of a history of any length, in memory that grows with the processes that there are and not with what
-// they do. h is what it is of, and its events are read. Whether it is a history is checked on the way; if not, the error is a
-// [*Malformed]. Where there are more than a million events, what became of an operation has to be told within half a
-// million of them: otherwise it is undecided, and why is said.
+// CheckRead is [Check] of a history of any length. Its memory grows with the number of processes, not with that of
+// their operations. h describes the history, and read returns its events. Malformed histories are noticed on the way;
+// the error is a [*Malformed]. In a history of more than a million events, an operation must be answered within half
+// a million events. Otherwise the history is undecided, with that reason.
 func CheckRead(h *history.History, read Source, o Options) (Finding, error) {
 	return checkRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
 }
@@ -59,7 +59,7 @@ func checkRead(h *history.History, read Source, o Options, window int) (Finding,
 	return sum, nil
 }
 
-// again ends what was read, and reports whether it has to be read again.
+// again ends a pass, and reports whether another one is needed.
 func again(checks []*check) (again bool) {
 	for _, c := range checks {
 		if !c.done {
@@ -70,7 +70,8 @@ func again(checks []*check) (again bool) {
 	return again
 }
 
-// check is the check of one lock of a history that is read. Where there is none, it sees whether it is a history.
+// check is the check of one lock of a history that is read. Without a lock, it checks whether the history is
+// well-formed.
 type check struct {
 	Checker
 	h      *history.History

@@ -3,8 +3,8 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadForgets: of a long history no more is kept than is at hand, and what clients hold by.
+// TestReadForgets: memory keeps only the window of a long history, and the operations of current holders.
 func TestReadForgets(t *testing.T) {
 	const window = 1 << 10
 	h := crowd(20_000, 20, 5, 0.001, true)

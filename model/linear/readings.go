@@ -9,14 +9,13 @@ type Releases uint8
 const (
 	// ByHolder is that only who holds the lock releases it, as owner-aware models of Jepsen's have it.
 	ByHolder Releases = iota
-	// ByAnyone is that a release gives back what any client holds, as Knossos' mutex has it. While
-	// nobody holds the lock there is nothing to release.
+	// ByAnyone: a release returns any client's hold, as with Knossos' mutex. A free lock cannot be released.
 	ByAnyone
 )
 
 var releasesNames = [...]string{"reject", "allow"}
 
-// String is what becomes of releases by others.
+// String names the reading of releases by other clients.
 func (r Releases) String() string { return releasesNames[r] }
 
 // ReleasesNamed is the reading with that name.
@@ -29,7 +28,7 @@ func ReleasesNamed(name string) (Releases, error) {
 	return 0, fmt.Errorf("%q: expected one of %q", name, releasesNames)
 }
 
-// FailedRelease is what a release that failed says of who called it.
+// FailedRelease is what a failed release implies about its caller's hold.
 type FailedRelease uint8
 
 // The readings of a release that failed.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Who states a smaller limit than there are slots may be refused while some are free; who states no smaller one may not.
+// A caller whose limit is below the number of slots may be refused while some are free; a caller with a larger limit
+// may not.
 func TestRefusedByItsLimit(t *testing.T) {
 	for _, test := range []struct {
 		limit uint16

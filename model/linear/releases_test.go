@@ -3,11 +3,11 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestReadingsOfReleases: what is said of a mutex that somebody else releases, and of a release that failed.
+// TestReadingsOfReleases: decisions about a mutex that another client releases, and about a failed release.
 func TestReadingsOfReleases(t *testing.T) {
 	want := map[string]struct{ byHolder, byAnyone Decision }{
 		"by another": {Illegal, Legal},
@@ -30,8 +30,8 @@ func TestReadingsOfReleases(t *testing.T) {
 	}
 }
 
-// TestVerifiedWhereAnyoneReleases: a slot that is verified has to be there, and the client's own, whoever may have
-// released it.
+// TestVerifiedWhereAnyoneReleases: a verified slot has to exist and be the client's own, even if any client may
+// release it.
 func TestVerifiedWhereAnyoneReleases(t *testing.T) {
 	const held = "c1 acquire\nc1 ok acquire 1\n"
 	for _, c := range []struct {

@@ -8,11 +8,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A long history is judged as it is read, with only its end at hand: a stretch of events of which the first half has
-// been judged when the next is read. What the stretch does not show was over before; of earlier calls those are kept
-// that clients hold by, or that the states of the fast check name. So an answer, the end of a connection and a release
-// are known in time to whatever they are about, unless half a stretch lies between: then nothing is decided, and why is
-// said. What only the whole history tells is supposed, and the history read again where it turns out otherwise.
+// A long history is judged while it is read, with a window of events in memory. The first half of the window has been
+// judged when the next events are read. Operations that ended before the window are dropped, unless clients hold by
+// them or states of the fast check name them. An answer, the end of a connection or a release is therefore known in
+// time, unless half a window lies between: then nothing is decided, with that reason. Facts that need the whole
+// history are assumed, and a wrong assumption needs another pass.
 
 // roll is what a normaliser has that knows only the end of a history.
 type roll struct {
@@ -27,9 +27,9 @@ type roll struct {
 	late      string       // what was told too late of what had been judged; "" is nothing
 }
 
-// facts are what only the whole of a history tells of it. Each may turn out to be true, and then remains so.
+// facts are facts about the whole history. Each may turn out to be true, and then stays true.
 type facts struct {
-	witnessed bool // it tells of connections that ended
+	witnessed bool // it records ends of connections
 	unnamed   bool // some acquires name no slot
 	moved     bool // the number of slots may change
 	shrinks   bool // and become less
@@ -82,8 +82,8 @@ func (l *roll) tooLate(op lock.Op, inv int32) {
 	}
 }
 
-// expires notes that what a call took may be lost from an event on, which matters if that has been judged; or if the
-// call would have been judged otherwise.
+// expires records that an operation's slot may be lost from an event on. This matters if the event has been judged, or if
+// the operation would have been judged otherwise.
 func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	switch {
 	case k.inv >= l.judged || from >= k.exit && k.traits.has(mayExpire|loose):
@@ -128,15 +128,15 @@ func (r *normaliser) numberOf(c *operation) int32 {
 	panic("linear: a call that is not known")
 }
 
-// presume takes the operation under way of a client for one that nobody will answer.
+// presume treats a client's current operation as one that gets no answer.
 func (r *normaliser) presume(c *client) {
 	inv := c.inv
 	r.unanswered(c, lock.NoReason)
 	c.inv, c.silent = inv, true
 }
 
-// settle settles what is known of a call when it is judged, and reports whether it is one still. It is what finish does
-// where the whole history is at hand.
+// settle completes an operation when it is judged, and reports whether it still is one. finish does the same with the
+// whole history in memory.
 func (r *normaliser) settle(k *operation) bool {
 	known := &r.roll.known
 	if k.effect == leaves && k.traits.has(partial) && !known.shrinks {
@@ -158,8 +158,7 @@ func (r *normaliser) settle(k *operation) bool {
 	return true
 }
 
-// foresee opens the moments to lose a slot at which verifies look that are judged later: until then, nobody is to be
-// given the slot because it may be free.
+// foresee opens losses that later verifies observe. Until then the free slot must not be given to another client.
 func (r *normaliser) foresee() {
 	for i := range r.calls {
 		k := &r.calls[i]

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Bounds of what is searched: what is larger would take too much memory.
+// The bounds of the search: anything larger takes too much memory.
 const (
 	slowCalls    = 20000
 	maxSlowSteps = 5000 // atomic steps that are checked together
@@ -49,7 +49,7 @@ func tooLarge(f Finding) Finding {
 	return f
 }
 
-// small reports whether the search can be expected to come to an end.
+// small reports whether the search can be expected to end.
 func (p *Specification) small() bool {
 	for _, part := range p.partition(p.Operations()) {
 		pending := 0
@@ -65,8 +65,8 @@ func (p *Specification) small() bool {
 	return true
 }
 
-// illegal is the finding of a history that is, with the event from which on it is, if the steps that
-// are left suffice: beginnings of a history explain less and less as they grow.
+// illegal is the finding of an illegal history. It names the first event at which the prefix is illegal, if the
+// remaining steps suffice: a longer prefix has fewer explanations.
 func (p *Specification) illegal(o Options, steps int) Finding {
 	f := Finding{Decision: Illegal, Event: -1, How: bySearch, Why: "no order of the operations explains the answers"}
 	known := true

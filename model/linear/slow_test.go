@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -85,8 +85,8 @@ func TestLoadDoesNotDecide(t *testing.T) {
 	}
 }
 
-// What is too large to be searched is left undecided, with that reason: so many operations, so many steps that are
-// checked together, so many of them without an end; and one fewer of each is searched.
+// The search refuses, with a reason, too many operations, too many steps in one part, and too many steps without an
+// end. One fewer of each is searched.
 func TestTooLargeToSearch(t *testing.T) {
 	parts := func(steps, pending int) *Specification {
 		r := new(normaliser)

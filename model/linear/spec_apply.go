@@ -77,7 +77,7 @@ func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 	return s
 }
 
-// miss sees that a slot does not exist. Whoever is without theirs already need not have seen that.
+// miss observes that a slot does not exist. An operation whose client has already lost the slot need not observe it.
 func (p *Specification) miss(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at || u.slot <= s.slots && s.slotOf(u.grant) > 0 {
 		return s, u.partial
@@ -112,7 +112,7 @@ func (p *Specification) own(s *lockState, u *atomicStep) int {
 	return 0
 }
 
-// freeAny frees a slot that anybody holds; of permits, the client's own first.
+// freeAny frees a slot of any holder; of permits, the client's own first.
 func (p *Specification) freeAny(s lockState, u *atomicStep) (lockState, bool) {
 	slot := 0
 	for n := len(s.holders) / holderSize; n > 0; n-- {
@@ -136,7 +136,8 @@ const (
 	hasReleased = 2
 )
 
-// freeOwn gives back what an unanswered acquire of the client took, or lost since, where nothing tells when connections ended.
+// freeOwn releases the slot that an unanswered acquire of the client took, or lost since, if the ends of connections
+// are not recorded.
 func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	if slot := p.own(&s, u); slot > 0 {
 		k := s.holder(slot)

@@ -8,13 +8,12 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// porcupine's work grows fast with what overlaps, and its memory with the square of the length. Three
-// things keep both small: intervals are tightened by what is known of their order, the history is cut
-// at quiet moments, and slots are checked apart where nothing looks at several.
+// porcupine's time grows fast with overlaps, and its memory with the square of the length. Three measures keep both
+// small: intervals are tightened by known orders, the history is cut at quiet moments, and slots are checked
+// separately if no operation looks at several.
 
-// tighten narrows the intervals of operations that follow each other on a slot. Those who had it in
-// turn had it in the order of their answers: each took it after the one before gave it back, where
-// that is certain.
+// tighten narrows the intervals of successive operations on a slot. Certain holders had the slot in the order of
+// their answers: each took it after its predecessor returned it.
 func (p *Specification) tighten() {
 	if p.r.unnamed || p.r.releases == ByAnyone {
 		return // a slot may be another's before its holder gave it back
@@ -57,7 +56,7 @@ type cut struct {
 	state lockState
 }
 
-// cut finds the moments at which the history can be cut, so many events apart at least.
+// cut finds the moments at which the history can be cut, at least apart events from each other.
 func (p *Specification) cut(apart int) (cuts []cut) {
 	if p.r.unnamed {
 		return nil // which permit an acquire took is not known
@@ -82,7 +81,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 			under--
 		}
 		if p.r.releases == ByAnyone && held.held != 0 {
-			continue // by whom is not known: answers need not come in the order in which it went from hand to hand
+			continue // the client is not known: answers need not follow the order of the holders
 		}
 		if under == 0 && i+1-last >= apart {
 			if p.r.releases == ByAnyone {
@@ -108,7 +107,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 		switch {
 		case at == restarted && t.releasing == 0:
 			t.held = 0
-		case at == restarted || t.held != 0: // what is released may be what was lost
+		case at == restarted || t.held != 0: // the released slot may be a lost one
 			t.held = unknown
 		}
 		return
@@ -138,7 +137,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 	}
 }
 
-// opens is how much has to be over before a call is. What nobody can be certain of never is.
+// opens is the number of events that have to pass before an operation is over. An uncertain operation never is.
 func (p *Specification) opens(c *operation) int {
 	if c.traits&(interrupted|mayExpire|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
 		return 2
@@ -179,7 +178,7 @@ func (p *Specification) settled(s lockState, k int32) lockState {
 	return s
 }
 
-// mixes reports whether administrative operations overlap, so that what they came to is not certain.
+// mixes reports whether administrative operations overlap, so that their results are uncertain.
 func (r *normaliser) mixes() bool {
 	var end int32 = never
 	for i := range r.calls {

@@ -8,7 +8,7 @@ import (
 // lockState is the state of the sequential specification: a value that can be compared.
 type lockState struct {
 	slots   int
-	holders string // by slot: the call that took it, four bytes; noHolder is nobody
+	holders string // by slot: the operation that took it, four bytes; noHolder is none
 	stages  string // how far calls are that have several atomic steps, two bytes each
 }
 
@@ -78,10 +78,10 @@ func (s *lockState) full() bool {
 	return true
 }
 
-// free reports whether a slot exists and nobody holds it.
+// free reports whether a slot exists without a holder.
 func (s *lockState) free(slot int) bool { return slot <= s.slots && s.holder(slot) == none }
 
-// spare is a permit that nobody holds, or 0.
+// spare is a permit without a holder, or 0.
 func (s *lockState) spare() int {
 	for slot := 1; slot <= s.slots; slot++ {
 		if s.free(slot) {

@@ -15,7 +15,7 @@ const (
 	doMiss    // see that a slot does not exist
 	doGive    // give back a slot that was seen gone
 	doFree    // release
-	doFreeAny // release of what anybody holds
+	doFreeAny // release of any client's hold
 	doFreeOwn // release what an unanswered acquire took
 	doLose    // lose what may be lost
 	doFull    // see every slot held
@@ -50,8 +50,8 @@ type atomicStep struct {
 	to      int64
 }
 
-// ticks are the times that porcupine is given. Its intervals are closed, so that every event has a
-// tick of its own, with room around it for what happens at the end of a connection, slot by slot.
+// ticks are the times for porcupine. Its intervals are closed, so each event has its own tick. The ticks around it
+// are for the effects of the end of a connection, slot by slot.
 type ticks struct {
 	stride, end int64
 }

@@ -6,71 +6,66 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Specification is what one lock of a history has to be a linearizable history of, in the form that
-// porcupine takes.
+// Specification is the sequential specification of one lock of a history, in porcupine's form.
 //
-// The lock has a number C of slots, numbered 1 to C without a hole, each held by nobody or by one
-// client. The only slot of a mutex always exists. An operation has its effect at moments between its
-// invocation and its answer:
+// The lock has C slots, numbered 1 to C without a hole, each free or held by one client. The only slot of a mutex
+// always exists. An operation takes effect at moments between its invocation and its answer:
 //
-//   - acquire, ok: at one moment the slot exists and nobody holds it; from then on the client does.
-//   - acquire, full: strong semantics, at one moment every slot that exists is held; weak ones, each slot is
-//     held or does not exist at some moment.
-//   - acquire, gave up or failed for another reason: nothing. Others may have held every slot or not.
-//   - acquire, withdrawn: at three moments, in this order, nobody holds the slot and the client takes
-//     it; the slot does not exist; the client gives it back. In between others see it held.
+//   - acquire, ok: at one moment the slot exists and is free; from then on the client holds it.
+//   - acquire, full: under strong semantics, at one moment every existing slot is held. Under weak semantics, each slot
+//     is held or missing at some moment.
+//   - acquire, gave up or failed for another reason: no effect, and no condition.
+//   - acquire, withdrawn: at three moments, in this order: the slot is free and the client takes it; the slot does not
+//     exist; the client returns it. In between others see it held.
 //   - verify, held: at one moment the slot exists and the client holds it.
-//   - verify, removed: at two moments, in this order, the slot does not exist; the client gives it
-//     up. Where it may have lost it before, nothing is asked. A no for want of a connection, or for
-//     want of time, is a verify without an answer; after a no without a reason the slot may be given
-//     up or not.
-//   - release, ok: the client gives the slot back. Where it may have lost it before, nothing happens.
-//     A client may also verify and release what only an unanswered acquire of its own can have taken.
-//     Where anyone may release ([ByAnyone]), at one moment somebody holds the slot, and nobody does from
-//     then on; of permits, the client's own go first.
-//   - count: at one moment there are so many slots. wait: at one moment nobody holds the slot.
-//   - add and remove: so many times, one slot more or one less, if there is one. create: for i from 1
-//     to n, slot i is added if there are i-1. destroy: one less, until there is none. Each step has
-//     its own moment: administration is not atomic.
+//   - verify, removed: at two moments, in this order: the slot does not exist; the client gives it up. If the client may
+//     have lost it before, there is no condition. A no for lack of a connection or of time counts as no answer. After a
+//     no without a reason the slot may be given up or not.
+//   - release, ok: the client returns the slot. If it may have lost it before, nothing happens. A client may also verify
+//     and release a slot that only its own unanswered acquire can have taken. If anyone may release ([ByAnyone]), at one
+//     moment some client holds the slot, and it is free from then on; among permits, the client's own go first.
+//   - count: at one moment the lock has that number of slots.
+//   - wait: at one moment the slot is free.
+//   - add and remove: one slot more, or one less if there is one, once for each slot of the argument.
+//   - create: for i from 1 to n, slot i is added if there are i-1.
+//   - destroy: one slot less, until there is none. Each step of administration has its own moment.
 //
-// An operation that failed had no effect. One without an answer may have its effect at any moment
-// from its invocation on, in part (an administrative one up to any step), or never. So may a verify
-// give up its slot, but not before a moment at which the slot does not exist. An acquire may
-// take any one slot, or the one that its end names; where slots are removed, it may give it back at
-// any moment, as it may have seen it gone.
+// A failed operation has no effect. An unanswered operation may take effect at any moment since its invocation, in
+// part (an administrative one up to any step), or never. An unanswered verify may give its slot up, but not before a
+// moment at which the slot does not exist. An unanswered acquire may take any one slot, or the one that its
+// completion names. If slots are removed, it may return its slot at any moment, since it may have noticed the
+// removal.
 //
-// Evidence bounds that. A process is one connection of a client, which goes on as another process if
-// it connects anew. When the connection ends ([Gone]; [Restart] ends all), the slots that it has are
-// free at that moment, and what was asked for on it and not answered cannot happen any more; but if
-// its client was alive then and is not known to have given up for that reason, its acquire may have
-// gone on on another connection. A crash alone frees nothing: the broker has not noticed. An acquire that is answered with yes after its
-// process's connection has ended was granted before that, or on another connection: what it was
-// granted may be lost at any moment from then on, and whoever verifies or releases that slot without
-// an acquire of their own is believed.
+// Evidence bounds that. A process is one connection of a client; a client that reconnects continues as another
+// process. At the end of a connection ([Gone]; [Restart] ends all), its slots become free and its unanswered
+// operations cannot happen any more. But a client that was alive then, and did not give up for that reason, may have
+// continued its acquire on another connection. A crash alone frees nothing: the broker has not noticed. If an acquire
+// says ok after its process's connection has ended, the slot was granted before that or on another connection. It may
+// be lost at any moment from then on, and a client that verifies or releases that slot without its own acquire is
+// believed.
 //
-// Where Gone is recorded late ([History.GoneLate]), a client that crashed before may lose each slot at any
-// moment from its crash on, and what it had asked for may happen until it is gone: but it has nothing
-// from then on.
+// If Gone is recorded late ([History.GoneLate]), a crashed client may lose each slot at any moment from its crash on.
+// Its operations may take effect until it is gone, but it holds nothing from then on.
 //
-// Where the design of the lock is not known ([History.GoneMayFree]), a process is a client. When one of its
-// connections ends, or all do, what it has may be lost at any moment from then on, and need not be; what it had
-// asked for may still happen. Likewise, from its invocation on, what an unanswered acquire took, and what a
-// verify was about that said neither held nor removed; one without an answer may have taken it anew. A verify that says held
-// after that: at one moment the slot exists, and the client holds it or takes it, as nobody does. It loses it no
-// more, until another connection ends.
+// If the design of the lock is not known ([History.GoneMayFree]), a process is a client. When one of its connections
+// ends, or all do, its slots may be lost at any moment from then on, or not; its unanswered operations may still take
+// effect. The same goes, from its invocation on, for the slot of an unanswered acquire, and for that of a verify that
+// said neither held nor removed; an unanswered verify may have reclaimed it. A verify that says held after that has
+// one moment at which the slot exists, and the client holds it or takes it while it is free. From then on the client
+// does not lose it until another connection ends.
 //
-// A lease ends at a moment of the server's clock ([Lapse]), and frees nothing by itself: from then on what its client has may
-// be lost at any moment, as when one of its connections ends. A refresh is a verify. Where holds are leases, a process is a
+// A lease ends at a moment of the server's clock ([Lapse]), and frees nothing by itself: from then on its client's
+// slot may be lost at any moment, as at the end of a connection. A refresh is a verify. With leases, a process is a
 // client, and [History.GoneMayFree] is set.
 //
-// A history without any such evidence does not tell when connections ended. In it, what an
-// unanswered acquire took may be lost at any moment; what a client was granted that crashed, or was
-// told that its connection is lost, at any moment since the last answer that it had; and what one was
-// granted that was left without an answer, or timed out, at any moment since it called that operation.
+// A history without any such evidence does not record the ends of connections. The slot of an unanswered acquire may
+// then be lost at any moment. A client that crashed, or was told that its connection is lost, may lose its slots at
+// any moment since its last answer. A client whose operation has no answer, or timed out, may lose them at any moment
+// since its invocation.
 //
-// Where acquires name no slot ([AnySlot]), there are permits that are all alike: acquire, ok takes one
-// if there is one left, and release gives one of the client's own back. With several, nobody can say
-// that each was seen taken: under the weak semantics, full says nothing.
+// If acquires name no slot ([AnySlot]), the permits are all alike. An acquire, ok, takes one if one is left, and a
+// release returns one of the client's own. An acquire cannot have seen each of several permits taken: under weak
+// semantics, full then says nothing.
 type Specification struct {
 	r             *normaliser
 	failedAcquire property.FailedAcquire
@@ -139,8 +134,8 @@ func (p *Specification) Model() porcupine.Model {
 	}
 }
 
-// Check decides in so many steps at most, and tells how many are left. It looks at no clock and at one
-// part after the other, so that it comes to the same on every machine.
+// Check decides within the given number of steps, and returns the number left. It uses no clock and checks one part
+// after the other, so its result is the same on every machine.
 func (p *Specification) Check(steps int) (d Decision, left int) {
 	for _, part := range p.partition(p.Operations()) {
 		if d = p.linearize(part, &steps); d != Legal {

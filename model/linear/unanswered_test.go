@@ -3,12 +3,12 @@ package linear
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestUnansweredOperation: where nothing tells when connections end, an operation without an answer says nothing of what its
-// client held before it was invoked, unless its reason is a lost connection or a crash.
+// TestUnansweredOperation: if the ends of connections are not recorded, an unanswered operation says nothing about
+// its client's earlier holds, unless its reason is a lost connection or a crash.
 func TestUnansweredOperation(t *testing.T) {
 	const both = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n"
 	for _, test := range []struct {

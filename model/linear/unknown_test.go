@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -68,7 +68,7 @@ func (d *unknownDraw) step(i int) {
 	d.h.Events = append(d.h.Events, e)
 }
 
-// answer is how an operation ends: often so that nobody knows, else mostly as it does in a lock that is right.
+// answer draws the end of an operation: often its outcome is unknown, otherwise it is mostly that of a right lock.
 func (d *unknownDraw) answer(e *history.Event, holds int) {
 	full := len(d.held) >= max(1, d.h.Slots[0])
 	wrong := d.c.Below(12) == 0
@@ -95,16 +95,17 @@ func (d *unknownDraw) answer(e *history.Event, holds int) {
 	}
 }
 
-// unknownBrute decides such a history by going through all that can happen between its events, with nothing but these words:
+// unknownBrute decides a history by enumerating everything that can happen between its events. Its rules are:
 //
-//   - an acquire that is ok takes a permit at a moment of the call; one of unknown outcome does so at a moment since it was
-//     called, or never, and may lose it at any later moment;
-//   - an acquire that failed as full saw the permit taken at a moment of the call, where there is but one;
-//   - a release that is ok gives back what its process was granted last, if it has it still; without a grant, what an acquire
-//     of unknown outcome before it took, though it has lost it since. Where anyone releases, it gives back what anybody has,
-//     but its own first. One of unknown outcome does so at a moment since it was called, or never;
-//   - a process may lose what it was granted, and has not released, since it called an operation that has no answer; if the reason is a lost
-//     connection or a crash, since the moment at which it last had an answer, which may have come on another connection.
+//   - An acquire that is ok takes a permit at a moment of the call. One of unknown outcome does so at a moment since its
+//     invocation, or never, and may lose it at any later moment.
+//   - An acquire that failed as full saw the permit taken at a moment of the call, if there is only one.
+//   - A release that is ok returns its process's last grant, if the process still has it. Without a grant, it returns the
+//     permit of the process's earlier acquire of unknown outcome, even if that was lost since. If anyone may release, it
+//     returns any process's permit, but its own first. One of unknown outcome does so at a moment since its invocation, or
+//     never.
+//   - A process may lose an unreleased grant since the invocation of an operation without an answer. If the reason is a
+//     lost connection or a crash, it may lose it since its last answer, possibly on another connection.
 type unknownBrute struct {
 	h       *history.History
 	anyone  bool
@@ -137,7 +138,7 @@ func newUnknownBrute(h *history.History, o Options) *unknownBrute {
 	for i, e := range h.Events {
 		switch {
 		case e.F == history.Crash:
-			b.doubt(e.Target, i, heard[e.Target])
+			b.mayLose(e.Target, i, heard[e.Target])
 		case e.Type == history.Invoke:
 			under[e.Process] = len(b.acts)
 			b.acts = append(b.acts, unknownAct{f: e.F.Op(), process: e.Process, inv: i, ret: end, e: history.Event{Type: history.Info}, losable: end, grant: b.granted(e.Process)})
@@ -160,13 +161,13 @@ func newUnknownBrute(h *history.History, o Options) *unknownBrute {
 	return b
 }
 
-// unknown has an act end at an event so that nobody knows.
+// unknown ends an act at an event with an unknown outcome.
 func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
 	since := a.inv
 	if a.e.Reason == lock.Disconnected || a.e.Reason == lock.Crashed {
 		since = heard
 	}
-	b.doubt(a.process, i, since)
+	b.mayLose(a.process, i, since)
 	if a.f == lock.Acquire {
 		a.losable = a.inv
 	}
@@ -182,8 +183,8 @@ func (b *unknownBrute) granted(process int32) int {
 	return -1
 }
 
-// doubt has a process lose what it was granted before event i, perhaps, after another event.
-func (b *unknownBrute) doubt(process int32, i, since int) {
+// mayLose lets a process lose its grants before event i, from the event since on.
+func (b *unknownBrute) mayLose(process int32, i, since int) {
 	for k := range b.acts {
 		if a := &b.acts[k]; a.process == process && a.f == lock.Acquire && a.e.Type == history.OK && a.ret < i && !a.released {
 			a.losable = min(a.losable, max(since, a.ret))
@@ -273,7 +274,8 @@ func (b *unknownBrute) of(set uint16) (acts []int) {
 	return acts
 }
 
-// TestUnknownOutcomes: histories with many unknown outcomes are judged as brute force judges them, whoever may release.
+// TestUnknownOutcomes: histories with many unknown outcomes are judged as brute force judges them, under both
+// readings of releases.
 func TestUnknownOutcomes(t *testing.T) {
 	var c Checker
 	var counts [3]int

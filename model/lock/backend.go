@@ -27,11 +27,11 @@ type Backend struct {
 
 // Words are how texts speak of a backend's servers. The zero value says no more than that there is one.
 type Words struct {
-	// Server is what one is called, such as "broker"; "" is "server".
+	// Server is the word for one server, such as "broker"; "" is "server".
 	Server string
-	// Restarted says what becomes of locks when it restarts, such as "exclusive queues are gone"; "" says nothing.
+	// Restarted is the effect of a restart on locks, such as "exclusive queues are gone"; "" is none.
 	Restarted string
-	// Hold is what makes a client a holder, such as "a token", where it is not an exclusive queue, which "" is.
+	// Hold is the thing that makes a client a holder, such as "a token"; "" is an exclusive queue.
 	Hold string
 }
 
@@ -47,7 +47,8 @@ func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" 
 // Simulated is what its simulated server is called.
 func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
 
-// WordsOf are those of the backend of a target by name. One that nobody knows is somebody else's, on a broker.
+// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on a
+// broker.
 func WordsOf(target string) Words {
 	if t := TargetNamed(target); t != nil {
 		return BackendOf(t).Words

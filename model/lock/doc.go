@@ -1,13 +1,13 @@
-// Package lock has what any lock has, whatever server it stands on, as its user sees it:
+// Package lock has the parts of any lock, on any server, that its user sees:
 //
-//   - operation.go: operations, outcomes, reasons, results, and lock types ([Kind]);
-//   - target.go, traits.go: a [Target] is a lock to be judged, and says what it has that not every lock has ([Traits]);
-//   - backend.go: a [Backend] is a kind of server with its targets, known by its name once it is registered;
-//   - options.go, options_table.go: how a lock is set. Generic code has [Options]; a backend has a struct of its own and
+//   - operation.go: operations, outcomes, reasons, results, and kinds of locks ([Kind]);
+//   - target.go, traits.go: a [Target] is a lock to be judged, with the [Traits] that not every lock has;
+//   - backend.go: a [Backend] is a kind of server with its targets, which it registers by name;
+//   - options.go, options_table.go: a lock's settings. Generic code has [Options]; a backend has a struct of its own and
 //     makes them with a [Table];
-//   - limits.go: how much one execution may have.
+//   - limits.go: the bounds of one execution.
 //
-// The reason gave-up is given by the machine of each lock; packages monitor and beliefs judge whether it may be.
+// The machine of each lock decides when it gives up (gave-up); packages monitor and beliefs judge whether it may.
 //
-// The machines of a backend's locks are the backend's own (model/amqp/amqplock for AMQP). Slots count from 1.
+// The machines of a backend's locks are in the backend's package (model/amqp/amqplock for AMQP). Slots count from 1.
 package lock

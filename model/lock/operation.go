@@ -99,7 +99,7 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Of is the reason in words, for a lock of that type: what fills a semaphore takes a mutex.
+// Of returns the name of the reason for a lock of kind k: a full semaphore is a taken mutex.
 func (r Reason) Of(k Kind) string {
 	switch {
 	case k == Semaphore:
@@ -163,8 +163,7 @@ func KindNamed(name string) (Kind, error) {
 	return 0, fmt.Errorf("lock type %q: expected one of %q", name, kindNames)
 }
 
-// Operations are those that the lock type offers, in the order of a session.
-// They are everybody's: not to be changed.
+// Operations are those of the lock type, in the order of a session. The slice is shared: do not change it.
 func (k Kind) Operations() []Op {
 	switch k {
 	case Mutex:

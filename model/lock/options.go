@@ -23,7 +23,7 @@ type Options interface {
 	With(name, value string) (Options, error)
 	// Changed lists the options that differ from the defaults, as name and value.
 	Changed() [][2]string
-	// Check reports options that cannot be had together, whatever each is for itself.
+	// Check reports options that exclude each other.
 	Check() error
 	// Facts are what generic code has to know of them.
 	Facts() Facts
@@ -39,7 +39,7 @@ type Option struct {
 	Short []string
 }
 
-// Facts are what generic code has to know of how a lock is set, whatever its options are.
+// Facts are the settings that generic code has to know, for any lock.
 type Facts struct {
 	// Retries, AdminRetries and Polls are how often acquire, an administrative operation, and wait try again before they
 	// give up.
@@ -77,8 +77,7 @@ func Renamed(o Options, pairs [][2]string) [][2]string {
 	return out
 }
 
-// ReadOptions reads options as they are written in JSON: an object of names and strings. What it does not name is as in
-// def.
+// ReadOptions reads options from JSON: an object of names and strings. A missing name keeps its value in def.
 func ReadOptions(def Options, data []byte) (Options, error) {
 	var changed map[string]string
 	if err := json.Unmarshal(data, &changed); err != nil {

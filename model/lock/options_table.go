@@ -53,7 +53,7 @@ func (t *Table[T]) Defaults() Options { return t.safe }
 // Options are settings as generic code has them.
 func (t *Table[T]) Options(v T) Options { return settings[T]{t, v} }
 
-// Of are the settings that options are. Options of another backend are a mistake of the program's.
+// Of returns the settings of options. Options of another backend are a programming error.
 func (t *Table[T]) Of(o Options) T {
 	s, ok := o.(settings[T])
 	if !ok {

@@ -1,17 +1,16 @@
 package lock
 
-// Traits is what a target's locks have that not every lock has: what may be drawn for it, and which properties mean
-// something.
+// Traits are the features that not every lock has. They decide which scenarios are drawn, and which properties apply.
 type Traits uint16
 
 // The traits.
 const (
 	// Leases says that a hold ends by itself at a moment of the server's clock; [Refresh] puts it off.
 	Leases Traits = 1 << iota
-	// Limits says that whoever acquires states how many may hold the lock at once: it is the argument of [Acquire].
+	// Limits says that a caller states how many clients may hold the lock at once: the argument of [Acquire].
 	Limits
-	// Priorities says that whoever acquires has a priority, the argument of [Acquire], and takes the lock from a holder of
-	// a lower one. A target has Limits or Priorities, not both.
+	// Priorities says that a caller has a priority, the argument of [Acquire], and takes the lock from a holder of a
+	// lower one. A target has Limits or Priorities, not both.
 	Priorities
 	// Permits says that slots have no numbers of their own: a holder has the lowest that was free (see
 	// [github.com/lockproof/lockproof/model/monitor.Truth]), and a lock is full by count.
@@ -20,7 +19,7 @@ const (
 	Tokens
 	// Deadlines says that a client stops believing, by its own clock, before its lease ends.
 	Deadlines
-	// Acknowledged says that whoever takes the lock from its holder waits until that one has acknowledged it.
+	// Acknowledged says that a client that takes the lock from its holder waits for the holder's acknowledgement.
 	Acknowledged
 )
 

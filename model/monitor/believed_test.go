@@ -10,12 +10,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestBelievedThroughout: who verifies while another is told that it holds the slot has believed all along if it
-// is told that it still does, and may have known better if not.
+// TestBelievedThroughout: one client verifies while another acquires its slot. If the verify says held, the
+// client has believed throughout; if it says no, the client may have known earlier.
 func TestBelievedThroughout(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		held [2]bool // what the verify of each client says
+		held [2]bool // the reply of each client's verify
 		want linear.Decision
 	}{
 		{"the first is told yes", [2]bool{true, false}, linear.Illegal},
@@ -48,8 +48,8 @@ func TestBelievedThroughout(t *testing.T) {
 	}
 }
 
-// TestGrantGoesWithItsConnection: an acquire that says yes after the connection is gone on which it was granted leaves a stale
-// belief, as a search sees it that remembers no more than it has to, too. One that was never granted is believed wrongly.
+// TestGrantGoesWithItsConnection: an acquire says held after the connection of its grant is gone. It leaves a
+// stale belief, also if a search keeps only the required state. Without a grant, the belief is wrong.
 func TestGrantGoesWithItsConnection(t *testing.T) {
 	for _, granted := range []bool{true, false} {
 		for _, forgets := range []bool{true, false} {

@@ -4,7 +4,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// CostClass is an operation and how it went, as far as that decides what it may cost.
+// CostClass is an operation and its outcome, as far as they decide its cost.
 type CostClass uint8
 
 // The cost classes.
@@ -25,7 +25,7 @@ const (
 	WaitOK
 	RefreshHeld // the lease goes on
 	RefreshLost // it does not
-	CostClasses // how many there are
+	CostClasses // the number of classes
 )
 
 var costClassNames = [CostClasses]string{
@@ -37,14 +37,14 @@ var costClassNames = [CostClasses]string{
 // String is the cost class in words.
 func (s CostClass) String() string { return costClassNames[s] }
 
-// What a tally counts.
+// The measures of a tally.
 const (
 	Commands = iota
 	Trips    // round trips
 	Replies  // round trips if every reply were waited for
 	Channels // opened
 	Connections
-	Measures // how many there are
+	Measures // the number of measures
 )
 
 // Tally adds up the costs of one class, by measure.
@@ -81,7 +81,7 @@ func (t *Tally) merge(o *Tally) {
 // Costs adds up what operations took, by cost class. The zero value is ready to use.
 type Costs [CostClasses]Tally
 
-// Add counts one operation that is over and met RESOURCE_LOCKED so many times.
+// Add counts one finished operation; lost is how often RESOURCE_LOCKED refused it.
 func (cs *Costs) Add(op lock.Op, r lock.Result, lost int, cost [Measures]int) {
 	cs[costClass(op, r, lost)].add(cost)
 }
@@ -127,12 +127,12 @@ func acquiring(r lock.Result, lost int) CostClass {
 	return AcquireOther
 }
 
-// mutexCostClasses are cost classes in other words, where those of [CostClass.String] speak of slots.
+// mutexCostClasses names cost classes for locks without slots.
 var mutexCostClasses = map[CostClass]string{
 	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, failed otherwise",
 }
 
-// Of is the cost class in words, for a lock of that type.
+// Of returns the name of s for a lock of kind k.
 func (s CostClass) Of(k lock.Kind) string {
 	if said, ok := mutexCostClasses[s]; ok && k != lock.Semaphore {
 		return said

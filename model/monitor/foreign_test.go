@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestForeign: slots that two of other people's clients add at the same time are counted.
+// TestForeign: slots that two external clients add at the same time are counted.
 func TestForeign(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		for _, made := range []uint8{4, 5} { // of the one there is, and one and two that are added
@@ -28,8 +28,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestCountedAside: other people's clients may count what an administrator changes before the slots, or after them, and nothing that
-// is neither how many there were nor how many there will be; and one that has died changes nothing more.
+// TestCountedAside: during administration an external client may count any number between the old and the new
+// one, and no other. A crashed administrator changes nothing more.
 func TestCountedAside(t *testing.T) {
 	const there, asked = 3, 2
 	for _, c := range []struct {

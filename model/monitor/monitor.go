@@ -7,63 +7,57 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Monitor watches one execution of which the broker's truth is known and finds the properties that
-// it violates. It is a plain value: copying it forks the watch. Every method is one thing that
-// happened; the world calls them in order.
+// Monitor watches one execution and finds the properties that it violates. The broker's state is known
+// throughout. A Monitor is a plain value: a copy watches on its own. Each method is one event; the world
+// calls the methods in order.
 //
-// Beside the properties it keeps a witness of linearizability: as long as every operation can be
-// placed at a moment at which the truth allowed it, that placement is a linearization and no search
-// is needed. Once Witnessed is false the history has to be checked by itself.
+// The monitor also keeps a witness of linearizability. If each operation can be placed at a moment at which
+// the broker's state allowed it, the placements are a linearization and no search is needed. Once Witnessed
+// is false, the history is checked on its own.
 type Monitor struct {
 	Found           property.Set // properties seen violated
 	Exercised       property.Set // properties that had something to judge
-	Witnessed       bool         // truth is a linearization so far, under the weak semantics of a failed acquire
-	WitnessedStrong bool         // and under the strong ones
-	Checks          *Counts      // how often each property was put to the test, if somebody counts
-	Overlap         int64        // longest overlap of a stale belief with another's, in virtual milliseconds
+	Witnessed       bool         // the witness of linearizability stands, under the weak semantics of a failed acquire
+	WitnessedStrong bool         // the witness stands under the strong semantics, too
+	Checks          *Counts      // how often each property was checked; may be nil
+	Overlap         int64        // longest overlap of a stale belief with another client's hold, in virtual milliseconds
 	Overlaps        int32        // the same in commands
 	OwnClock        int64        // the longest overlap by the clock of the client that believed
-	Kept            bool         // somebody has kept what [Monitor.Robbed] lets it keep
 
-	fresh     [4]property.Violation // recorded since TakeNew
-	freshly   uint8
-	kind      lock.Kind
-	hold      string // see Speaks
-	retries   uint8  // the bounds of the options: claims, administration mutex, polls
-	tries     uint8
-	polls     uint16
-	shared    bool
-	unbound   bool  // those are not known
-	excused   uint8 // those clients of which leaks are not judged
-	robbed    uint8 // those clients that have lost a channel unasked, and may keep the administration mutex
-	keeps     uint8 // those of them that may keep what they hold
-	assured   uint8 // those clients that were told within their call that they have what they verify
-	drains    bool  // who takes slots away waits for their holders
-	foreign   bool  // clients are other people's
-	unguarded bool  // it is not known by what administrators exclude one another
-	n         uint8
-	ended     uint8 // the owners whose connections have ended at this moment
-	dying     uint8 // the clients that have crashed at this moment, and were not administering
-	told      uint8 // the client that has just been told what it waited for: the last acknowledgement of those whom it robbed
-	traits    lock.Traits
-	now       int64
-	clients   [lock.MaxClients]watch
-	locks     [lock.MaxLocks]lockWatch
+	fresh    [4]property.Violation // recorded since TakeNew
+	freshly  uint8
+	kind     lock.Kind
+	hold     string // see Speaks
+	retries  uint8  // the bounds of the options: claims, administration mutex, polls
+	tries    uint8
+	polls    uint16
+	shared   bool
+	unbound  bool // the bounds are not known
+	drains   bool // administrators wait for the holders of the slots that they take away
+	foreign  bool // clients are external
+	n        uint8
+	ended    uint8 // the owners whose connections have ended at this moment
+	dying    uint8 // set of clients that crashed at this moment, other than administrators
+	answered uint8 // the client that has just received the reply it waited for: its victims' last acknowledgement
+	traits   lock.Traits
+	now      int64
+	clients  [lock.MaxClients]watch
+	locks    [lock.MaxLocks]lockWatch
 }
 
-// Counts has a number for every property, users' own among them.
+// Counts has a number for every property, custom properties included.
 type Counts [property.Most]int
 
-// watch is what is known of one client. What is remembered for some properties only stands in groups; a search keeps a
-// group or forgets it as a whole (see [retained]).
+// watch is the monitor's knowledge of one client. Fields that only some properties need are in groups; a
+// search keeps or drops a group as a whole (see [retained]).
 type watch struct {
 	op        lock.Op
 	lock      uint8
 	arg       uint8
 	alive     bool // it has not crashed
-	connected bool // the broker has the connection that it believes in
+	connected bool // the broker has the connection that the client believes in
 	believed  uint8
-	released  bool // it gave that up by itself in the call at hand, which has yet to say so
+	released  bool // the current call has given up the belief, and has not reported it yet
 
 	renewal
 	loss
@@ -74,7 +68,7 @@ type watch struct {
 	timing
 	lease
 
-	// Of the call at hand.
+	// The current call.
 	existence
 	holders
 	grants
@@ -91,38 +85,39 @@ type watch struct {
 	asking
 }
 
-// What is remembered from call to call.
+// State that lasts from call to call.
 type (
 	renewal struct {
-		gone bool // believed is removed at some moment since it was granted
+		gone bool // the believed slot was removed at some moment since its grant
 	}
 	loss struct {
-		dropped bool // its connection was lost, not by its own doing, and it has not opened another
+		dropped bool // the client lost its connection unprovoked, and has opened no other since
 	}
 	moves struct {
-		moved bool // it has opened another since it was granted what it believes to hold
+		moved bool // the client has opened a connection since it was granted the believed slot
 	}
 	theDead struct {
 		left  uint8 // the slot it believed to hold when it crashed
 		spent bool  // a slot was lost by its crash
 	}
-	// loosened is what a history of leases leaves open of a client; see [watch.loosen].
+	// loosened is what a history of leases leaves open about a client; see [watch.loosen].
 	loosened struct {
-		loose  uint16 // slots of the client's that it may lose at any moment
-		owed   bool   // an acquire without an answer has been granted nothing so far, and may be still
-		again  uint16 // slots that a verify or refresh without an answer may still get anew
-		lost   bool   // in the call at hand the slot that it asks about went, and not because its time was over
-		unsaid bool   // it has given the slot up, by a release, or got it anew, by a verify or refresh, and has to say so
+		loose  uint16 // slots that the client may lose at any moment
+		owed   bool   // an unanswered acquire may still be granted a slot
+		again  uint16 // slots that an unanswered verify or refresh may still reacquire
+		lost   bool   // the slot of the current verify or refresh went before its time was over
+		unsaid bool   // a release gave the slot up, or a verify or refresh reacquired it, and the reply has to report it
 	}
-	// overlap is measured and judges nothing: no search keeps it.
+	// overlap is a measurement. It judges nothing, so no search keeps it.
 	overlap struct {
-		since int64 // when its stale belief began to overlap with another's; 0 is not at all
+		since int64 // when the client's stale belief began to overlap with another's hold; 0 is no overlap
 		steps int32 // commands since then
-		then  int32 // how far its clock was ahead then
+		then  int32 // how far the client's clock was ahead at that moment
 	}
 )
 
-// What is remembered of a call: sets of what was true of slots at some moment of it, and what it did and met.
+// State of one call: sets of slots for which something was true at some moment of the call, its effects and
+// its obstacles.
 type (
 	existence struct {
 		existed uint16 // the slot existed
@@ -130,14 +125,14 @@ type (
 	}
 	holders struct {
 		busy  uint16 // the slot was taken or did not exist
-		empty uint16 // nobody had the slot
+		empty uint16 // the slot had no holder
 		full  bool   // every slot was taken
 	}
 	grants struct {
 		granted uint16 // the slot was granted to this client by this call
-		claimed uint16 // it existed and was this client's, granted by this call
-		undone  uint16 // it did not exist and was this client's, granted by this call
-		blocked bool   // a command of it waits inside the server, and may be granted by anybody's doing
+		claimed uint16 // the slot existed and belonged to this client, by a grant of this call
+		undone  uint16 // the slot was missing and belonged to this client, by a grant of this call
+		blocked bool   // a command of the call is blocked in the server; any client's step may complete it
 	}
 	own struct {
 		mine uint16 // the slot was this client's
@@ -149,16 +144,16 @@ type (
 		shrunk  uint8
 	}
 	waiting struct {
-		waited  bool   // somebody was administering, or died doing so
-		refused uint8  // claims that met RESOURCE_LOCKED
-		asked   uint16 // looks at what it waits for: the administration mutex, or a B queue
+		waited  bool   // another client was administering, or crashed while administering
+		refused uint8  // claims that RESOURCE_LOCKED refused
+		asked   uint16 // polls of the administration mutex or of a B queue
 	}
 	trouble struct {
-		troubled bool // the link broke, not by its own doing, or a reply was lost
+		troubled bool // the link broke unprovoked, or a reply was lost
 	}
 	admins struct {
 		working     bool // it has touched A queues
-		interleaved bool // somebody else administered meanwhile
+		interleaved bool // another client administered meanwhile
 		alone       bool // no other administrative operation so far
 	}
 	claims struct {
@@ -166,8 +161,8 @@ type (
 	}
 	costs struct {
 		linked bool  // the link was up when the call began
-		mended uint8 // channels that broke for whatever reason
-		wasted bool  // one of them for no better reason than the operation's own
+		mended uint8 // channels that broke for any reason
+		wasted bool  // the operation itself broke one of them without need
 		cost   Cost
 	}
 	damage struct {
@@ -176,20 +171,20 @@ type (
 	staleness struct {
 		stale bool // the connection was dropped already when the call began
 	}
-	// breakage decides in which class of costs the call falls, and judges nothing: no search keeps it.
+	// breakage decides the call's cost class. It judges nothing, so no search keeps it.
 	breakage struct {
-		broken bool // a channel broke for no reason of the operation's
+		broken bool // a channel broke, and not by the operation's commands
 	}
 )
 
-// lockWatch is what is known of one lock.
+// lockWatch is the monitor's knowledge of one lock.
 type lockWatch struct {
 	truth    Truth
 	expected int8 // how many slots there should be; -1 is unknown
-	// start is the slots at first, where an execution is meant to begin with holes: see BeginsWithHoles. It does not
-	// change, and is no part of a state.
+	// start is the initial set of slots if the execution begins with holes on purpose: see BeginsWithHoles.
+	// It does not change, and is no part of a state.
 	start uint16
-	// Of leases: the largest fencing token granted, and how many grants were counted.
+	// Leases only: the largest fencing token granted, and the number of grants.
 	token  uint32
 	grants uint8
 }
@@ -203,7 +198,8 @@ type Cost struct {
 	Connections uint8  // connections opened
 }
 
-// Reset begins a new execution of n clients of locks of one kind, with what their options say of them.
+// Reset begins a new execution of n clients of locks of one kind. o are the facts that the locks' options
+// state.
 func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
@@ -218,58 +214,29 @@ func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	}
 }
 
-// BeginsWithHoles says that a lock is meant to have the holes that it has at first. They are nobody's fault until its slots
-// change.
+// BeginsWithHoles says that a lock's holes at the start are intended. They are no violation until the slots change.
 func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth.Exists }
 
-// Unbound says that the options which bound the attempts of operations are not known: how often one tries
-// is not judged, and giving up is not until somebody was in the way.
+// Unbound says that the bounds of the operations' attempts are not known. The number of attempts is then not judged.
+// An operation may give up after any obstacle.
 func (m *Monitor) Unbound() { m.unbound = true }
 
-// Excuse says that client c, through no fault of its own, does not know what it has. What the server has under its session
-// besides what it holds is then not judged.
-func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
-
-// Robbed says that client c has lost a channel by which it gives back exclusive queues, which stay its own: RabbitMQ closes a channel
-// for what it was sent there and for deliveries that are not acknowledged, and does neither here. Whether it keeps the queue by which
-// it administers is not judged then, nor, where slots are held by such queues, what it keeps of them.
-func (m *Monitor) Robbed(c uint8, holds bool) {
-	m.robbed |= 1 << (c - 1)
-	if holds {
-		m.Excuse(c)
-		m.keeps |= 1 << (c - 1)
-	}
-}
-
-// Assured is client c being told something about its lock, within its call: if it has what it verifies at that moment, its yes is
-// right whatever happens to it before it says so.
-func (m *Monitor) Assured(c uint8) {
-	w := &m.clients[c-1]
-	if t := &m.locks[w.lock].truth; w.op == lock.Verify && t.Owner[w.arg] == m.owner(c) && t.Exists&(1<<w.arg) != 0 {
-		m.assured |= 1 << (c - 1)
-	}
-}
-
-// Foreign says that clients are other people's, who may go about it in ways of their own: they may look at slots before they have the
-// administrators' mutex, and release by several commands. Slots are counted also where they are added while somebody else administers
-// them and fails, or adds some, too: searches do not, as that is one more thing that states differ by. And they may be counted as they
-// were or will be while somebody is at work on them.
+// Foreign says that the clients are external. They may look at slots before they have the administrators' mutex, and
+// release by several commands. An add counts also if another administrator fails or adds slots meanwhile; searches
+// skip this rule, since it would make more states differ. A count during administration may return any number between
+// the old and the new one.
 func (m *Monitor) Foreign() { m.foreign = true }
 
-// Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
+// Drains says that an administrator removes only slots without a holder, and may fail because a slot has one.
 func (m *Monitor) Drains() { m.drains = true }
 
-// Unguarded says that it is not known by what administrators exclude one another: whether one is told rightly that another is at
-// work is not judged.
-func (m *Monitor) Unguarded() { m.unguarded = true }
-
-// Speaks says what violations call what makes a client a holder; "" is an exclusive queue.
+// Speaks sets the words of violations for the thing that makes a client a holder; "" is an exclusive queue.
 func (m *Monitor) Speaks(w lock.Words) { m.hold = w.Hold }
 
-// Has says what traits the locks have.
+// Has sets the traits of the locks.
 func (m *Monitor) Has(t lock.Traits) { m.traits = t }
 
-// number is how many slots a lock has. Permits are so many as there are, whatever their numbers.
+// number is the number of a lock's slots. Permits are counted without regard to their numbers.
 func (m *Monitor) number(t *Truth) int8 {
 	if m.traits.Has(lock.Permits) {
 		return int8(bits.OnesCount16(t.Exists))
@@ -277,10 +244,10 @@ func (m *Monitor) number(t *Truth) int8 {
 	return int8(t.Count())
 }
 
-// whole reports whether the slots are there without a hole: among the numbers of permits holes say nothing.
+// whole reports whether the slots have no hole. Permits cannot have one.
 func (m *Monitor) whole(t *Truth) bool { return t.Contiguous() || m.traits.Has(lock.Permits) }
 
-// otherSlots reports whether the slots are others than before: as many permits are the same, whatever their numbers.
+// otherSlots reports whether the set of slots changed. For permits, only their number counts.
 func (m *Monitor) otherSlots(old, t *Truth) bool {
 	return old.Exists != t.Exists && !(m.traits.Has(lock.Permits) && m.number(old) == m.number(t))
 }
@@ -302,7 +269,7 @@ func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail
 	}
 }
 
-// TakeNew are the violations recorded since the last call. The slice is good until the next one is.
+// TakeNew returns the violations recorded since the last call. The slice is valid until the next call.
 func (m *Monitor) TakeNew() []property.Violation {
 	n := m.freshly
 	m.freshly = 0
@@ -325,7 +292,8 @@ func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint
 	m.violate(p, client, other, slot, detail)
 }
 
-// Witnesses reports whether the truth is a witness of linearizability so far, under what a failed acquire is taken to promise.
+// Witnesses reports whether the witness of linearizability stands, under the given semantics of a failed
+// acquire.
 func (m *Monitor) Witnesses(s property.FailedAcquire) bool {
 	return m.WitnessedStrong || m.Witnessed && s == property.Weak
 }
@@ -336,8 +304,7 @@ func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false 
 // Begin is an invocation by client c of lock l.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
-	m.told = 0
-	m.assured &^= 1 << (c - 1)
+	m.answered = 0
 	if l != w.lock {
 		w.loosened = loosened{}
 	}
@@ -353,7 +320,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
-		if m.traits != 0 { // who took it from a client that does not use it any more has to ask nobody
+		if m.traits != 0 { // a thief need not ask a client that is releasing
 			m.gaveUp(c, w)
 		}
 	}
@@ -364,7 +331,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	m.observe(c, w)
 }
 
-// meet tells administrative operations that are under way of one that begins.
+// meet marks a beginning operation and the operations under way as concurrent.
 func (m *Monitor) meet(c uint8, w *watch) {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
@@ -376,14 +343,14 @@ func (m *Monitor) meet(c uint8, w *watch) {
 		}
 		if o.op.Administrative() && w.op.Administrative() {
 			o.waited, w.waited = true, true
-			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // several creates come to the largest of them
+			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // several creates have the effect of the largest
 				o.alone, w.alone = false, false
 			}
 		}
 	}
 }
 
-// observe adds what is true now to what was true at some moment of a call.
+// observe adds the lock's current state to the sets of a call.
 func (m *Monitor) observe(c uint8, w *watch) {
 	t := &m.locks[w.lock].truth
 	w.existed |= t.Exists
@@ -404,18 +371,15 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	}
 }
 
-// countAside adds what other people's clients may count while administrators are at work: slots may be counted by something else than
-// what they are held by, which is changed before that or after it.
+// countAside adds the numbers that external clients may count during administration. Their count may read
+// another resource than their holds do; an administrator changes it before or after the slots.
 func (m *Monitor) countAside(w *watch) {
 	if m.foreign && w.op == lock.Count {
 		w.counted |= m.countable(w.lock)
 	}
 }
 
-// CountsAny says that client c may rightly be told any number of slots: it is not known which of them count.
-func (m *Monitor) CountsAny(c uint8) { m.clients[c-1].counted = ^uint16(0) }
-
-// countable are the numbers of slots of a lock that there may have been, or may be yet, while administrators are at work on it.
+// countable are the numbers of slots that a lock may have had or may get while clients administer it.
 func (m *Monitor) countable(l uint8) (all uint16) {
 	for i := range m.clients[:m.n] {
 		if o := &m.clients[i]; o.alive && o.lock == l && o.op.Administrative() {
@@ -426,7 +390,7 @@ func (m *Monitor) countable(l uint8) (all uint16) {
 	return all
 }
 
-// between is how many slots there may have been, or may be yet, while the client administers them.
+// between is the range of the number of slots during the client's administrative operation.
 func (w *watch) between() (least, most int) {
 	least, most = bits.TrailingZeros16(w.counted), bits.Len16(w.counted)-1
 	switch w.op {
@@ -442,9 +406,9 @@ func (w *watch) between() (least, most int) {
 	return least, most
 }
 
-// administered reports whether somebody has good reason to hold the administration mutex: they are
-// administering, or counting permits, or dead without the broker knowing. Of a lock whose bounds are not known, whatever is
-// done may take it.
+// administered reports whether the administration mutex has a rightful holder: a client that administers or
+// counts permits, or a crashed client or half-open connection. If the lock's bounds are not known, any
+// operation may take the mutex.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -461,7 +425,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	return false
 }
 
-// owner is the client that stands for a client's connection: the first, where all share one.
+// owner is the client whose connection a client uses: client 1 if all share one connection.
 func (m *Monitor) owner(c uint8) uint8 {
 	if m.shared {
 		return 1
@@ -482,20 +446,20 @@ func (t *Truth) owned(c uint8) (set uint16) {
 // At sets the time, in virtual milliseconds: a new moment begins.
 func (m *Monitor) At(now int64) { m.now, m.ended, m.dying = now, 0, 0 }
 
-// Client is what is known of a client, as far as every state of a search knows it.
+// Client is the part of a client's state that every state of a search keeps.
 type Client struct {
 	Lock      uint8
-	Op        lock.Op // under way, or NoOp
+	Op        lock.Op // under way; NoOp is none
 	Believes  uint8   // the slot that it believes to hold; 0 is none
 	Alive     bool
-	Connected bool // the server has the connection under which it was granted that, if it believes to hold anything
+	Connected bool // the server has the connection under which the believed slot was granted; true without a belief
 }
 
-// Client is what is known of a client.
+// Client returns the state of a client.
 func (m *Monitor) Client(c uint8) Client {
 	w := &m.clients[c-1]
 	return Client{w.lock, w.op, w.believed, w.alive, w.connected || w.believed == 0}
 }
 
-// Truth is what the server has of a lock.
+// Truth is the server's state of a lock.
 func (m *Monitor) Truth(l uint8) Truth { return m.locks[l].truth }

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Giving up is an answer after the last permitted attempt only; where how many are permitted is not known, after one
-// that met somebody.
+// Giving up is an answer only after the last permitted attempt. If the bounds are not known, one refused
+// attempt is enough.
 func TestGivingUp(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -42,9 +42,8 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// An acquire that says no more than that it failed may have met somebody: who held a slot that was there, or refused it
-// one; or there was no slot at all. Otherwise nothing went wrong, and it had to succeed. Other operations have no such
-// reason.
+// An acquire may fail without a reason if a slot had a holder, a claim was refused, or no slot existed.
+// Otherwise it had to succeed. Other operations have no such excuse.
 func TestFailingWithoutAReason(t *testing.T) {
 	failed := lock.Result{Outcome: lock.Failed}
 	held := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}
@@ -101,8 +100,8 @@ func TestWitnessOfRemoved(t *testing.T) {
 	}
 }
 
-// A release over a connection that all share is judged by whether the client's slot is there after it: still, unless it
-// was gone meanwhile or another has claimed it since.
+// On a shared connection, a release fails if the client's slot is still taken after it, unless the slot was
+// free meanwhile or another client has claimed it since.
 func TestReleaseOnASharedConnection(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -131,8 +130,8 @@ func TestReleaseOnASharedConnection(t *testing.T) {
 	}
 }
 
-// A B queue that is nobody's own is left behind, after a release as after a crash, unless somebody alive may have it:
-// by believing so, or by having declared it in an acquire under way, of the same lock and the same slot.
+// A B queue without an owner is a leak, after a release as after a crash, unless a live client may have it.
+// The client believes to hold the slot, or its current acquire has declared the queue.
 func TestOrphanHasPendingOwner(t *testing.T) {
 	declared := amqp.Reply{Kind: amqp.OK}
 	declare := amqp.Command{Method: amqp.QueueDeclare}
@@ -198,8 +197,8 @@ func TestOrphanHasPendingOwner(t *testing.T) {
 	}
 }
 
-// Of a client that is dead and forgotten, the lock alone is kept: those of one lock are alike, and those of another
-// are not. Of one that believes in nothing, others cannot see whether its connection is there.
+// A dead client that makes no more difference is reduced to its lock. Without a belief, a client's connection
+// is invisible to others.
 func TestWhatIsSeenOfAClient(t *testing.T) {
 	code := func(write func(*codec.Coder)) []byte {
 		w := codec.Write(nil)
@@ -256,7 +255,7 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	}
 }
 
-// Sums of costs that are added come to the same as one sum of all.
+// Merged sums of costs equal one sum of all.
 func TestCostsAdded(t *testing.T) {
 	var all Costs
 	var parts [3]Costs
@@ -286,7 +285,7 @@ func TestSlotsOfNobody(t *testing.T) {
 	}
 }
 
-// What an acquire may cost that lost a race: all of it once more for each channel that broke.
+// The budget of an acquire after lost races: the full cost again for each channel that broke.
 func TestCostOfLostRaces(t *testing.T) {
 	probe := amqp.Command{Method: amqp.BasicPublish}
 	declare := amqp.Command{Method: amqp.QueueDeclare, Pipelined: true}
@@ -314,8 +313,8 @@ func TestCostOfLostRaces(t *testing.T) {
 	}
 }
 
-// A claim that meets a queue which was there all along breaks a channel for nothing; of a mutex of which nothing is
-// known it may be the only question asked.
+// A claim on a queue that existed all along breaks a channel without need. A mutex of unknown design may have
+// no other question than a claim.
 func TestClaimAsAQuestion(t *testing.T) {
 	declare := amqp.Command{Method: amqp.QueueDeclare}
 	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
@@ -339,8 +338,8 @@ func TestClaimAsAQuestion(t *testing.T) {
 	}
 }
 
-// An administrator may be refused because somebody does anything to a lock whose bounds are not known, and may do nothing
-// to a lock that is not there.
+// On a lock whose bounds are not known, any operation may keep an administrator out; without a lock, an
+// administrator may do nothing.
 func TestNothingIsAdministered(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -389,22 +388,5 @@ func TestNothingIsAdministered(t *testing.T) {
 				t.Errorf("found %b", m.Found)
 			}
 		})
-	}
-}
-
-// That an administrator is busy is judged only where it is known by what administrators exclude one another.
-func TestUnguarded(t *testing.T) {
-	for _, unguarded := range []bool{false, true} {
-		var m Monitor
-		m.Reset(lock.Semaphore, lock.Facts{}, 1, []Truth{{Exists: 1 << 1}})
-		m.Unbound()
-		if unguarded {
-			m.Unguarded()
-		}
-		m.Begin(1, 0, lock.Add, 1, true)
-		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
-		if m.Found.Has(property.Progress) == unguarded {
-			t.Errorf("unguarded %v: found %b", unguarded, m.Found)
-		}
 	}
 }

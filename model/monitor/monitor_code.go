@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// CodeShared writes or reads what the monitor knows that is no client's: what it expects of each lock,
-// and whether the execution is still its own witness.
+// CodeShared writes or reads the state that belongs to no client: the expected slots of each lock, and
+// whether the witness of linearizability stands.
 func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 	codec.Bools(c, &m.Witnessed, &m.WitnessedStrong)
 	for i := range m.locks[:locks] {
@@ -23,15 +23,15 @@ func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 	}
 }
 
-// CodeClient writes or reads what the monitor knows of a client.
+// CodeClient writes or reads the state of a client.
 func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
 	if c.Reading() {
-		m.clients[client-1] = watch{} // of what is read nothing is left that was there before
+		m.clients[client-1] = watch{} // reading replaces the whole state
 	}
 	m.encode(&m.clients[client-1], c)
 }
 
-// encode writes or reads a client's watch: what is known of its lease where there are any.
+// encode writes or reads a client's watch, with its lease if the locks have any trait.
 func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	w.encode(c)
 	if m.traits != 0 {
@@ -39,11 +39,10 @@ func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	}
 }
 
-// Left reports whether it is still to be judged that what a dead client had becomes free.
+// Left reports whether a dead client's slot has still to be judged as freed.
 func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 || m.clients[c-1].spent }
 
-// CodeDead writes what the monitor knows of somebody who died and is of no more interest: a client of the
-// same lock as the one at hand.
+// CodeDead writes a dead client that makes no more difference. All such clients of one lock are equal.
 func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
 	dead := watch{lock: m.clients[client-1].lock, connected: true}
 	m.encode(&dead, c)
@@ -76,8 +75,7 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.cost.Connections)
 }
 
-// CodeView writes what can make a difference to other clients of what the monitor knows of one, as far as
-// the properties that are kept ask for it.
+// CodeView writes the part of a client's state that can affect other clients, for the properties in keep.
 func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	w, wanted := m.clients[client-1], retainedFor(keep)
 	if w.believed == 0 {
@@ -102,11 +100,10 @@ func (m *Monitor) Holds(c uint8) bool {
 	return w.believed > 0 && w.connected
 }
 
-// Memoryless reports whether nothing that one client does is remembered of another, as no property that
-// is kept asks for it.
+// Memoryless reports whether no property in keep needs the past of one client to judge another.
 func Memoryless(keep property.Set) bool { return retainedFor(keep) == 0 }
 
-// retainedFor is what the monitor has to remember for some properties.
+// retainedFor are the groups that the monitor has to keep for some properties.
 func retainedFor(keep property.Set) (all retained) {
 	for p, n := range needs {
 		if keep.Has(property.Property(p)) {
@@ -116,16 +113,16 @@ func retainedFor(keep property.Set) (all retained) {
 	return all
 }
 
-// Visible is what clients notice of each other and of the locks.
+// Visible is the state that clients can observe of each other and of the locks.
 type Visible struct {
 	Exists, Taken              [lock.MaxLocks]uint16
-	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken, and with good reason
-	Administering, Touching    bool                // the client at hand administers, and has touched A queues
+	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken, and has a rightful holder
+	Administering, Touching    bool                // this client administers, and has touched A queues
 	Alive                      bool
-	Witnessed, WitnessedStrong bool // while it is, more is remembered
+	Witnessed, WitnessedStrong bool // the witness stands, and needs more state
 }
 
-// Visible is what can be noticed now, of client c among others.
+// Visible is the state that can be observed now, with that of client c; 0 is no client.
 func (m *Monitor) Visible(c uint8) Visible {
 	s := Visible{Witnessed: m.Witnessed, WitnessedStrong: m.WitnessedStrong}
 	for l := range m.locks {
@@ -140,7 +137,7 @@ func (m *Monitor) Visible(c uint8) Visible {
 	return s
 }
 
-// Resume goes on from what was read, with what the broker has of each lock now.
+// Resume continues from a decoded state. truth is the broker's state of each lock.
 func (m *Monitor) Resume(truth []Truth) {
 	m.Found, m.Exercised, m.freshly = 0, 0, 0
 	for i := range truth {
@@ -148,7 +145,7 @@ func (m *Monitor) Resume(truth []Truth) {
 	}
 }
 
-// retained is what the monitor remembers of a call for some properties only.
+// retained is a set of groups of a client's state that only some properties need.
 type retained uint32
 
 const (
@@ -168,9 +165,10 @@ const (
 	ofMoves
 	ofTheDead
 	ofLooseness
+	ofFounding // what the servers granted an acquire before its reply
 )
 
-// needs says what each property is judged from, beside beliefs and the truth.
+// needs are the groups from which each property is judged. Beliefs and the locks' state are always kept.
 var needs = [property.Count]retained{
 	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves | ofLooseness,
 	property.NoPhantomSlot:    ofExistence,
@@ -188,9 +186,10 @@ var needs = [property.Count]retained{
 	property.CheapAcquire:     ofExistence | ofHolders | ofCosts,
 	property.CheapVerify:      ofCosts,
 	property.RenewalHonest:    ofOwn,
+	property.LeaseRespected:   ofFounding,
 }
 
-// serves says what can matter in the course of an operation.
+// serves are the groups that can matter during each operation.
 var serves = [...]retained{
 	lock.Acquire: ofExistence | ofHolders | ofGrants | ofWaiting | ofTrouble | ofCosts | ofDamage,
 	lock.Verify:  ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
@@ -204,9 +203,8 @@ var serves = [...]retained{
 	lock.Refresh: ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
 }
 
-// Forget forgets whatever can't make a difference to the properties that are kept: what is measured
-// only, what belongs to a call that is over, what other properties ask for. Executions that differ in
-// nothing else are then alike.
+// Forget clears the state that cannot affect the properties in keep: measurements, finished calls, and groups
+// that only other properties need. Executions that differ in nothing else then have equal states.
 func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire) {
 	if failedAcquire == property.Weak || !keep.Has(property.Linearizable) {
 		m.WitnessedStrong = false
@@ -227,7 +225,7 @@ func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire
 	m.Overlap, m.Overlaps, m.OwnClock = 0, 0, 0
 	if m.traits != 0 {
 		m.renumber()
-		return // leases end by the time
+		return // the end of a lease needs the time
 	}
 	m.now = 0
 }
@@ -256,14 +254,14 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 			idle.recall(of, w, m)
 		}
 	}
-	if w.op == lock.Acquire && !w.connected { // what it is told that it holds may have gone with its connection
-		idle.mine = w.mine
+	if w.op == lock.Acquire && (!w.connected || wanted&ofFounding != 0 && m.founds()) {
+		idle.mine = w.mine // the slot that the reply will name may have gone with its connection, or its lease
 	}
 	idle.arg, idle.asking = w.arg, w.asking
 	*w = idle
 }
 
-// recall takes over one group, as far as it can make a difference.
+// recall copies one group, as far as it can make a difference.
 func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	switch of {
 	case ofExistence:
@@ -278,7 +276,7 @@ func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	case ofCounts:
 		w.counts = o.counts
 	case ofWaiting:
-		w.waiting = o.waiting // more than what breaks the bounds makes no difference
+		w.waiting = o.waiting // values beyond the bounds are equivalent
 		w.asked = min(o.asked, max(m.polls, uint16(m.tries))+2)
 		w.refused = min(o.refused, max(m.retries, m.tries)+2)
 	case ofTrouble:

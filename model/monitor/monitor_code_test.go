@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What is read of a client is all that is known of it: nothing is left of what was known of whoever was there before.
+// Decoding a client replaces its whole state.
 func TestCodeClientLeavesNothing(t *testing.T) {
 	var fresh, used Monitor
 	for _, m := range []*Monitor{&fresh, &used} {
@@ -27,15 +27,16 @@ func TestCodeClientLeavesNothing(t *testing.T) {
 	}
 }
 
-// unkept are the fields that no search keeps, as they judge nothing, and why the others do not survive everything.
+// unkept are the fields that no search keeps because they judge nothing, and those that do not survive every
+// state, each with its reason.
 var unkept = map[string]string{
 	"since": "measured", "steps": "measured", "then": "measured", "ahead": "measured", "broken": "measured",
 	"Commands": "no budget is of commands", "Replies": "no budget is of replies",
 }
 
-// TestEveryFieldIsKept sets each field of what is known of a client by itself. Encoding must tell it apart and read it
-// back, and forgetting must keep it where every property is judged: a field that somebody adds and forgets there would
-// have states taken for one that are not.
+// TestEveryFieldIsKept sets each field of a client's state on its own. The encoding must differ and decode to
+// the same value. Forget must keep the field if every property is judged; otherwise a search would merge
+// states that differ.
 func TestEveryFieldIsKept(t *testing.T) {
 	eachField(reflect.TypeFor[watch](), nil, func(path []int, name string) {
 		base := watch{op: lock.Acquire, alive: true, believed: 1}

@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Exchange is a command that reached the server, sent by client c on behalf of its operation, and its reply.
+// Exchange is a command of client c's operation that reached the server, and its reply.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
-	m.told = 0
+	m.answered = 0
 	if w.blocked = x.Result == backend.Blocked; w.blocked && w.op == lock.Release {
-		w.givenUp() // it takes effect later, in whosever step, and when its client is gone as well
+		w.givenUp() // the release takes effect later, in any client's step, even after its client is gone
 	}
 	w.cost.Commands++
 	if x.RoundTrip {
@@ -36,7 +36,7 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 		w.broken = w.broken || x.Result == backend.Wrong || x.Result == backend.Failed
 		w.troubled = w.troubled || x.Result == backend.Failed
 		if x.Access == backend.Commit && w.asked > 0 {
-			w.asked-- // that look told nothing
+			w.asked-- // that poll got no reply
 		}
 	}
 	for i := range m.clients[:m.n] {
@@ -46,14 +46,11 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	}
 }
 
-// Mends is client c about to open a channel in place of one that broke before its operation began: that may cost what
-// mending one costs that breaks meanwhile.
-func (m *Monitor) Mends(c uint8) { m.clients[c-1].mended++ }
-
-// Hinders is client c being refused something else than what it holds locks by: an acquire may fail for that.
+// Hinders is a refusal to client c of a resource other than its lock's holds. An acquire may fail because of
+// it.
 func (m *Monitor) Hinders(c uint8) { m.clients[c-1].refused++ }
 
-// bound judges the attempts of an operation at a claim, or at the administration mutex.
+// bound judges an operation's number of attempts at a claim or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {
 	case m.unbound:
@@ -64,7 +61,7 @@ func (m *Monitor) bound(c uint8, w *watch) {
 	}
 }
 
-// Touch is a command of client c on what a lock has for the exchange's role, and for its slot.
+// Touch is a command of client c on the lock's resource of the exchange's role and slot.
 func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	create := x.Access == backend.Create
@@ -90,7 +87,7 @@ func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	}
 }
 
-// asks judges how often an operation looks at what it waits for.
+// asks judges how often an operation polls.
 func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	switch {
 	case m.unbound:
@@ -103,8 +100,9 @@ func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	}
 }
 
-// administer is an administrative operation that touches an A queue, or is about to. Who is not ours may look at slots before it has
-// the mutex, as long as it looks again behind it: what it has only looked at is in nobody's way.
+// administer judges an administrative operation's command on an A queue. An external administrator may look
+// at slots before it has the mutex if it looks again once it has it; a mere look disturbs no other
+// administrator.
 func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	if x.Role == backend.AdminMutex && m.foreign && x.Access == backend.Create && x.Result == backend.Done {
 		w.working, w.interleaved = false, false
@@ -125,32 +123,20 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	}
 }
 
-// Lost is a reply that client c never gets.
+// Lost is a reply that never reaches client c.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
-// Stranded is client c failing to acquire what nobody has, since it lost its connection and opens no other.
-func (m *Monitor) Stranded(c uint8) {
-	m.require(property.Progress, false, c, 0, 0, "it has lost its connection, and opens no other: each acquire fails")
-}
-
-// Crashless reports what became of client c's call, or of one outside of the execution (c is 0), that it was still
-// there for: crashed says that it was not, and why.
+// Crashless judges whether client c survived its call, or a call outside of the execution (c is 0). crashed:
+// it did not; why is the reason.
 func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
 	m.require(property.NoCrash, !crashed, c, 0, 0, why)
 }
 
-// Fenced is client c being told, with what it is granted, a fencing token: other has been told one that is no smaller (0 is
-// nobody), and why says how large.
-func (m *Monitor) Fenced(c, other, slot uint8, why string) {
-	m.require(property.FencingMonotone, other == 0, c, other, slot, why)
-}
-
-// Named is a command of client c on a queue, where there are others' locks as well: alone says that
-// it is no other's.
+// Named is a command of client c on a queue while other locks exist. alone: no other lock uses the queue.
 func (m *Monitor) Named(c uint8, alone bool) { m.require(property.NameSafety, alone, c, 0, 0, "") }
 
-// cheapAcquire judges the cost of an acquire: without lost races at most a probe of A and of B for
-// every slot looked at, the claim and its verification; with them, a channel for each that broke.
+// cheapAcquire judges the cost of an acquire. Without lost races it may probe A and B of each slot up to its
+// own, claim and verify. Each channel that broke allows the same once more.
 func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
@@ -159,19 +145,19 @@ func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if w.mended > 0 || w.declared != 0 && !r.Held {
 		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each
 	}
-	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // there a claim may be the only question asked
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // such a mutex may have no other question than a claim
 	m.afford(property.CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
 }
 
-// firstMissing is how many slots a scan may have had to look at.
+// firstMissing is the number of slots that a scan may have had to look at.
 func firstMissing(existed uint16) int {
 	t := Truth{Exists: existed}
 	return t.Count()
 }
 
-// AcquireBudget is the most round trips that an acquire may take that met no RESOURCE_LOCKED: two
-// probes for every slot up to the one acquired, the declare and the verifying probe; where all of
-// slots are taken, the probes and the one that finds no further slot.
+// AcquireBudget is the most round trips of an acquire that met no RESOURCE_LOCKED. A success takes two probes
+// for each slot up to the acquired one, the declare and the verifying probe. A refusal takes two probes for
+// each slot, and one that finds no further slot.
 func AcquireBudget(r lock.Result, slots int) int {
 	if r.Held {
 		return 2*int(r.Slot) + 2
@@ -179,7 +165,7 @@ func AcquireBudget(r lock.Result, slots int) int {
 	return 2*slots + 1
 }
 
-// cheapVerify judges the cost of a verify: one round trip, and one more to give up a removed slot.
+// cheapVerify judges the cost of a verify: one round trip, and another to give up a removed slot.
 func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 && !w.wasted || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
@@ -191,24 +177,25 @@ func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	m.afford(property.CheapVerify, c, r.Slot, allowed{trips: budget, sound: !w.wasted})
 }
 
-// allowed is what an operation may cost whose connection is up when it begins: no other connection in any case.
+// allowed is the budget of an operation whose connection is up when it begins. It never includes a new
+// connection.
 type allowed struct {
 	trips, channels int
-	sound           bool // no channel was broken by a command of its own, or it may be
+	sound           bool // the operation broke no channel by its commands, or may do so
 }
 
-// afford requires that client c's operation at hand has not cost more than it may.
+// afford requires that client c's current operation stays within its budget.
 func (m *Monitor) afford(p property.Property, c, slot uint8, a allowed) {
 	cost := &m.clients[c-1].cost
 	ok := cost.Connections == 0 && int(cost.Channels) <= a.channels && a.sound && int(cost.Trips) <= a.trips
 	detail := ""
-	if !ok && !m.Found.Has(p) { // it is not worth the time else
+	if !ok && !m.Found.Has(p) { // the text is built only if it will be used
 		detail = a.exceeded(cost)
 	}
 	m.require(p, ok, c, 0, slot, detail)
 }
 
-// exceeded is what cost too much: measured, and allowed.
+// exceeded names the costs above the budget, each with its measure and its limit.
 func (a allowed) exceeded(cost *Cost) string {
 	var parts []string
 	if n := int(cost.Trips); n > a.trips {
@@ -226,18 +213,19 @@ func (a allowed) exceeded(cost *Cost) string {
 	return strings.Join(parts, "; ")
 }
 
-// Spent is what client c's operation at hand has cost so far, how many claims it lost, and whether
-// a channel broke that was no answer.
+// Spent is the cost of client c's current operation so far, its number of lost claims, and whether a channel
+// broke for another reason than a refusal.
 func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	w := &m.clients[c-1]
 	return w.cost, int(w.refused), w.broken
 }
 
-// Answered is client c receiving the answer to a command that waited inside the server, or what it waited for from others.
-func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked, m.told = false, c }
+// Answered is client c receiving the reply to a command that waited in the server, or a message that it
+// waited for.
+func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked, m.answered = false, c }
 
-// Learned is what client c, by no answer to its operation, believes to hold from here on: no more than before.
-// It reports whether that is less.
+// Learned sets client c's belief outside of an operation's completion; it can only shrink. It reports whether
+// it did.
 func (m *Monitor) Learned(c, held uint8) (less bool) {
 	w := &m.clients[c-1]
 	if w.believed == held {

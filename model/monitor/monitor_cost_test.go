@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCostsSaid: what costs too much is said with what was measured and what is allowed.
+// TestCostsSaid: a violated budget names the measured and the allowed cost.
 func TestCostsSaid(t *testing.T) {
 	probe := amqp.Command{Method: amqp.BasicPublish}
 	held := lock.Result{Outcome: lock.Done, Held: true, Slot: 1}
@@ -45,7 +45,7 @@ func TestCostsSaid(t *testing.T) {
 	}
 }
 
-// TestCostClasses: what an operation costs is counted under how it went.
+// TestCostClasses: the outcome of an operation decides its cost class.
 func TestCostClasses(t *testing.T) {
 	yes := func(slot uint8) lock.Result { return lock.Result{Outcome: lock.Done, Held: true, Slot: slot} }
 	no := func(why lock.Reason) lock.Result { return lock.Result{Outcome: lock.Failed, Reason: why} }

@@ -7,20 +7,20 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// End is the completion of client c's operation. held is the slot it believes to hold from here on,
-// and connected says that the broker has its connection.
+// End is the completion of client c's operation. held is the slot that it believes to hold from here on;
+// connected: the broker has its connection.
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
-		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease was over before the client could be told
-		m.require(property.Progress, w.troubled || late || m.hindered(w, r) || m.bereft(c, w), c, 0, 0, "the operation fails though nothing went wrong")
+		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease ended before the reply arrived
+		m.require(property.Progress, w.troubled || late || m.hindered(w, r) || m.lostHold(c, w), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:
 		m.acquired(c, w, r)
 		if held > 0 {
 			w.moved = false
-			// What was never granted did not go with its connection.
+			// A slot that was never granted did not go with its connection.
 			w.connected = connected || w.mine&(1<<held) == 0
 			w.tardy(m.traits.Has(lock.Deadlines) && m.locks[w.lock].truth.Owner[held] != m.owner(c))
 			w.gone, w.since = m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
@@ -60,9 +60,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	m.leaks(c, w)
 }
 
-// hindered reports whether an acquire that says no more than that it failed may have met somebody else, or an
-// administrator somebody who holds what it was to take away. Where bounds are not known, an administrator may also find that
-// there is nothing to be changed, or not all that it is to remove.
+// hindered reports whether a failure without a reason has a possible cause. For an acquire, the cause is another
+// client's hold or claim, or a missing lock. For a draining administrator, it is another administrator or a holder.
+// If bounds are not known, the causes of [Monitor.refuses] count, too.
 func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	if m.unbound && m.refuses(w) {
 		return true
@@ -73,8 +73,8 @@ func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
 }
 
-// refuses reports whether an administrator may have met what other people's locks do not change: no slot, fewer than it is to
-// remove, or somebody who holds one.
+// refuses reports whether an administrator may have met a state that external locks refuse to change: no
+// slot, fewer slots than it removes, or a holder.
 func (m *Monitor) refuses(w *watch) bool {
 	switch w.op {
 	case lock.Add:
@@ -89,7 +89,7 @@ func (m *Monitor) refuses(w *watch) bool {
 	return false
 }
 
-// answers are the reasons for which an operation may fail while all is well.
+// answers are the reasons of a failure that need no fault.
 var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.NotHeld: true}
 
 // confirm keeps the witness of linearizability only if the condition holds.
@@ -141,11 +141,13 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
+	case r.Outcome == lock.Unknown: // it may have been granted one slot
+		m.confirm(w.granted&(w.granted-1) == 0)
 	}
 	m.exercise(property.Progress)
 }
 
-// gaveUpEarly says what is wrong with an acquire that gave up.
+// gaveUpEarly is the violation's detail for an acquire that gave up.
 func (m *Monitor) gaveUpEarly() string {
 	if m.unbound {
 		return "acquire gave up though nobody was in its way"
@@ -153,8 +155,8 @@ func (m *Monitor) gaveUpEarly() string {
 	return "acquire gave up before its last permitted attempt"
 }
 
-// heldOver reports whether somebody still believes in a slot that was removed and added again: what an
-// acquire must not be misled by.
+// heldOver reports whether a client still believes in a slot that was removed and added again. The belief must not
+// mislead an acquire.
 func (m *Monitor) heldOver(l uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
@@ -175,7 +177,7 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
-		kept := t.Owner[s] == m.owner(c) || w.dropped || m.assured&(1<<(c-1)) != 0 || m.traits.Has(lock.Leases) // a connection lost since was there when it was asked, and so was a lease
+		kept := t.Owner[s] == m.owner(c) || w.dropped || m.traits.Has(lock.Leases) // the client had the slot when it asked, if it has lost its connection or lease since
 		m.require(property.HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:
@@ -199,20 +201,18 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	}
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.pendingOwner(w.lock, s)
-	keeps := m.keeps&(1<<(c-1)) != 0
-	m.Kept = m.Kept || left && keeps
-	m.require(property.EffectiveRelease, (!left || keeps) && !orphan && !w.deleted, c, 0, s, "")
+	m.require(property.EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
 
-// administrationEnded compares what an administrative operation did with what it was asked for.
+// administrationEnded compares an administrative operation's effect with its request.
 func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	k := &m.locks[w.lock]
 	m.exercise(property.AdminExclusion)
 	switch r.Outcome {
 	case lock.Failed:
-		if r.Reason == lock.Busy && !m.unguarded {
-			m.require(property.Progress, w.waited || m.keptAdmin(k) || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
+		if r.Reason == lock.Busy {
+			m.require(property.Progress, w.waited || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
 			m.require(property.Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
 		}
 		m.confirm(w.grown == 0 && w.shrunk == 0)
@@ -239,14 +239,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// keptAdmin reports whether somebody has kept the queue by which it administers, as [Monitor.Robbed] lets it.
-func (m *Monitor) keptAdmin(k *lockWatch) bool {
-	c := k.truth.Admin &^ HalfOpen
-	return c > 0 && m.robbed&(1<<(c-1)) != 0
-}
-
-// within reports whether the slots that a call added and removed so far are among those that it was
-// asked for.
+// within reports whether a call has so far added and removed no more slots than it was asked for.
 func (m *Monitor) within(w *watch) bool {
 	switch w.op {
 	case lock.Create:
@@ -259,7 +252,7 @@ func (m *Monitor) within(w *watch) bool {
 	return w.grown == 0
 }
 
-// did reports whether the slots that a call added and removed are those it was asked for.
+// did reports whether a call added and removed exactly the slots that it was asked for.
 func (m *Monitor) did(w *watch) bool {
 	switch w.op {
 	case lock.Create:
@@ -272,7 +265,7 @@ func (m *Monitor) did(w *watch) bool {
 	return w.grown == 0 && w.counted&1 != 0
 }
 
-// leaks looks for what an idle client still has on the broker beside what it holds.
+// leaks looks for queues of an idle client on the broker other than its slot's.
 func (m *Monitor) leaks(c uint8, w *watch) {
 	k := &m.locks[w.lock]
 	t := &k.truth
@@ -281,19 +274,14 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 	if w.believed > 0 {
 		extra &^= 1 << w.believed
 	}
-	if m.shared || m.excused&(1<<(c-1)) != 0 {
-		m.Kept = m.Kept || extra != 0 && m.keeps&(1<<(c-1)) != 0
+	if m.shared {
 		return
 	}
 	if extra != 0 {
 		left := property.ForKind(m.kind, "a B queue", "the queue of its holder")
 		m.violate(property.NoLeak, c, 0, firstSlot(extra), cmp.Or(m.hold, left)+" is left behind")
 	}
-	switch {
-	case t.Admin != c:
-	case m.keptAdmin(k):
-		m.Kept = true
-	default:
+	if t.Admin == c {
 		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")
 	}
 }

@@ -11,7 +11,7 @@ import (
 var slotOne = struct{ free, held, orphaned Truth }{
 	free:     Truth{Exists: 1 << 1},
 	held:     Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}},
-	orphaned: Truth{Exists: 1 << 1, Taken: 1 << 1}, // its B queue is there and nobody's own
+	orphaned: Truth{Exists: 1 << 1, Taken: 1 << 1}, // its B queue exists without an owner
 }
 
 // holding is a monitor of two clients, of which the first has acquired the slot.
@@ -24,8 +24,8 @@ func holding() *Monitor {
 	return m
 }
 
-// A verify that says held is honest only if the client still has the slot when it says so, unless the
-// connection was lost under it: what it asked for was there then.
+// A verify that says held is honest only if the client still has the slot at that moment. If its connection
+// was lost meanwhile, it suffices that the client had the slot when it asked.
 func TestVerifySaysWhatIsStillTrue(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -49,8 +49,8 @@ func TestVerifySaysWhatIsStillTrue(t *testing.T) {
 	}
 }
 
-// A release that leaves the B queue behind has not released the slot, whoever owns the queue then;
-// unless somebody else has claimed it since.
+// A release that leaves the B queue behind is not effective, with or without an owner, unless another client has
+// claimed it since.
 func TestReleaseLeavesTheSlotFree(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -73,8 +73,8 @@ func TestReleaseLeavesTheSlotFree(t *testing.T) {
 	}
 }
 
-// A release that takes the slot itself away has not made it free, and no history tells why it is gone; to take slots away
-// is for those who administer.
+// A release that deletes the slot itself has not freed it, and no history explains the loss. Only
+// administrators may delete slots.
 func TestReleaseKeepsTheSlot(t *testing.T) {
 	for _, op := range []lock.Op{lock.Release, lock.Remove} {
 		m := holding()

@@ -13,8 +13,8 @@ import (
 // busy is the answer of an administrator that found another at it.
 var busy = lock.Result{Outcome: lock.Failed, Reason: lock.Busy}
 
-// Busy is an answer only if somebody had good reason to hold the administration mutex: whoever
-// administers, or has died doing so, of the same lock.
+// Busy is an answer only if the administration mutex has a rightful holder: a client that administers the
+// same lock, or has crashed doing so.
 func TestBusyWantsAnAdministrator(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -45,8 +45,8 @@ func TestBusyWantsAnAdministrator(t *testing.T) {
 	}
 }
 
-// A release of a belief that went with its connection did nothing, and that is a linearization; unless
-// the client has opened another connection since, on which it could have known.
+// A release of a belief that went with its connection did nothing, and that is a linearization. If the client
+// has opened another connection since, it could have known.
 func TestReleaseOfWhatIsGone(t *testing.T) {
 	for _, reopened := range []bool{false, true} {
 		m := holding()
@@ -65,7 +65,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// What a violation says of whom and what it concerns is what a report shows.
+// A violation names its clients and its slot for the report.
 func TestEvidence(t *testing.T) {
 	both := Truth{Exists: 1<<1 | 1<<2, Taken: 1 << 2, Owner: [Slots + 1]uint8{2: 2}}
 	for _, c := range []struct {
@@ -126,37 +126,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Whoever has lost a channel unasked may keep the queue by which it administers, and what it holds only where that is by such a queue:
-// neither is a violation, and both are told.
-func TestRobbed(t *testing.T) {
-	for _, holds := range []bool{false, true} {
-		m := holding()
-		m.Robbed(1, holds)
-		m.Begin(1, 0, lock.Release, 0, true)
-		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
-		if kept := !m.Found.Has(property.EffectiveRelease) && !m.Found.Has(property.NoLeak); kept != holds || m.Kept != holds {
-			t.Errorf("holding by a queue %v: found %v, kept %v", holds, m.Found.Names(), m.Kept)
-		}
-		m = holding()
-		m.Robbed(2, holds)
-		m.Begin(2, 0, lock.Add, 1, true)
-		m.Lost(2)
-		m.SetTruth(0, 2, &Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}, Admin: 2})
-		m.End(2, lock.Result{Outcome: lock.Unknown}, 0, true)
-		if m.Found.Has(property.NoLeak) || m.Kept == holds { // of those who hold by queues, nothing is looked for
-			t.Errorf("administering, holding by a queue %v: found %v, kept %v", holds, m.Found.Names(), m.Kept)
-		}
-		m.Unbound()
-		m.Begin(1, 0, lock.Add, 1, true)
-		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
-		if m.Found.Has(property.Progress) {
-			t.Errorf("administering beside it, holding by a queue %v: found %+v", holds, m.TakeNew())
-		}
-	}
-}
-
-// An administrator that is not ours may look at slots before it has the mutex, which is in nobody's way; what it changes without
-// the mutex is.
+// An external administrator may look at slots before it has the mutex, but may change nothing.
 func TestLooksBeforeMutex(t *testing.T) {
 	look := amqp.Command{Method: amqp.BasicPublish}
 	change := amqp.Command{Method: amqp.QueueDeclare}

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/lockproof/lockproof/model/codec"
@@ -8,41 +9,43 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What leases need in addition to what every lock needs. Targets without traits ignore it.
+// Leases need these fields in addition. Targets without traits ignore them.
 type (
-	// lease is what a client was granted last, as the servers had it: its hold may be taken from it, and its lease live on.
+	// lease is a client's last grant, as the servers had it. It can live on after another client has taken
+	// the slot.
 	lease struct {
-		leased bool  // and has neither given up nor acknowledged the loss of, nor has it ended
+		leased bool  // the lease has not ended, and the client has neither released it nor acknowledged its loss
 		on     uint8 // the slot
-		until  int32 // when it ends, in virtual milliseconds since the execution began; 0 is with its session
-		turn   uint8 // it is the so-manieth grant of the lock, of those that live
-		stolen bool  // it took it from somebody whose lease lived
-		over   bool  // what it believes to hold, or is about to be told of, has ended, by time or with its session
-		timed  bool  // by time
-		stated uint8 // what its last acquire stated
+		until  int32 // its end, in virtual milliseconds since the execution began; 0 is the end of its session
+		turn   uint8 // its number among the lock's live grants, in order
+		stolen bool  // the client took the slot from a live lease
+		over   bool  // the believed hold, or the one about to be reported, has ended by time or with its session
+		timed  bool  // it ended by time
+		stated uint8 // the limit or priority that the client's last acquire stated
 	}
-	// asking is what is remembered of a call.
+	// asking is the state of one call.
 	asking struct {
-		crowded   bool // others had an operation under way
-		sated     bool // at some moment as many held the lock as may
-		beaten    bool // at some moment so many of the same or a higher priority
-		renewed   bool // a command of a refresh that extends the lease was carried out
-		shortened bool // a refresh has its lease end earlier than before
-		revived   bool // a refresh has given it what was not its own before
+		crowded   bool // another client had an operation under way
+		sated     bool // at some moment the lock had as many holders as it may
+		beaten    bool // at some moment it had as many holders of the same or a higher priority
+		renewed   bool // a command of the refresh extended the lease
+		shortened bool // the refresh moved the end of the lease to an earlier time
+		revived   bool // the refresh granted the client a slot that it did not have
+		expired   bool // the lease ended by time during the refresh
 	}
-	// timing is what is known of a client's clock.
+	// timing is the state of a client's clock.
 	timing struct {
-		disturbed bool  // by a fault
-		ahead     int32 // of the servers', in milliseconds; it judges nothing: no search keeps it
+		disturbed bool  // a fault has changed it
+		ahead     int32 // lead over the servers' clock in milliseconds; it judges nothing, so no search keeps it
 	}
 )
 
-// live reports whether the lease of what a client was granted last lives.
+// live reports whether the lease of a client's last grant lives.
 func (m *Monitor) live(w *watch) bool {
 	return w.leased && (w.until == 0 || int64(w.until) > m.now)
 }
 
-// stale reports whether a client's belief has outlived what it was granted: by its session, or by its lease.
+// stale reports whether a client's belief has outlived its grant's session or lease.
 func (m *Monitor) stale(w *watch) bool {
 	if m.traits.Has(lock.Leases) {
 		return w.over || m.outlived(w)
@@ -50,20 +53,21 @@ func (m *Monitor) stale(w *watch) bool {
 	return !w.connected
 }
 
-// outlived reports whether what a client was granted, and was taken from it since, would have ended by now.
+// outlived reports whether the client's last grant, which another client may have taken since, would have
+// ended by now.
 func (m *Monitor) outlived(w *watch) bool { return w.leased && w.on == w.believed && m.lapsed(w.until) }
 
-// forgiven reports whether a stale belief is no fault: a client that ends its beliefs by its own clock has to be in time
-// as long as nothing was done to that.
+// forgiven reports whether a stale belief is no violation. A client that ends its beliefs by its own clock
+// has to be in time unless a fault has changed that clock.
 func (m *Monitor) forgiven(w *watch) bool {
 	return !m.traits.Has(lock.Deadlines) || !w.timed && !m.outlived(w) || w.disturbed
 }
 
-// lapsed reports whether a lease that ends at a moment has ended.
+// lapsed reports whether the moment until, a lease's end, has passed.
 func (m *Monitor) lapsed(until int32) bool { return until != 0 && int64(until) <= m.now }
 
-// leases follows who was granted what, and judges it, when the truth of a lock changes by a command of client c, or by
-// nobody's (0).
+// leases follows and judges the changes of holders after a command of client c changed the lock's state; 0 is
+// no client.
 func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s]&^HalfOpen, t.Owner[s]&^HalfOpen
@@ -80,15 +84,14 @@ func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	}
 }
 
-// tardy notes, where something was done to its client's clock, that what it has just acquired was over before.
+// tardy records that the hold just acquired was over already, if a fault has changed the client's clock.
 func (w *watch) tardy(over bool) {
 	if w.disturbed && over {
 		w.over, w.timed = true, true
 	}
 }
 
-// parted is a holder that is none any more: its lease has ended, or it has given it up, or is about to; otherwise it lives
-// on.
+// parted handles client was losing slot s. The lease lives on unless it ended or the client is giving it up.
 func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	w := &m.clients[was-1]
 	lapsed := m.lapsed(old.Until[s])
@@ -96,12 +99,13 @@ func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	if (w.believed == s || w.op == lock.Acquire && w.on == s) && (lapsed || ended) {
 		w.over, w.timed = true, lapsed
 	}
+	w.expired = w.expired || w.op == lock.Refresh && w.arg == s && lapsed
 	if w.on == s && (lapsed || ended || c == was || w.op == lock.Release) {
 		w.leased = false
 	}
 }
 
-// granted is a slot that a client was granted.
+// granted handles the grant of slot s to client is.
 func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	was := old.Owner[s] &^ HalfOpen
@@ -130,18 +134,19 @@ func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	k.grants++
 	w.lease = lease{leased: true, on: s, until: t.Until[s], turn: k.grants, stated: w.stated, stolen: robs}
 	if m.traits.Has(lock.Leases) && !m.traits.Has(lock.Priorities) {
-		m.respects(property.LeaseRespected, l, is, s)
+		m.respects(property.LeaseRespected, l, is, s, k.grants)
 	}
 }
 
-// extended is a lease that goes on, perhaps until another moment.
+// extended handles a lease that goes on; its end may have moved.
 func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	if w.leased && w.on == s {
 		w.until = t.Until[s]
 	}
 	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
-		w.granted |= 1 << s // once more
+		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else it had it all along, by the history
+		w.granted |= 1 << s                                           // granted again
 	}
 	if w.op == lock.Refresh && w.arg == s {
 		w.renewed = w.renewed || t.Until[s] > old.Until[s]
@@ -149,17 +154,18 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	}
 }
 
-// respects judges whether a client may have a slot, with regard to the leases that others were granted before.
-func (m *Monitor) respects(p property.Property, l, c, s uint8) {
+// respects requires that client c's hold of a slot conflicts with no live lease of before a grant's turn.
+func (m *Monitor) respects(p property.Property, l, c, s, turn uint8) {
 	m.exercise(p)
 	for i := range m.clients[:m.n] {
-		if o := &m.clients[i]; uint8(i)+1 != c && o.lock == l && o.on == s && m.live(o) && o.turn < m.clients[c-1].turn {
+		if o := &m.clients[i]; uint8(i)+1 != c && o.lock == l && o.on == s && m.live(o) && o.turn < turn {
 			m.violate(p, c, uint8(i)+1, s, "")
 		}
 	}
 }
 
-// limit is how many may hold a lock as far as a client is concerned, if anything says so: none may where there is no slot.
+// limit is how many clients may hold the lock from one client's point of view; any is false if nothing limits
+// them. A lock without slots has the limit 0.
 func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
 	limit = int(t.Limit)
 	if !m.traits.Has(lock.Limits) {
@@ -174,7 +180,7 @@ func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
 	return limit, limit > 0
 }
 
-// sate notes whether a client may be refused now.
+// sate records whether the client may be refused now.
 func (m *Monitor) sate(w *watch, t *Truth) {
 	limit, any := m.limit(w, t)
 	if !any {
@@ -193,8 +199,8 @@ func (m *Monitor) sate(w *watch, t *Truth) {
 	w.beaten = n >= limit || t.Barrier >= w.stated && t.Barrier > 0
 }
 
-// refused judges an acquire that says that the lock is full. Who looks at slots one by one may have found each held at a
-// moment of its own: busy are those that were.
+// refused judges an acquire that says that the lock is full. A client that looks at slots one by one may have
+// found each slot held at a different moment (busy).
 func (m *Monitor) refused(c uint8, w *watch) {
 	each := !m.traits.Has(lock.Permits) && m.locks[w.lock].truth.Exists&^w.busy == 0
 	m.require(property.HonestFull, w.sated || each, c, 0, 0, "refused, though at no moment of the call as many held the lock as may")
@@ -203,17 +209,29 @@ func (m *Monitor) refused(c uint8, w *watch) {
 	}
 }
 
-// owns judges a client that is told that it holds a slot.
+// owns judges the reply that client c holds slot s. The servers may have had it as the slot's holder at no moment of the
+// call, for instance because its claim came with a lease that had ended. Then the reply is its grant, after all others. Two
+// kinds of locks are judged otherwise. A permit that the servers never had has no slot of its own (see limit). In locks
+// with priorities, the servers name the victim until it has acknowledged.
 func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	if !m.traits.Has(lock.Leases) {
 		return
 	}
 	if !w.stolen {
-		m.respects(property.LeaseRespected, w.lock, c, s)
+		turn := w.turn
+		if w.mine&(1<<s) == 0 && m.founds() {
+			turn = math.MaxUint8
+		}
+		m.respects(property.LeaseRespected, w.lock, c, s, turn)
 	}
-	if m.traits.Has(lock.Acknowledged) && (w.stolen || m.told == c) {
-		m.respects(property.VictimAcknowledged, w.lock, c, s)
+	if m.traits.Has(lock.Acknowledged) && (w.stolen || m.answered == c) {
+		m.respects(property.VictimAcknowledged, w.lock, c, s, w.turn)
 	}
+}
+
+// founds reports whether the servers have each client that is told to hold a slot as its holder, in a right lock.
+func (m *Monitor) founds() bool {
+	return m.traits&(lock.Leases|lock.Permits|lock.Priorities) == lock.Leases
 }
 
 // refreshed judges a refresh.
@@ -228,7 +246,7 @@ func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 		detail = "told that its lease is extended, which had ended, or was another's, all the while"
 	case w.shortened:
 		detail = "told that its lease is extended, which ends earlier than before"
-	case !w.renewed && w.leased && w.until != 0:
+	case !w.renewed && (w.expired || w.leased && w.until != 0):
 		detail = "told that its lease is extended, for which nothing was done"
 	}
 	m.require(property.RenewalHonest, detail == "", c, 0, s, detail)
@@ -237,52 +255,52 @@ func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// bereft reports whether an operation may fail since what it is about is not its client's any more.
-func (m *Monitor) bereft(c uint8, w *watch) bool {
+// lostHold reports whether a verify, refresh or release may fail because the client has lost its hold.
+func (m *Monitor) lostHold(c uint8, w *watch) bool {
 	if m.traits == 0 || w.op != lock.Verify && w.op != lock.Refresh && w.op != lock.Release {
 		return false
 	}
 	return w.over || m.locks[w.lock].truth.Owner[w.arg] != m.owner(c)
 }
 
-// givenUp is a client that has released what it had, or gives up getting it: nobody has to wait for its lease.
+// givenUp ends a lease whose client has released it or stopped acquiring it: other clients need not wait for
+// its end.
 func (w *watch) givenUp() { w.leased, w.stolen = false, false }
 
-// counted says that refusals are judged by how many hold a lock, not slot by slot.
+// counted reports whether refusals are judged by the number of holders instead of slot by slot.
 func (m *Monitor) counted() bool { return m.traits&(lock.Leases|lock.Limits|lock.Priorities) != 0 }
 
-// contended reports whether an acquire may give up: others were at the lock, or had it, or took from it what it was granted.
+// contended reports whether an acquire may give up: another client acted on the lock, held it, or took its
+// grant.
 func (m *Monitor) contended(w *watch) bool { return w.crowded || w.sated || w.granted != 0 }
 
-// gaveUp ends the lease of a client that has released what it had, or failed to get it, unless it has it still.
+// gaveUp ends the lease of a client that has released or failed to get its slot, unless the server still has
+// it as owner.
 func (m *Monitor) gaveUp(c uint8, w *watch) {
 	if m.locks[w.lock].truth.Owner[w.on] != m.owner(c) {
 		w.givenUp()
 	}
 }
 
-// Renewed is client c receiving the answer to a command that waited, and that has extended its lease.
+// Renewed is the reply to a command of client c that waited in the server and extended its lease.
 func (m *Monitor) Renewed(c uint8) {
 	w := &m.clients[c-1]
 	w.renewed = w.renewed || w.op == lock.Refresh
 }
 
-// Acknowledged is client c telling whoever took a slot from it that it does not use it any more.
+// Acknowledged is client c's message that it has stopped using the slot that another client took.
 func (m *Monitor) Acknowledged(c uint8) {
 	m.gaveUp(c, &m.clients[c-1])
 }
 
-// Clock is how far client c's clock is ahead of the servers' from here on, in milliseconds, by a fault.
+// Clock records that a fault has put client c's clock ahead of the servers', in milliseconds.
 func (m *Monitor) Clock(c uint8, ahead int64) {
 	w := &m.clients[c-1]
 	w.ahead, w.disturbed = int32(ahead), true
 }
 
-// Disturbed reports whether a fault has befallen a client's clock.
-func (m *Monitor) Disturbed(c uint8) bool { return m.clients[c-1].disturbed }
-
-// encodeLease writes or reads what is known of a client's lease: how long it lives yet, since states that differ in
-// nothing but the time are one.
+// encodeLease writes or reads a client's lease. It stores the time that is left, so that states that differ
+// only in the time are equal.
 func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	left := max(0, int64(w.until)-m.now)
 	codec.Bools(c, &w.leased, &w.over, &w.timed, &w.stolen, &w.disturbed)
@@ -295,7 +313,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 		w.until = int32(left + m.now)
 	}
 	if w.op != lock.NoOp {
-		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened, &w.revived)
+		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened, &w.revived, &w.expired)
 	}
 	if m.traits.Has(lock.Leases) {
 		codec.Bools(c, &w.owed, &w.lost, &w.unsaid)
@@ -304,7 +322,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	}
 }
 
-// leaseOnly is what is kept of a lease in a state: nothing of one that has ended.
+// leaseOnly is the part of a client's lease that a state keeps: none of an ended one.
 func (m *Monitor) leaseOnly(w *watch) lease {
 	k := w.lease
 	if m.outlived(w) {
@@ -322,7 +340,7 @@ func (m *Monitor) leaseOnly(w *watch) lease {
 	return k
 }
 
-// renumber numbers the grants that live again, from 1.
+// renumber numbers the live grants from 1.
 func (m *Monitor) renumber() {
 	var turns [lock.MaxClients]uint8
 	for l := range m.locks {

@@ -2,11 +2,13 @@ package monitor
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// A history of leases does not tell what the end of a connection frees ([history.History.GoneMayFree]). What it leaves
-// open for that, no witness has to account for: see setMayExpire and looseEnds in model/linear.
+// monitor_loose.go mirrors what a history of leases leaves open: the history does not tell what the end of a
+// connection frees ([history.History.GoneMayFree]). The witness need not account for it: see setMayExpire and
+// looseEnds in model/linear.
 
-// loosen is the end of a call of client c that was not answered, or of a verify or refresh that failed: from its beginning
-// on the client may lose what the call was about, or had it granted. An acquire that was granted nothing may be yet.
+// loosen handles a call of client c that got no reply, or a verify or refresh that failed. From then on the
+// client may lose the call's slot at any moment, or have been granted it. An unanswered acquire may still be
+// granted a slot.
 func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -23,13 +25,14 @@ func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	}
 }
 
-// isLoose reports whether the history allows that the client loses a slot now.
+// isLoose reports whether the history allows the client to lose the slot now.
 func (w *watch) isLoose(l, s uint8) bool { return w.lock == l && w.loose&(1<<s) != 0 }
 
 // asks reports whether a verify or refresh of a slot is under way.
 func (w *watch) asks(s uint8) bool { return w.op.AsksHeld() && w.arg == s }
 
-// vouches keeps the witness if a verify or refresh says of what has happened in its course what the history has to tell.
+// vouches keeps the witness if the reply of a verify or refresh reports every change that the history has to
+// show.
 func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	switch {
 	case r.Outcome == lock.Unknown:
@@ -41,9 +44,9 @@ func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// collects reports whether a slot that its client has not just been granted by an acquire is what a history allows it to
-// have: what an acquire without an answer still could be granted, or a refresh get anew, which can be lost at any moment;
-// or what the client has again by a verify or refresh that says so.
+// collects reports whether the history allows the client to gain a slot outside of an acquire under way.
+// Three calls can gain one: an unanswered acquire, an unanswered verify or refresh, and a verify or refresh
+// under way that reports it. Slots gained by an unanswered call can be lost at any moment.
 func (w *watch) collects(l, s uint8) bool {
 	switch {
 	case w.lock != l || w.op == lock.Acquire:
@@ -62,7 +65,7 @@ func (w *watch) collects(l, s uint8) bool {
 	return true
 }
 
-// settles notes that a slot is not its last owner's any more.
+// settles clears the loose mark of a slot's last owner, which has lost it.
 func (m *Monitor) settles(was, s uint8) {
 	if was &^= HalfOpen; was != 0 {
 		m.clients[was-1].loose &^= 1 << s

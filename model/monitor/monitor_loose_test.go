@@ -6,9 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestVouches: a verify or refresh that says held is a linearization if its client had the lease all along, or lost it in
-// the course of the call and said nothing; one that lost the lease and got it anew has to say so, since by the history the
-// lease was never lost. One that says that nothing is held must not have got anything anew either.
+// TestVouches: a verify or refresh that says held is a linearization if its client had the lease throughout,
+// or lost it during the call and reported nothing. If it lost and reacquired the lease, it has to report
+// that, since in the history the lease was never lost. A reply that nothing is held must not hide a
+// reacquired lease either.
 func TestVouches(t *testing.T) {
 	free := Truth{Exists: 0b10}
 	mine, others := free, free

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What a dead client holds goes with its connection. If it goes in any other way, no history tells
-// why, and the execution is not its own witness.
+// A dead client's slot goes with its connection. If it goes otherwise, no history explains the loss, and the
+// execution has no witness.
 func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -34,7 +34,7 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	}
 }
 
-// Where two share a connection, either can delete the other's B queue. Neither's history tells of it.
+// Two clients that share a connection can delete each other's B queue. No history explains that.
 func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -56,8 +56,8 @@ func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 	}
 }
 
-// An acquire that is told yes and was never granted anything is no stale belief, whatever became of its connection;
-// one that was granted a slot and lost it with its connection before the answer is.
+// An acquire that says held without a grant is no stale belief, even if its connection ended. If the slot was
+// granted and lost with the connection before the reply, the belief is stale.
 func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -93,7 +93,7 @@ func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 	}
 }
 
-// What a half-open connection of a client's has, its own commands cannot take away: that goes when the broker notices.
+// A client's commands cannot delete the queues of its half-open connection. Those go when the broker notices.
 func TestWitnessOfAHalfOpenConnection(t *testing.T) {
 	halfOpen := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
 	for _, op := range []lock.Op{lock.Acquire, lock.Release, lock.Verify} {
@@ -114,7 +114,8 @@ func TestWitnessOfAHalfOpenConnection(t *testing.T) {
 	}
 }
 
-// A verify that gave the slot up and then fails has not said so: there is nothing in the history to explain the loss.
+// A verify that gives the slot up and then fails has not reported it: nothing in the history explains the
+// loss.
 func TestWitnessOfAFailedVerify(t *testing.T) {
 	for _, gaveUp := range []bool{false, true} {
 		m := holding()

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// SetTruth tells what the broker has of a lock after something changed it: a command of client c, or
-// something that happened to the broker (c is 0).
+// SetTruth sets the broker's state of a lock after a change. Client c's command made it, or an event at the
+// broker (c is 0).
 func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	old := m.locks[l].truth
 	m.locks[l].truth = *t
@@ -32,7 +32,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	m.judgeSlots(l, c)
 }
 
-// slotsChanged attributes A queues that came and went to the operation that did it.
+// slotsChanged attributes the change of A queues to the operation that made it.
 func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	if !m.whole(t) {
 		m.dropWitness()
@@ -45,7 +45,7 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	w := &m.clients[c-1]
 	added, more := t.Exists&^old.Exists, bits.OnesCount16(t.Exists)-bits.OnesCount16(old.Exists)
 	if !w.op.Administrative() {
-		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // or it gives back the permit that it took away
+		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // false again once it returns the permit that it took away
 		m.dropWitness()
 		return
 	}
@@ -60,10 +60,11 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	default:
 		w.shrunk++
 	}
-	m.confirm(m.within(w)) // others see it before the operation is over
+	m.confirm(m.within(w)) // other clients see it before the operation ends
 }
 
-// spend notes slots that are lost with the clients that crash at this moment, or whose connections end in a call.
+// spend records lost slots with the clients that crash at this moment, or whose connections end during a
+// call.
 func (m *Monitor) spend(l uint8, old, t *Truth) {
 	if bits.OnesCount16(t.Exists) >= bits.OnesCount16(old.Exists) {
 		return
@@ -79,15 +80,15 @@ func (m *Monitor) spend(l uint8, old, t *Truth) {
 	}
 }
 
-// ownersChanged follows who has the B queues.
+// ownersChanged follows the owners of the B queues.
 func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s], t.Owner[s]
 		if is == 0 && t.Taken&(1<<s) != 0 {
-			m.dropWitness() // a B queue that is nobody's own
+			m.dropWitness() // a B queue without an owner
 		}
 		if was == is || was == is&^HalfOpen {
-			continue // the same session, which its client may have given up
+			continue // the same session; its client may have given it up
 		}
 		if was != 0 && !m.lapsed(old.Until[s]) {
 			m.ownerLost(l, c, was, s)
@@ -101,9 +102,9 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	}
 }
 
-// ownerLost is a holder whose B queue went away. While its connection is there for the broker, only its
-// own release, verification or withdrawal may do that, and only to what it was granted: others may have
-// theirs on the same connection.
+// ownerLost handles a holder whose B queue went away. While the broker has the holder's connection, only the
+// holder's own release, verify or withdrawal may delete the queue, and only of a slot that it was granted.
+// Other clients may have queues on the same connection.
 func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	halfOpen := was&HalfOpen != 0
 	was &^= HalfOpen
@@ -121,11 +122,11 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	case own && w.op == lock.Acquire:
 		m.confirm(w.granted&(1<<s) != 0)
 		return
-	case w.op == lock.Release && (own || leases): // what it has sent may have waited for somebody else
+	case w.op == lock.Release && (own || leases): // its commands may have waited in the server
 		w.unsaid = true
 		m.confirm(w.arg == s)
 		return
-	case leases && w.asks(s): // which its answer tells, unless it says held
+	case leases && w.asks(s): // its reply reports the loss, unless it says held
 		w.lost, w.released = true, w.released || own && w.connected && w.believed == s
 		return
 	case halfOpen || !w.connected:
@@ -142,10 +143,10 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	}
 }
 
-// ownerGained is a slot granted: by a command of the owner's own, or to one that waits for it.
+// ownerGained handles a grant: by the owner's own command, or to a command that waited in the server.
 func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
-		m.clients[is-1].granted |= 1 << s
+		m.takes(is, s)
 		return
 	}
 	if m.traits.Has(lock.Leases) && m.clients[is-1].collects(l, s) {
@@ -156,18 +157,25 @@ func (m *Monitor) ownerGained(l, c, is, s uint8) {
 		if is&HalfOpen != 0 || m.shared {
 			return
 		}
-		c = is // it waits for what is delivered to it
+		c = is // it waits for a delivery
 	}
 	if m.clients[c-1].op != lock.Acquire {
 		m.dropWitness()
 		return
 	}
-	m.clients[c-1].granted |= 1 << s
+	m.takes(c, s)
 }
 
-// exclude looks for two who hold one slot: two who were told so, or one who was told and another to
-// whom the broker granted it. A belief whose connection the broker has dropped can overlap under any
-// lock without fencing; that is measured.
+// takes is an acquire of client c that is granted a slot: once, as far as the history knows, which tells of lost connections.
+func (m *Monitor) takes(c, s uint8) {
+	w := &m.clients[c-1]
+	m.confirm(w.granted&(1<<s) == 0 || w.dropped)
+	w.granted |= 1 << s
+}
+
+// exclude looks for two holders of one slot: two clients that believe to hold it, or a believer and another
+// client to which the broker granted it. A belief that outlives its connection can overlap under any lock
+// without fencing; such overlaps are only measured.
 func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
@@ -192,19 +200,19 @@ func (m *Monitor) exclude(l uint8) {
 	}
 }
 
-// givesUp reports whether who has a slot is releasing it, where that may take several commands, of which any may make it somebody
-// else's.
+// givesUp reports whether an external owner is releasing its slot. Its release may take several commands, and
+// any of them may free the slot for another client.
 func (m *Monitor) givesUp(owner uint8) bool {
 	return m.foreign && !m.shared && m.clients[owner-1].op == lock.Release
 }
 
-// renewed reports whether a slot was removed and added again between the grants of two who hold it.
+// renewed reports whether the slot was removed and added again between two clients' grants.
 func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
 	o := &m.clients[other-1]
 	return t.Exists&(1<<s) != 0 && m.clients[c-1].gone != (o.believed == s && o.gone)
 }
 
-// rival is another client that believes to hold the slot on a connection that the broker has.
+// rival is another client that believes to hold the slot on a connection that the broker has; 0 is none.
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
@@ -215,7 +223,7 @@ func (m *Monitor) rival(l, c, s uint8) uint8 {
 	return 0
 }
 
-// overlap measures how long a stale belief stands beside another's grant.
+// overlap measures for how long a stale belief overlaps with another client's grant.
 func (m *Monitor) overlap(w *watch, now bool) {
 	if now && w.since == 0 {
 		w.since, w.steps, w.then = max(1, m.now), 0, w.ahead
@@ -230,7 +238,7 @@ func (m *Monitor) overlap(w *watch, now bool) {
 	}
 }
 
-// judgeSlots judges the slots of a lock while nobody administers it.
+// judgeSlots judges the slots of a lock while no client administers it.
 func (m *Monitor) judgeSlots(l, c uint8) {
 	if m.kind == lock.Mutex {
 		return
@@ -256,7 +264,7 @@ func (m *Monitor) judgeSlots(l, c uint8) {
 	k.expected = count
 }
 
-// Crash is a client that died. What it was doing may have happened or not.
+// Crash is a client's death. Its operation may have taken effect or not.
 func (m *Monitor) Crash(c uint8) {
 	w := &m.clients[c-1]
 	if w.op.Administrative() {
@@ -270,16 +278,16 @@ func (m *Monitor) Crash(c uint8) {
 	}
 	left := w.believed
 	switch {
-	case m.drains && w.op == lock.Release: // what it was about to give back
+	case m.drains && w.op == lock.Release: // the slot that it was returning
 		left = w.arg
-	case m.drains && w.op == lock.Acquire && w.granted != 0: // what it was about to be told of
+	case m.drains && w.op == lock.Acquire && w.granted != 0: // the slot whose grant it had not yet received
 		left = firstSlot(w.granted)
 	}
 	w.alive, w.left, w.believed, w.op, w.working, w.since = false, left, 0, lock.NoOp, false, 0
 }
 
-// Gone is a connection that ended, as the broker saw: the one under which client c was granted what
-// it holds, or another of its connections; own says that the client ended it itself.
+// Gone is the end of a connection of client c, as the broker saw it. granted: the client's slot was granted
+// under this connection. own: the client closed it.
 func (m *Monitor) Gone(c uint8, granted, own bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -288,15 +296,15 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	}
 	if granted {
 		w.connected = false
-		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // it goes with the connection, whatever the answer says
+		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // the slot goes with the connection, even if the reply says held
 	}
 	if !own {
 		w.dropped, w.troubled = true, true
 	}
 }
 
-// ChannelGone is a channel of client c's that ended, not by its own doing, while its connection goes on: what it was
-// granted by that channel went with it.
+// ChannelGone is the unprovoked end of a channel of client c while its connection goes on. granted: the
+// client's slot was granted by this channel and went with it.
 func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -304,8 +312,8 @@ func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w.dropped, w.troubled = true, true
 }
 
-// Freed judges what is left of a client's slot once the broker has noticed its crash; the truth is
-// that after the connection's end.
+// Freed judges a crashed client's slot once the broker has noticed the crash. The lock's state is the one
+// after the end of the connection.
 func (m *Monitor) Freed(c uint8) {
 	w := &m.clients[c-1]
 	if w.alive || w.left == 0 && !w.spent {
@@ -313,7 +321,7 @@ func (m *Monitor) Freed(c uint8) {
 	}
 	s, t, spent := w.left, &m.locks[w.lock].truth, w.spent
 	if w.theDead = (theDead{}); spent {
-		m.CanBeHad(c, false)
+		m.require(property.CrashFrees, false, c, 0, 0, "")
 		return
 	}
 	if t.Until[s] != 0 {
@@ -321,7 +329,7 @@ func (m *Monitor) Freed(c uint8) {
 	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
 	if m.traits.Has(lock.Permits) && t.Owner[s]&HalfOpen != 0 {
-		stuck = false // permits have no numbers: this one is an earlier connection's, whose end was not noticed
+		stuck = false // permits have no numbers: this one belongs to an earlier, half-open connection
 	}
 	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true
@@ -329,7 +337,7 @@ func (m *Monitor) Freed(c uint8) {
 	m.require(property.CrashFrees, !stuck, c, 0, s, "")
 }
 
-// pendingOwner reports whether anybody alive may have a B queue that is nobody's own.
+// pendingOwner reports whether a live client may have the B queue without an owner.
 func (m *Monitor) pendingOwner(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
@@ -340,17 +348,11 @@ func (m *Monitor) pendingOwner(l, s uint8) bool {
 	return false
 }
 
-// Restarted tells what the broker has of a lock after a restart.
+// Restarted sets the broker's state of a lock after a restart, and judges it.
 func (m *Monitor) Restarted(l uint8, t *Truth) {
 	k := &m.locks[l]
 	kept := !m.otherSlots(&k.truth, t) && (t.Taken == 0 || m.traits.Has(lock.Leases))
 	m.require(property.SurvivesRestart, kept, 0, 0, 0, "")
-	m.RestartedUnseen(l, t)
-}
-
-// RestartedUnseen is the same where it is not known what the broker has of a lock.
-func (m *Monitor) RestartedUnseen(l uint8, t *Truth) {
-	k := &m.locks[l]
 	for i := range m.clients[:m.n] {
 		m.Gone(uint8(i)+1, true, false)
 	}
@@ -358,20 +360,11 @@ func (m *Monitor) RestartedUnseen(l uint8, t *Truth) {
 	m.SetTruth(l, 0, t)
 }
 
-// Revived says whether a lock can be acquired after a restart, when nobody holds it.
-func (m *Monitor) Revived(so bool) {
-	m.require(property.SurvivesRestart, so, 0, 0, 0, "")
-}
-
-// Leftover is a queue that holds messages, or should not be there, when all is over.
+// Leftover is a queue with messages, or an unexpected queue, after the execution.
 func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
 
-// CanBeHad says whether what client c held when it crashed can be acquired, long after, while nobody else holds it.
-func (m *Monitor) CanBeHad(c uint8, so bool) {
-	m.require(property.CrashFrees, so, c, 0, 0, "")
-}
-
-// Unfinished is an operation that is not over though the execution ended. why says what it waits for, where that is known.
+// Unfinished is an operation that has not ended by the end of the execution. why names what it waits for, if
+// known.
 func (m *Monitor) Unfinished(c uint8, why string) {
 	detail := "the operation does not end"
 	if why != "" {
@@ -380,7 +373,7 @@ func (m *Monitor) Unfinished(c uint8, why string) {
 	m.violate(property.Progress, c, 0, 0, detail)
 }
 
-// Believed reports whether a client alive believes to hold a slot.
+// Believed reports whether a live client believes to hold a slot.
 func (m *Monitor) Believed(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		if w := &m.clients[i]; w.lock == l && w.alive && w.believed == s {

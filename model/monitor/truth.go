@@ -14,29 +14,29 @@ const HalfOpen uint8 = 0x80
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
-	// Pending are slots that nobody has and nobody can be granted: they do not exist yet, and the client that acquires one
-	// makes it first; or somebody's transaction is taking one.
+	// Pending are slots that have no holder and cannot be granted: slots that the acquiring client creates
+	// first, and slots that an open transaction is taking.
 	Pending uint16
-	// Owner is the number of the client whose connection has the slot's B queue exclusively, with
-	// the bit HalfOpen where that connection is one it does not use any more; 0 is nobody.
+	// Owner is the client whose connection has the slot's B queue exclusively; 0 is no client. The bit
+	// HalfOpen is set if the client does not use that connection any more.
 	Owner [Slots + 1]uint8
-	// Admin is likewise who has the administration mutex.
+	// Admin is the client that has the administration mutex, in the same form.
 	Admin uint8
-	// Limit is how many may hold the lock at once as the servers have it; 0 is as many as there are slots.
+	// Limit is how many clients may hold the lock at once, as the servers store it; 0 is the number of slots.
 	Limit uint8
-	// Barrier is the priority up to which nobody is granted the lock, by whatever stands in the way, who may not have it; 0
-	// is nothing.
+	// Barrier is a priority: clients of that priority or a lower one are not granted the lock, though the
+	// barrier's owner may not have it. 0 is no barrier.
 	Barrier uint8
-	// Priority is the priority that the owner acquired it with.
+	// Priority is the priority with which the owner acquired the slot.
 	Priority [Slots + 1]uint8
-	// Until is when the owner's lease ends, by the servers' clock, in virtual milliseconds since the execution began; 0 is
-	// never. At that moment it has ended.
+	// Until is the first moment at which the owner's lease is over, by the servers' clock, in virtual
+	// milliseconds since the execution began; 0 is never.
 	Until [Slots + 1]int32
 	// Token is the owner's fencing token; 0 is none.
 	Token [Slots + 1]uint32
 }
 
-// Lapse takes away what is held by leases that have ended by now, in virtual milliseconds.
+// Lapse vacates the slots whose leases have ended by now, in virtual milliseconds.
 func (t *Truth) Lapse(now int64) {
 	for s := uint8(1); s <= Slots; s++ {
 		if t.Until[s] != 0 && int64(t.Until[s]) <= now {
@@ -55,13 +55,13 @@ func (t *Truth) ending() (set uint16) {
 	return set
 }
 
-// Vacate has nobody hold a slot.
+// Vacate removes a slot's holder.
 func (t *Truth) Vacate(s uint8) {
 	t.Taken &^= 1 << s
 	t.Owner[s], t.Priority[s], t.Until[s], t.Token[s] = 0, 0, 0, 0
 }
 
-// Lowest is the lowest slot that nobody has, which is that of a permit without a number; 0 if there is none.
+// Lowest is the lowest slot without a holder, which stands for a permit without a number; 0 if there is none.
 func (t *Truth) Lowest() uint8 { return firstSlot(AllSlots &^ t.Taken) }
 
 // Nearest is when the next lease ends, in virtual milliseconds since the execution began; 0 if none does.

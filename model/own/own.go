@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Property is somebody's own.
+// Property is a custom property.
 type Property struct {
 	Name string
-	// Sometimes says that it is what must be seen in some execution, instead of what must hold after each step.
+	// Sometimes says that the property must be seen in some execution, instead of holding after each step.
 	Sometimes bool
 	// Look looks at an execution after a step. It reports whether the property is violated, and how in one line; or, if it is
 	// what must be seen sometimes, whether it is seen. Several goroutines call it at once.
@@ -68,7 +68,7 @@ func unfit(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') &&
 // ID is the number of the list's i-th property.
 func ID(i int) property.Property { return property.Count + property.Property(i) }
 
-// Of is the property with a number, nil if it is none of the list's.
+// Of returns the property with a number, or nil if it is not in the list.
 func (l List) Of(p property.Property) *Property {
 	if i := int(p) - int(property.Count); i >= 0 && i < len(l) {
 		return l[i]

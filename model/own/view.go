@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// View is an execution after one of its steps: what the server has, and what clients believe. It is good until the function
-// that is given it returns.
+// View is an execution after one of its steps: the server's state, and the clients' beliefs. It is valid until the
+// function that receives it returns.
 type View struct {
 	Locks   []Lock
 	Clients []Client // c1 is the first
@@ -21,12 +21,12 @@ type Lock struct {
 	Name    string
 	Slots   []int    // that exist
 	Holders []Holder // of slots that are taken
-	Admin   int      // the client that has the administration mutex; 0 is nobody
+	Admin   int      // the client that has the administration mutex; 0 is none
 }
 
 // Holder is a slot that is taken.
 type Holder struct {
-	Slot, Client int  // Client 0 is none in particular: the slot's queue is nobody's own
+	Slot, Client int  // client 0: the slot's queue has no owner
 	HalfOpen     bool // its connection is dead, and the server has not noticed
 }
 
@@ -51,12 +51,12 @@ type Event struct {
 	Reason    string // why it did not end as it was to, such as "full"
 }
 
-// Exchange is a command of a client and what came back.
+// Exchange is a command of a client and its reply.
 type Exchange struct {
 	Client  int    // 0 where the step sent none
 	Command string // in the server's words, such as "declare jobs-1-B exclusive"
 	Reply   string // likewise, such as "ok"
-	// What is the command in words of any server: what it does to which slot, and its result.
+	// What describes the command for any server: its effect on which slot, and its result.
 	What backend.Exchange
 }
 
@@ -107,8 +107,8 @@ type Watch struct {
 	asked bool // for the past, where there is none
 }
 
-// Step judges a moment: which properties are seen violated, or seen, of those that are asked for. told, which may be nil, is
-// told how.
+// Step judges a moment: it returns the asked properties that are violated, or seen. told, which may be nil, gets the
+// details.
 func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked property.Set, told func(property.Property, string)) (seen property.Set) {
 	v := View{watch: w}
 	for l, name := range locks {
@@ -132,8 +132,8 @@ func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked prop
 	return seen
 }
 
-// Judge judges the moment after a step by those of the properties that are judged, which the monitor then counts as its own.
-// told, if it is not nil, is called with each that is newly violated.
+// Judge judges the moment after a step by the judged properties, which the monitor then counts as its own. told, if
+// it is not nil, is called with each new violation.
 func (w *Watch) Judge(m *monitor.Monitor, clients int, locks []string, judged property.Set, told func(property.Violation)) {
 	m.Exercised |= judged
 	if m.Checks != nil {

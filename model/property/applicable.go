@@ -7,22 +7,6 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// ApplicableExternal are the properties that mean something for somebody else's lock of a type: a state machine
-// cannot crash, a program can.
-func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
-
-// Announceable are the properties that mean something for somebody else's lock where its clients announce what it takes.
-var Announceable = ForTraits(lock.Tokens).With(LimitRespected)
-
-// Announced are those of them that mean something for a lock with some traits, if all are judged that mean something for
-// its type.
-func (s Set) Announced(k lock.Kind, t lock.Traits) Set {
-	if Applicable(k)&^s != 0 {
-		return 0
-	}
-	return ForTraits(t) & Announceable
-}
-
 // Applicable are the properties that mean something for a lock type.
 func Applicable(k lock.Kind) Set {
 	all := Set(1<<NoCrash - 1)
@@ -35,8 +19,8 @@ func Applicable(k lock.Kind) Set {
 	return all
 }
 
-// Of are the properties that mean something for a target: those of its type and of its traits, but for what its backend
-// and it skip.
+// Of returns the properties that apply to a target: those of its kind and traits, without those that its backend or
+// the target skips.
 func Of(t *lock.Target) Set {
 	set := Applicable(t.Kind) | ForTraits(t.Traits)
 	for p := range Skipped(t) {
@@ -45,7 +29,7 @@ func Of(t *lock.Target) Set {
 	return set
 }
 
-// External are the properties that mean something for somebody else's lock of a type on a kind of server.
+// External are the properties that apply to an external lock of kind k on a kind of server.
 func External(b *lock.Backend, k lock.Kind) Set {
 	set := ApplicableExternal(k)
 	for p := range skipped(b.Skips) {

@@ -1,13 +1,14 @@
-// Package property names what a correct and cheap lock has to satisfy: each property with its sentence, the passage it
-// comes from and the evidence it rests on, sets of them, and a violation of one.
+// Package property names the requirements of a correct and cheap lock. Each property has a sentence, the passage that
+// it comes from, and the evidence that it rests on. The package also has sets of properties, and their violations.
 //
-// It judges nothing. Packages monitor, linear and beliefs do; package judge composes them, and its doc.go says which of them
-// judges which property, and from what.
+// It judges nothing. Packages monitor, linear and beliefs do. Package judge composes them; its doc.go says which
+// package judges which property, and from what evidence.
 //
-// To add a property: its name and sentence in property.go, its rank in severity.go, which locks have it in applicable.go;
-// then it is judged in package monitor, where monitor_code.go says what it needs, or, where the history alone is known, in
-// package beliefs; and a mutant breaks it. property.go of the module's root has its public name, README.md here its row.
-// What a page says of it beside its sentence is in histories/draw: decision.go, cause.go and expected.go.
+// To add a property, give it a name and sentence in property.go, a rank in severity.go, and its locks in
+// applicable.go. Judge it in package monitor, where monitor_code.go lists the fields that it needs, or in package
+// beliefs if the history alone is known. A mutant has to break it. property.go of the module's root has its public
+// name, and README.md here its row. Its further texts in reports are in histories/draw: decision.go, cause.go and
+// expected.go.
 //
 // no-crash is an external client that panics, exits or throws: its runner sees it and tells the monitor.
 package property

@@ -7,8 +7,8 @@ type FailedAcquire uint8
 
 // The semantics of a failed acquire.
 const (
-	// Weak is all that the guidelines' algorithm can promise, since it scans slot by slot: each slot was
-	// taken, or did not exist, at some moment of the call.
+	// Weak is the most that the guidelines' algorithm can promise, since it scans slot by slot: each slot was taken
+	// or missing at some moment of the call.
 	Weak FailedAcquire = iota
 	// Strong is that at one moment of the call every slot was taken.
 	Strong

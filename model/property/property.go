@@ -50,7 +50,7 @@ type Evidence uint8
 // The kinds of evidence.
 const (
 	FromHistory  Evidence = iota // what clients saw, alone
-	FromTruth                    // what the broker had, at every moment
+	FromTruth                    // the server's state at every moment
 	FromCommands                 // the commands sent
 )
 

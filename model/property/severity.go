@@ -1,7 +1,7 @@
 package property
 
-// severity is the properties by how much harm their violation does, the most first: two clients that believe to
-// hold one slot, then slots that are lost or in nobody's sight, then what takes too much.
+// severity orders the properties by the harm of their violation, the worst first: two clients that believe to hold
+// one slot, then lost or invisible slots, then too much cost.
 var severity = [Count]Property{
 	MutualExclusion, LeaseRespected, VictimAcknowledged, LimitRespected, NoFalseHold, NoPhantomSlot, HonestVerify,
 	RenewalHonest, StaleBeliefEnds, FencingMonotone, PriorityRespected, Linearizable, NameSafety,

@@ -3,6 +3,7 @@ package property
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -28,7 +29,7 @@ func (v Violation) Explain() string {
 	if v.Property.Own() {
 		return v.Detail
 	}
-	if v.Detail != "" && (v.Property == MutualExclusion || v.Property == StaleBeliefEnds) { // a history tells of it
+	if v.Detail != "" && sentences.Has(v.Property) { // a history tells of it
 		return v.Detail
 	}
 	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
@@ -72,6 +73,11 @@ func (v Violation) Explain() string {
 	return v.about(c, s)
 }
 
+// sentences are the properties of which a violation needs no detail: if it has one, that says all.
+const sentences = Set(1<<MutualExclusion | 1<<NoFalseHold | 1<<NoPhantomSlot | 1<<HonestVerify | 1<<StaleBeliefEnds | 1<<ExactCount |
+	1<<AdminExclusion | 1<<LeaseRespected | 1<<VictimAcknowledged | 1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart |
+	1<<MinimalDriver | 1<<NameSafety)
+
 // overspent is what cost too much.
 func (v Violation) overspent() string {
 	if v.Detail == "" {
@@ -80,7 +86,7 @@ func (v Violation) overspent() string {
 	return v.Detail
 }
 
-// about is the detail with those whom it concerns.
+// about is the detail with its clients and slot.
 func (v Violation) about(c, s string) string {
 	text := v.Detail
 	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {
@@ -92,8 +98,9 @@ func (v Violation) about(c, s string) string {
 	return text
 }
 
-// names reports whether a text begins with a client: what a history tells names it.
+// names reports whether a text names a client: details from a history do.
 func names(text, client string) bool {
-	rest, ok := strings.CutPrefix(text, client)
-	return ok && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s "))
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
+		return strings.TrimSuffix(strings.TrimRight(word, ",;:"), "'s") == client
+	})
 }

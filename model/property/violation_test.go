@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Whoever broke a property is named once, also where what a history tells of it begins with the name.
+// A violation names its client once, even if its detail begins with the name.
 func TestNamedOnce(t *testing.T) {
 	for detail, want := range map[string]string{
 		"gave up":                      "c1: gave up",

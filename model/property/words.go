@@ -74,7 +74,7 @@ func (p Property) Sentence(k lock.Kind) string {
 	return Properties[p].Sentence
 }
 
-// Counted is so many things, in words.
+// Counted is a number of things, in words.
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,19 +1,15 @@
 package redis
 
-import (
-	"math"
+import "math"
 
-	"github.com/lockproof/lockproof/model/lock"
-)
+// In a round of the text ("2b. Calculating Acquire TTLs"), every client acquires as quickly as possible. The round
+// begins with the client that gets the free lock, and ends with the one of the highest priority. A client of a higher
+// priority than the entry's steals the lock; any other is refused. The chain of a round is all clients that have had
+// the entry. In a random order of arrival these are the records of a random permutation.
 
-// A round of the text ("2b. Calculating Acquire TTLs") has every client acquire as quickly as possible. It begins with the
-// client that gets the free lock, and ends with the one of the highest priority: a client of a higher priority than the
-// entry's steals the lock, any other is refused. The chain of a round is all clients that have had the entry. In a random
-// order of arrival these are the records of a random permutation.
-
-// ChainLengths is the exact distribution of a chain's length where each of so many priorities has one client and all orders
-// of arrival are as likely: the i-th of the slice is the probability of length i. The k-th to arrive is a record with
-// probability 1/k, whatever the others are, so that the length is a sum of independent coins.
+// ChainLengths is the exact distribution of a chain's length. Each priority has one client, and all orders of arrival
+// are equally likely; the i-th value is the probability of length i. The k-th to arrive is a record with probability
+// 1/k, independently of the others, so the length is a sum of independent coins.
 func ChainLengths(priorities int) []float64 {
 	p := make([]float64, priorities+1)
 	p[0] = 1
@@ -27,8 +23,8 @@ func ChainLengths(priorities int) []float64 {
 	return p
 }
 
-// ChainOfText is what the text computes instead: C(N), the product of 1/(P-i) for i from 0 to N-1. That is the probability
-// that the first N to arrive are one given sequence of clients, of which there are many more than one for each length.
+// ChainOfText is the text's formula instead: C(N), the product of 1/(P-i) for i from 0 to N-1. It is the probability
+// that the first N to arrive are one given sequence of clients. Each length has many such sequences.
 func ChainOfText(priorities int) []float64 {
 	c := make([]float64, priorities+1)
 	product := 1.0
@@ -56,20 +52,4 @@ func Tail(p []float64, n int) (sum float64) {
 		sum += x
 	}
 	return sum
-}
-
-// Round is how long the chain of a round is in which clients of those priorities arrive in that order, by machines on a server
-// of their own.
-func (p *Protocol) Round(priorities []int) (length int) {
-	var s Server
-	for _, priority := range priorities {
-		var m Machine
-		p.Start(&m, uint8(priority), lock.Acquire, uint8(priority), 0)
-		_, c := p.Next(&m, 0)
-		p.Apply(&m, s.Apply(c), 0)
-		if m.Phase == Waiting || m.Held {
-			length++
-		}
-	}
-	return length
 }

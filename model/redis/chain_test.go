@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/redis"
+	simredis "github.com/lockproof/lockproof/sim/redis"
 )
 
 // The page's table of chain lengths is what the formulas say.
@@ -73,7 +74,7 @@ func TestChainsOfMachines(t *testing.T) {
 		for i := range order {
 			order[i]++
 		}
-		sum += p.Round(order)
+		sum += simredis.Round(&p, order)
 	}
 	mean := float64(sum) / rounds
 	_, expected, deviation := redis.Moments(redis.ChainLengths(priorities))

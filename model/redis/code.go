@@ -4,8 +4,8 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// Code writes or reads a machine. now is what the client's clock shows, and back by how much that may yet be set back:
-// moments are told by how far away they are, and of those that have come how long ago no further than that.
+// Code writes or reads a machine. now is the time of the client's clock, and back is how far the clock may still be
+// set back. Moments are stored as distances from now; a past moment is stored as at most back ago.
 func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -64,7 +64,7 @@ func codeIDs(c *codec.Coder, ids []ID) []ID {
 	return ids
 }
 
-// Normalise drops from a machine that has no operation under way what can make no difference any more.
+// Normalise clears the fields of an idle machine that can make no more difference.
 func (m *Machine) Normalise() {
 	idle := Machine{ID: m.ID, Unsettled: m.Unsettled, Held: m.Held, Stopping: m.Stopping}
 	if m.Held {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ID names one attempt of one client at a lock: the number of the client, and of its attempt, each from 1. 0 is nobody.
+// ID names one attempt of one client at a lock: the number of the client, and of its attempt, each from 1. 0 is none.
 type ID uint16
 
 // NewID is the name of a client's attempt. Attempts are counted modulo 255, so that a message can be told from one of
@@ -18,7 +18,7 @@ func (id ID) Client() uint8 { return uint8(id >> 8) }
 // String is the name as it stands in keys and values.
 func (id ID) String() string { return fmt.Sprintf("%d.%d", id>>8, id&0xff) }
 
-// Claim is what a lock's entry says of one who wants it or has it.
+// Claim is the part of a lock's entry about one client that wants or has the lock.
 type Claim struct {
 	ID       ID
 	Priority uint8
@@ -49,7 +49,7 @@ func ParseValue(s string) (v Value, err error) {
 	return v, nil
 }
 
-// Has reports whether somebody's claim is among them.
+// Has reports whether the claim of an ID is among them.
 func (v Value) Has(id ID) bool {
 	for _, c := range v {
 		if c.ID == id {
@@ -96,14 +96,14 @@ const (
 	methods
 )
 
-// Command is a command to one server. What a method does not use is zero.
+// Command is a command to one server. Fields that a method does not use are zero.
 type Command struct {
 	Method   Method
 	Key      Key
 	ID       ID
 	Priority uint8
 	Lease    int64 // milliseconds
-	// Also are, of Unclaim, others whose claims go with one's own: victims that have acknowledged.
+	// Also are the other claims that Unclaim removes: those of victims that have acknowledged.
 	Also []ID
 	// Equal has Steal take the entry of an equal priority, too. Keep has it live at least as long as the one that it
 	// replaces.
@@ -124,8 +124,7 @@ const (
 	Ageless              // it will not
 )
 
-// Reply is what a server answers. Value is the key's; of Steal and Claiming, the claims in whose way one is or who are
-// in one's own.
+// Reply is a server's reply. Value is the key's; for Steal and Claiming, it is the conflicting claims.
 type Reply struct {
 	Class Class
 	Value Value

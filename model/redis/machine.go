@@ -27,9 +27,9 @@ type Machine struct {
 	Victims, Owed []ID
 	// Settled are the victims of the attempt that have acknowledged.
 	Settled []ID
-	// Doomed says that the attempt was stolen before it came to anything.
+	// Doomed says that the attempt was stolen before it succeeded.
 	Doomed bool
-	// Unsettled are attempts that came to nothing while a victim may have worked on: bit n is the n-th before the last.
+	// Unsettled are failed attempts with victims that may still be working: bit n is the n-th before the last.
 	Unsettled uint16
 
 	began    int64       // when the operation at hand sent its first command
@@ -61,7 +61,7 @@ func (p Phase) String() string {
 
 // Message travels from client to client, beside the servers. It may come late, or never.
 type Message struct {
-	Ack      bool // the victim has stopped; else the thief tells that it has stolen the lock
+	Ack      bool // the victim has stopped; otherwise the thief reports its theft
 	From, To ID
 }
 
@@ -145,7 +145,7 @@ func (p *Protocol) Apply(m *Machine, r Reply, now int64) {
 		m.lost = true
 	case m.Phase == Stealing && r.Class == OK:
 		m.got |= 1 << m.node
-		p.robbed(m, r.Value)
+		p.addVictims(m, r.Value)
 	case m.Phase == Asking && r.Value.Has(m.ID), m.Phase != Stealing && m.Phase != Asking && r.Class == OK:
 		m.got |= 1 << m.node
 	}
@@ -182,7 +182,7 @@ func (p *Protocol) told(m *Machine, now int64) {
 	}
 }
 
-// answered ends verifying and refreshing. Whoever is told that it does not hold the lock stops.
+// answered ends verifying and refreshing. A client that learns that it does not hold the lock stops.
 func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	held := agreed && m.Held && now < m.Until
 	if !held {
@@ -202,7 +202,7 @@ func (m *Machine) Due() (at int64, any bool) {
 	return 0, false
 }
 
-// Blocked reports whether the client waits for others, and there is nothing yet that it waits for.
+// Blocked reports whether the client waits for others, and none of them has answered yet.
 func (m *Machine) Blocked(now int64) bool {
 	return m.Phase == Waiting && len(m.Victims) > 0 && now < m.Deadline
 }

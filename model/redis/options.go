@@ -52,8 +52,8 @@ const (
 // MaxServers is how many servers a lock is on at most.
 const MaxServers = 5
 
-// Options are what the text leaves open, and what its repair needs. [Text] is the text as it reads; [Left] and [Repaired]
-// are the combinations that were proved.
+// Options are the decisions that the text leaves open, and those of its repair. [Text] is the text as it reads;
+// [Left] and [Repaired] are the combinations that were proved.
 type Options struct {
 	Servers int // Redlock's: 1, 3 or 5
 	// Lease is T, in milliseconds. LeaseAbove is that of clients with a priority above 1, where it is not 0.
@@ -72,7 +72,8 @@ type Options struct {
 	Unanswered string
 	// Ack is when a victim acknowledges.
 	Ack string
-	// Chain is when a thief acknowledges that waits itself. GaveUp is what one answers that has given up waiting.
+	// Chain is when a thief that waits itself acknowledges. GaveUp is the answer of a client that has stopped
+	// waiting.
 	Chain, GaveUp string
 	// Equal is what becomes of an entry of an equal priority.
 	Equal string
@@ -95,18 +96,18 @@ func Text() Options {
 	}
 }
 
-// Left is the text with two changes: a stolen entry lives at least as long as the one that it replaces, and a thief
-// without success leaves its entries where they are until they expire. It needs no more than the text has, and pays with
-// time in which nobody can have the lock.
+// Left is the text with two changes. A stolen entry lives at least as long as the one that it replaces. A thief
+// without success leaves its entries until they expire. Left needs no more than the text has; its price is time in
+// which no client can have the lock.
 func Left() Options {
 	o := Text()
 	o.Stolen, o.GiveUp = Longest, GiveUpLeave
 	return o
 }
 
-// Repaired keeps what the text's thief overwrites. A claim has a lease of its own, and whoever gives up or releases takes
-// out its own alone; a thief sees every claim below its own, so that it can ask each, and whoever waits can acknowledge
-// at once.
+// Repaired keeps the claims that the text's thief overwrites. Each claim has a lease of its own, and a client that
+// gives up or releases removes only its own claim. A thief sees every claim below its own and can ask each of those
+// clients. A waiting client can acknowledge at once.
 func Repaired() Options {
 	o := Text()
 	o.Entry, o.Chain, o.GaveUp = Claims, ChainAtOnce, Disown

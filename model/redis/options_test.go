@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 )
 
-// TestClaimsRefuse: an option that claims would ignore is refused, so that nothing else is judged than what was asked for.
+// TestClaimsRefuse: an option that claims would ignore is refused, so that the judged lock is the requested one.
 func TestClaimsRefuse(t *testing.T) {
 	for name, change := range map[string]func(*redis.Options){
 		"equal":   func(o *redis.Options) { o.Equal = redis.Take },

@@ -5,8 +5,8 @@ package redis
 // Also.
 func (m Method) Script() string { return scripts[m] }
 
-// live is what the scripts of the repaired protocol begin with: the claims whose leases are not over. A claim's lease is
-// a key of its own, since Redis has no expiry within a value.
+// live is the beginning of the repaired protocol's scripts: the claims whose leases have not ended. A claim's lease
+// is a key of its own, since Redis has no expiry within a value.
 const live = `
 local live, top = {}, nil
 for id, p in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%S+):(%d+)') do

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// robbed notes whose claims an acquire has taken the place of, or is on top of.
-func (p *Protocol) robbed(m *Machine, victims Value) {
+// addVictims records the claims that an acquire has replaced, or stands on top of.
+func (p *Protocol) addVictims(m *Machine, victims Value) {
 	for _, v := range victims {
 		switch {
 		case v.ID == m.ID || slices.Contains(m.Victims, v.ID):
@@ -66,8 +66,8 @@ func (p *Protocol) Settle(m *Machine, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
 }
 
-// giveUp ends an acquire without success. Thieves who wait for this one are told so if its victims have stopped: those
-// that it knows, and none may be unknown, as where a reply was lost.
+// giveUp ends an acquire without success. It tells the thieves that wait for this client if its own victims have
+// stopped. It must know all of its victims; after a lost reply it may not.
 func (p *Protocol) giveUp(m *Machine) {
 	settled := len(m.Victims) == 0 && !m.lost
 	if !settled {

@@ -30,7 +30,8 @@ func (p *Protocol) Receive(m *Machine, msg Message) {
 	}
 }
 
-// past answers for an attempt that is over. One whose own victims were never heard of may have left somebody at work.
+// past answers for an earlier attempt. If that attempt never heard from its own victims, one of them may still be
+// working.
 func (p *Protocol) past(m *Machine, msg Message) {
 	age := uint8(m.ID) - uint8(msg.To)
 	if uint8(m.ID) < uint8(msg.To) {

@@ -24,10 +24,10 @@ const (
 	ClockBehind             // the client's clock jumps Arg milliseconds back
 	ClockFast               // from now on the client's clock is fast by Arg thousandths
 	ClockSlow               // from now on the client's clock is slow by Arg thousandths
-	Idle                    // Arg seconds pass in which nobody does anything
+	Idle                    // Arg seconds pass without any activity
 	Stall                   // the client's next command takes effect, and its reply waits, with all that comes behind it
 	Arrive                  // what has waited for the client arrives: replies, or that its connection is gone
-	Audit                   // all comes to rest, and a client, of those that audit or have survived, carries out an operation alone
+	Audit                   // once all clients rest, an auditor or a surviving client carries out an operation alone
 	actionKinds
 )
 
@@ -65,8 +65,8 @@ func (d ActionKind) Global() bool { return d == Restart || d == Advance || d == 
 // Crash reports whether the action kills its client.
 func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
-// Fault reports whether something goes wrong in the action: it is not what clients do of themselves, nor time, nor what the
-// broker notices.
+// Fault reports whether the action is a fault: no client's own step, no passing of time, and nothing that the broker
+// notices.
 func (d ActionKind) Fault() bool {
 	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive && d != Audit
 }
@@ -78,14 +78,14 @@ func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
 type Action struct {
 	Kind   ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"` // the client's number, from 1
-	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
-	// until a Detect. For clients that are not ours, it also says that an action waits for its moment, and is recorded when
-	// that has come: of an Advance, when one that was told how long to wait may be granted the lock; of a ChannelError and a
-	// Drop, when their client is about to release what it holds; of an Arrive, when its client is about to verify what it
-	// holds: the broker drops its connections then, and it is told so at once.
+	// Late says of a crash and of a lost reply that the broker does not notice the dead connection until a Detect.
+	// For external clients it also makes an action wait for its moment, and it is recorded at that moment. An Advance
+	// waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until their
+	// client is about to release. An Arrive waits until its client is about to verify: the broker then drops its
+	// connections, and tells it at once.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 1 for
-	// the one that it used last, 0 for all; of Step, the link by which the client goes on.
+	// Arg is milliseconds, for Idle seconds, for clock rates thousandths, or the choice. For Drop it selects one of
+	// the client's connections: 1 is the one used last, 0 is all. For Step it is the client's link.
 	Arg uint32 `json:"arg,omitzero"`
 }
 

@@ -14,8 +14,8 @@ type World interface {
 	SentBy(c uint8) uint16
 	// Ways is how many ways a random option of a client leaves open now, 0 for none.
 	Ways(c uint8) int
-	// Links is the set of a client's links that can go on: bit 0 is its operation, the others what goes on beside it,
-	// such as renewing a lease.
+	// Links is the set of a client's links that can continue: bit 0 is its operation, the others are activities
+	// beside it, such as renewing a lease.
 	Links(c uint8) uint8
 	// Undetected is a client of which the broker has a dead connection, 0 for none.
 	Undetected() uint8
@@ -113,8 +113,8 @@ func (p *Plan) arriving() uint8 {
 	return 0
 }
 
-// idle is what happens when nobody can go on: dead connections are noticed, and time passes for those
-// who stand still.
+// idle is the next event when no client can continue: the broker notices dead connections, and time passes for
+// waiting clients.
 func idle(w World) (Action, bool) {
 	if c := w.Undetected(); c > 0 {
 		return Action{Kind: Detect, Client: c}, true
@@ -153,7 +153,7 @@ func (p *Plan) choose(n int) int {
 	return int(choices[(p.choice-1)%len(choices)]) % n
 }
 
-// act is what a client does next: what it wants, or the fault that is planned for it.
+// act is a client's next action: its own, or the fault planned for it.
 func (p *Plan) act(w World, c uint8) Action {
 	if n := w.Ways(c); n > 0 {
 		return Action{Kind: Choose, Client: c, Arg: uint32(p.choose(n))}

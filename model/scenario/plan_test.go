@@ -13,7 +13,7 @@ func (w *restless) Ways(uint8) int             { return 0 }
 func (w *restless) Links(uint8) uint8          { return 1 }
 func (w *restless) SentBy(client uint8) uint16 { return w.sent[client-1] }
 
-// TestYields: behind a fault that says so, its client goes on when nobody else can.
+// TestYields: after a fault with Yields, its client continues only when no other can.
 func TestYields(t *testing.T) {
 	for _, yields := range []bool{false, true} {
 		s := &Scenario{

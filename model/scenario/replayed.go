@@ -2,12 +2,12 @@ package scenario
 
 import "fmt"
 
-// Replayed is what a trace came to on a real server.
+// Replayed is the result of a trace on a real server.
 type Replayed struct {
 	Server string // what it calls itself
 	// Skipped says why nothing was replayed; "" where it was.
 	Skipped string
-	// Agreed is how many steps, from the first, came to what was recorded; Steps is how many there are.
+	// Agreed is the number of steps, from the first, with the recorded results; Steps is the number of all.
 	Agreed, Steps int
 	// Disagreement says at which step the servers part, and how; "" if they do not.
 	Disagreement string
@@ -37,7 +37,7 @@ func (r *Replayed) Reproduces(v Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, r.Steps)
 }
 
-// String says in a line what came of the replay.
+// String is the result of the replay in a line.
 func (r *Replayed) String() string {
 	switch {
 	case r.Skipped != "":

@@ -27,18 +27,18 @@ type Scenario struct {
 	// Clients are numbered from 1 in their order here.
 	Clients []Client `json:"clients"`
 	Faults  []Fault  `json:"faults,omitempty"`
-	// Deeper is how many commands of each operation, after the first, do not count for when faults happen, so that these come in the
-	// midst of long ones: see [World.SentBy]. With EveryCommand, each counts, and with EveryChange, those that may change what the
-	// broker has. Only clients that are not ours are asked for that; a number of commands means something where locks are not held
-	// by queues.
+	// Deeper is the number of commands of each operation, after the first, that do not count towards the moments of
+	// faults, so that faults fall into long operations: see [World.SentBy]. With EveryCommand, each command counts.
+	// With EveryChange, those count that may change the broker's state. Only external clients need it; a number of
+	// commands makes sense if locks are not held by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
 	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
 	Steps int `json:"steps,omitzero"`
 }
 
-// What [Scenario.Deeper] is where faults happen behind any command as likely, or behind any that may change what the broker has:
-// what is only looked at, and however often, does not count then.
+// The values of [Scenario.Deeper] for faults after any command, or after any command that may change the broker's
+// state: reads, in any number, do not count then.
 const (
 	EveryCommand = 255
 	EveryChange  = 254
@@ -55,7 +55,7 @@ func (s *Scenario) Changed() [][2]string {
 	return s.Options.Changed()
 }
 
-// Facts are what its options mean for who judges it; one that leaves them to its target says nothing.
+// Facts are the facts of its options for its judges; a scenario that leaves them to its target has none.
 func (s *Scenario) Facts() lock.Facts {
 	if s.Options == nil {
 		return lock.Facts{}
@@ -91,9 +91,9 @@ func (c *Client) Administers() bool {
 	return slices.ContainsFunc(c.Ops, func(o Operation) bool { return o.Op.Administrative() })
 }
 
-// Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait; of acquire, what its
-// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none, or that it may
-// wait for the lock ([Waiting]). A release with [Anyway] is called though nothing is held.
+// Operation is one call. Arg is the number of slots of create, add and remove, and the slot of wait. For an acquire
+// it is its caller's limit or priority ([lock.Limits], [lock.Priorities]), 0 for none, or that it may wait for the
+// lock ([Waiting]). A release with [Anyway] is called without a hold.
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
@@ -106,8 +106,8 @@ const Anyway = 1
 // Waiting is the Arg of an acquire, by clients that are not ours, that may wait for the lock: they are told for how long.
 const Waiting = 1
 
-// Sensible reports whether an operation may be called: one acquires only what one does not hold, and
-// verifies and releases only what one does.
+// Sensible reports whether an operation makes sense: a client acquires without a hold, and verifies and releases with
+// one.
 func Sensible(op lock.Op, holding bool) bool {
 	switch op {
 	case lock.Acquire:
@@ -118,15 +118,15 @@ func Sensible(op lock.Op, holding bool) bool {
 	return true
 }
 
-// Fault is something that goes wrong, planned: it happens when its client is about to send its At-th
-// command, counted from 1, or at the At-th step of the execution where it has no client.
+// Fault is a planned fault. It happens when its client is about to send its At-th command, counted from 1. Without a
+// client, it happens at the At-th step of the execution.
 type Fault struct {
 	Do     ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
-	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths of
-	// ClockFast and ClockSlow; of Drop, which of the client's connections, counted from 1, the
-	// one that it used last, and again from that; 0 is all.
+	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths
+	// of ClockFast and ClockSlow. For Drop it selects one of the client's connections, cyclically from 1, the one
+	// used last; 0 is all.
 	Arg uint32 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
 	Delay uint16 `json:"delay,omitzero"`
@@ -143,8 +143,8 @@ type Strategy uint8
 const (
 	// Random takes any client with equal probability at every step.
 	Random Strategy = iota
-	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client of the
-	// highest priority runs, and at each of depth-1 drawn steps its priority drops below all others.
+	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client of the highest priority
+	// runs, and at each of depth-1 drawn steps its priority drops below all others.
 	PCT
 	// Replay does what is written in Actions.
 	Replay
@@ -182,7 +182,7 @@ type Schedule struct {
 	// Actions are the whole execution of Replay, faults included. One that cannot be done when its
 	// turn comes is passed over.
 	Actions []Action `json:"actions,omitempty"`
-	// Before is how many of Actions lead to where what is judged begins: what they violate does not count.
+	// Before is the number of actions that lead to the start of the judged part: their violations do not count.
 	Before int `json:"before,omitzero"`
 }
 

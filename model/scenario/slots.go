@@ -65,8 +65,8 @@ func (l Lock) Has(slot uint8) bool { return slot >= 1 && slot <= l.Slots && !l.M
 // Existing are the slots that the lock begins with.
 func (l Lock) Existing() SlotSet { return (1<<(l.Slots+1) - 2) &^ l.Missing }
 
-// HistoryTells reports whether what a history shows is judged: one tells how many slots there are at first, and not which,
-// and it tells of an execution from its beginning.
+// HistoryTells reports whether the history is judged. A history tells the initial number of slots, not which they
+// are, and has to start with its execution.
 func (s *Scenario) HistoryTells() bool { return s.Schedule.Before == 0 && !s.holes() }
 
 // holes reports whether a lock begins with holes.

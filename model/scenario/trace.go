@@ -36,6 +36,28 @@ func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	return t.Violations[i], true
 }
 
+// Shown is how many steps there are to be shown: an audit ends with the last violation that it shows.
+func (t *Trace) Shown() int {
+	n, last := len(t.Steps), 0
+	for _, v := range t.Violations {
+		last = max(last, v.Step+1)
+	}
+	for last > 0 && n > last && t.Steps[n-1].Action.Kind == Audit {
+		n--
+	}
+	return n
+}
+
+// Scheduled is how many steps the schedule has decided: those of an audit follow by themselves.
+func (t *Trace) Scheduled() (n int) {
+	for i := range t.Steps {
+		if t.Steps[i].Action.Kind != Audit {
+			n++
+		}
+	}
+	return n
+}
+
 // TraceStep is one action and its effects.
 type TraceStep struct {
 	Action Action
@@ -75,7 +97,7 @@ func (t *Trace) Restarts() bool {
 	return slices.ContainsFunc(t.Steps, func(s TraceStep) bool { return s.Action.Kind == Restart })
 }
 
-// StepOf is the step that added an event to the history; an event of no step is everybody's last.
+// StepOf is the step that added an event to the history; an event of no step belongs to the end.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {
 		if event >= s.First && event < s.First+s.Events {

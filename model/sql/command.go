@@ -1,6 +1,6 @@
 package sql
 
-// Dialect is whose SQL and whose locks: the two do not agree on either.
+// Dialect is a server's SQL and its locks, which differ.
 type Dialect uint8
 
 // The dialects.
@@ -62,8 +62,8 @@ const (
 	Masters Table = iota
 	Leases
 	Slots
-	// Narrow is Slots whose num is of the smallest type of integers, TINYINT or PostgreSQL's SMALLINT. Of its numbers those
-	// are used that are left behind many others: Num 1 is the type's last, and there is none for Num 2.
+	// Narrow is Slots with a num of the smallest integer type, TINYINT or PostgreSQL's SMALLINT. Its numbers are used
+	// as if many others were used up before: Num 1 is the type's last, and there is none for Num 2.
 	Narrow
 	Tables
 )
@@ -94,7 +94,7 @@ const (
 	Below      // num < Num
 )
 
-// If is what else is asked of them.
+// If is a further condition of a command.
 type If uint8
 
 // The conditions.

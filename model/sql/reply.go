@@ -43,7 +43,7 @@ func (c Code) Numbers() (mariadb uint16, postgres string) {
 	return 0, ""
 }
 
-// Reply is what comes back.
+// Reply is the reply to a command.
 type Reply struct {
 	Code Code
 	// RolledBack says of a Commit that there was nothing to commit any more.
@@ -54,7 +54,7 @@ type Reply struct {
 	Nums uint32
 }
 
-// Sent is a command, and what came back.
+// Sent is a command and its reply.
 type Sent struct {
 	Command Command
 	Reply   Reply

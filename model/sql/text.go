@@ -9,7 +9,8 @@ import (
 // their column lock_key.
 func (c *Command) Text(d Dialect, lock int) string { return c.TextAmong(d, lock, 0) }
 
-// TextAmong is [Command.Text] where clients share a lock whose tokens are not told apart: tokens is added to the command's.
+// TextAmong is [Command.Text] for clients that share a lock without distinct tokens: tokens is added to the
+// command's.
 func (c *Command) TextAmong(d Dialect, lock, tokens int) string {
 	return (&writer{c, d, lock, tokens}).text()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/broker"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
 func init() {

@@ -4,7 +4,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/codec"
-	"github.com/lockproof/lockproof/sim/broker"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
 // Left implements [sim.Cluster].

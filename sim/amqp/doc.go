@@ -1,12 +1,12 @@
-// Package amqp has RabbitMQ and the locks on it as a simulated world takes them: machines of
-// model/amqp/amqplock, joined with the simulated broker of sim/broker.
+// Package amqp joins RabbitMQ and the locks on it to a simulated world: machines of model/amqp/amqplock, and the
+// simulated broker of sim/amqp/broker.
 //
 //	cluster.go    machines and broker: commands, replies, sessions, time
-//	plan.go       which queue is what to which lock
-//	truth.go      what the broker has of a lock, and what is left behind
+//	plan.go       the role of each queue for its lock
+//	truth.go      the broker's state of a lock, and leftovers
 //	code.go       states, for a search
-//	footprint.go  what a client touches, for partial order reduction
-//	options.go    which options are drawn
+//	footprint.go  the resources that a client touches, for partial order reduction
+//	options.go    the drawn options
 //
 // Importing it registers the backend.
 package amqp

@@ -44,7 +44,7 @@ func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options 
 		o.Confirm = amqplock.Transactions
 	}
 	out := fix(amqplock.Table.Options(o))
-	// Of two that don't go together, the one that was drawn gives way.
+	// If two options exclude each other, the drawn one gives way.
 	if out.Check() != nil {
 		out = fix(amqplock.Table.Edit(out, func(o *amqplock.Options) { o.Confirm = amqplock.Confirms }))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim/broker"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
 // plan is the queues of a scenario's locks. It depends on the target's naming and the locks' names only.

@@ -165,7 +165,7 @@ func init() {
 				{Option: "verify-first", Values: []string{"true", "false"}},
 				{Option: "restart", Values: []string{"first", "stay", "random"}},
 			},
-			// Two administrators beside a client, two clients beside an administrator, with a crash and without.
+			// Two administrators and a client, two clients and an administrator, with a crash and without.
 			Stood: []question.Configuration{
 				question.Both(1, 2, sim.FaultBounds{}, ops(acquire, verify), swap).Beside(2),
 				question.Both(1, 1, sim.FaultBounds{}, ops(acquire), nil).Beside(2).InTurns(ops(addOne), ops(removeOne)),

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/broker"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
 // Truth implements [sim.Cluster].

@@ -1,8 +1,6 @@
 package consul
 
 import (
-	"slices"
-
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -49,7 +47,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 // Describe implements [sim.Cluster].
 func (k *cluster) Describe(step *scenario.TraceStep) {
 	step.Command, step.Reply = k.last.request.Words(), k.last.reply.Words(k.last.request.Method)
-	sent := consul.Sent{Request: k.last.request, Reply: k.last.reply, Alive: slices.Clone(k.server.Sessions())}
+	sent := consul.Sent{Request: k.last.request, Reply: k.last.reply, Alive: k.server.Sessions()}
 	if e := k.server.Entry(sent.Request.Key); e != nil {
 		sent.Modified = e.Modified
 	}

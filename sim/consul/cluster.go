@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
 // cluster is machines and the server. Holders are known by the names of their sessions: clients are not independent.
@@ -18,7 +19,7 @@ type cluster struct {
 	limits    bool              // acquires state them
 	scenario  *scenario.Scenario
 	owner     func(backend.Session) uint8
-	server    consul.Server
+	server    server.Server
 	clients   []client
 	sessions  []session // by number, from 1
 	slots     []permit  // of those who are among the holders of a lock
@@ -130,12 +131,12 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	k.assignSlots(l)
 	slot = max(slot, k.slotOf(l, m.Session))
 	if slot == 0 && (m.Phase == consul.Claiming || m.Phase == consul.Removing && cl.sent.reply.OK) {
-		slot = k.lowest(l) // which it would have been given; or somebody else is put out, without a check-and-set
+		slot = k.lowest(l) // the slot it would have been given; or another holder is removed without a check-and-set
 	}
 	return k.exchange(c, slot, &cl.sent)
 }
 
-// name is what a client calls its next session: none that anybody still knows.
+// name is the name of a client's next session, which no client or server still knows.
 func (k *cluster) name(c uint8) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("c%d-%d", c, n)
@@ -209,7 +210,7 @@ func (k *cluster) told(c uint8) {
 		l := k.lockOf(c)
 		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // it believes to be among the holders, and is not
 			if m.Slot = k.lowest(l); int(m.Slot) > k.protocols[l].Limit {
-				m.Slot = 1 // which somebody else has, as all
+				m.Slot = 1 // another client holds it, since all slots are held
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -31,7 +31,7 @@ func named(t *testing.T, name string) property.Property {
 // The reference violates nothing in any execution that is sampled, and each mutant what it breaks.
 func TestSampled(t *testing.T) {
 	var r sim.Runner
-	for _, target := range slices.Concat(references, mutants) {
+	for _, target := range slices.Concat(consul.References, consul.Mutants) {
 		source, of := sim.NewSource(sim.Space{Target: target}, 1), property.Of(target)
 		var found property.Set
 		for i := 0; i < *executions; i++ {
@@ -107,14 +107,14 @@ func TestExplored(t *testing.T) {
 		bounds              sim.Bounds
 		states, transitions int64
 	}{
-		{"no fault", bounds(references[0], 1, sim.FaultBounds{}, as, "avr", "avr"), 355, 608},
-		{"a crash", bounds(references[0], 1, sim.FaultBounds{Crashes: 1, Late: true}, as, "avr", "ar"), 802, 2450},
-		{"a session ends", bounds(references[0], 1, sim.FaultBounds{Drops: 1}, as, "avr", "ar"), 4132, 7963},
-		{"a reply is lost", bounds(references[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 487, 1270},
-		{"a restart", bounds(references[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 672, 1474},
-		{"two slots", bounds(references[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4674, 11814},
-		{"sessions with a TTL", bounds(references[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 50002, 75039},
-		{"waiting", bounds(references[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 839, 3422},
+		{"no fault", bounds(consul.References[0], 1, sim.FaultBounds{}, as, "avr", "avr"), 355, 608},
+		{"a crash", bounds(consul.References[0], 1, sim.FaultBounds{Crashes: 1, Late: true}, as, "avr", "ar"), 802, 2450},
+		{"a session ends", bounds(consul.References[0], 1, sim.FaultBounds{Drops: 1}, as, "avr", "ar"), 4132, 7963},
+		{"a reply is lost", bounds(consul.References[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 487, 1270},
+		{"a restart", bounds(consul.References[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 672, 1474},
+		{"two slots", bounds(consul.References[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4674, 11814},
+		{"sessions with a TTL", bounds(consul.References[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 50002, 75039},
+		{"waiting", bounds(consul.References[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 839, 3422},
 	} {
 		res := search.Run(t.Context(), c.bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
 		if res.Stop != search.Finished || res.Found != 0 {
@@ -126,7 +126,7 @@ func TestExplored(t *testing.T) {
 	}
 }
 
-// Each mutant breaks its property in so many steps at least.
+// Each mutant breaks its property in at least the given number of steps.
 func TestShortest(t *testing.T) {
 	for _, c := range []struct {
 		bounds sim.Bounds
@@ -172,8 +172,8 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// TestAsManyAsMay: places among the holders have no numbers. Clients that are forgotten, and hold with others no more places
-// than there are, do not exclude each other.
+// TestAsManyAsMay: places among the holders have no numbers. Forgotten clients and other holders together may fill
+// all places without excluding each other.
 func TestAsManyAsMay(t *testing.T) {
 	for _, name := range []string{"consul-key-deleted", "consul-all-out"} {
 		b := bounds(lock.TargetNamed(name), 2, sim.FaultBounds{}, as, "ar", "a", "a")

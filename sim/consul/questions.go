@@ -1,6 +1,7 @@
 package consul
 
 import (
+	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -11,7 +12,7 @@ func init() {
 	session := []scenario.Operation{question.Do(lock.Acquire), question.Do(lock.Verify), question.Do(lock.Release)}
 	crash := sim.FaultBounds{Crashes: 1, Late: true}
 	ends := sim.FaultBounds{Drops: 1, Late: true}
-	question.Register(backendName, &question.Set{
+	question.Register(consul.Name, &question.Set{
 		Title: "open questions about locks on Consul",
 		Questions: []question.Question{
 			{Ask: "Does whoever wins the check-and-set hold the lock?", Rows: []question.Row{

@@ -6,9 +6,10 @@ import (
 
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// one is a client of a semaphore whose users may have agreed on less than others.
+// one is a client of a semaphore whose users may state different limits.
 type one struct {
 	consul.Protocol
 	m    consul.Machine
@@ -22,7 +23,7 @@ func newOne(name string, limit int) *one {
 }
 
 // acquires reports whether the client got a slot.
-func (o *one) acquires(t *testing.T, s *consul.Server) bool {
+func (o *one) acquires(t *testing.T, s *server.Server) bool {
 	t.Helper()
 	o.Start(&o.m, lock.Acquire)
 	for range 100 {
@@ -37,22 +38,22 @@ func (o *one) acquires(t *testing.T, s *consul.Server) bool {
 	return false
 }
 
-// watches has a holder read what its watch is told of.
-func (o *one) watches(s *consul.Server) bool {
+// watches makes a holder read the change that its watch reports.
+func (o *one) watches(s *server.Server) bool {
 	r := o.Read()
 	reply := s.Apply(&r)
 	o.Notice(&o.m, &reply)
 	return o.m.Held
 }
 
-func store() *consul.Server {
-	s := new(consul.Server)
+func store() *server.Server {
+	s := new(server.Server)
 	s.Reset()
 	return s
 }
 
-// Where limits differ, that of whoever makes the lock's key is everybody's: who thinks of more is refused, and who thinks of
-// fewer is one of more than it meant to be.
+// If limits differ, that of the client that creates the lock's key applies to all. A client with a larger limit is
+// refused, and one with a smaller limit may share the lock with more holders than it intended.
 func TestLimitsDiffer(t *testing.T) {
 	for _, c := range []struct {
 		limits []int // of clients, in the order in which they acquire
@@ -72,8 +73,8 @@ func TestLimitsDiffer(t *testing.T) {
 	}
 }
 
-// An operator who deletes the lock's key has the next contender make another, with itself: beside a holder who knows
-// nothing of it before its watch is answered (FACTS K7).
+// After an operator deletes the lock's key, the next contender creates another with itself as holder. The old holder
+// learns of it only when its watch is answered (FACTS K7).
 func TestLockDeleted(t *testing.T) {
 	s := store()
 	a, b, c := newOne("a", 1), newOne("b", 1), newOne("c", 1)

@@ -11,9 +11,10 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A slot is had by a session that is among the holders and has its contender's key: whoever reads then prunes the others.
+// A session holds a slot if it is among the holders and its contender's key exists: a client that reads the key then
+// prunes the others.
 
-// assignSlots gives those who are among a lock's holders a slot each, and takes it from those who are not any more.
+// assignSlots gives each holder of a lock a slot, and takes slots from sessions that are no longer holders.
 func (k *cluster) assignSlots(l uint8) {
 	holders := k.holders(l)
 	k.slots = slices.DeleteFunc(k.slots, func(p permit) bool { return p.lock == l && !slices.Contains(holders, p.id) })
@@ -97,7 +98,7 @@ func (k *cluster) Owns(on backend.Session) bool {
 	return slices.ContainsFunc(k.server.Under(""), func(e consul.Entry) bool { return e.Session == id })
 }
 
-// Leftover implements [sim.Cluster]: a contender's key whose session has ended is of no use to anybody.
+// Leftover implements [sim.Cluster]: a contender's key without a live session is useless.
 func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	for _, e := range k.server.Under("") {
 		if e.Session == "" && !strings.HasSuffix(e.Key, "/.lock") {

@@ -21,9 +21,9 @@ const (
 	maxStepsAfter = 400
 )
 
-// Find is the execution of the same target and workload in which all is well that parts latest from one in which a step,
-// counted from 0, shows a violation; nil if none of those tried is. No faults are added, and those after the parting are
-// left out.
+// Find looks for an execution of the same target and workload without a violation. It shares the longest prefix with
+// the given trace, whose step shows, counted from 0, shows a violation. It returns nil if every execution tried
+// fails. It adds no faults, and drops those after the shared prefix.
 func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire property.FailedAcquire) *Well {
 	f := finder{target: target, judged: property.Of(target), t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
 	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
@@ -106,8 +106,8 @@ func moves(w *sim.World, c uint8) (all []scenario.Action) {
 	return all
 }
 
-// try is the execution that parts with an action and goes on until nothing is left to do, if all is well in it. Whoever
-// acts goes on as long as it can, or clients take turns.
+// try is the execution that continues with an action until all clients are done, or nil if it violates anything. The
+// acting client continues as long as it can, or clients take turns.
 func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace {
 	if f.left == 0 {
 		return nil

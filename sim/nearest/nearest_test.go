@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp/consumption"
 	_ "github.com/lockproof/lockproof/sim/consul"
-	_ "github.com/lockproof/lockproof/sim/consumption"
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestServers: of locks on every kind of server such executions are found, whatever their properties that are skipped say.
+// TestServers: Find succeeds for locks on every kind of server, whatever properties they skip.
 func TestServers(t *testing.T) {
 	for _, b := range lock.Backends() {
 		found := 0

@@ -14,14 +14,14 @@ import (
 
 // Set is the open questions of the locks on one kind of server.
 type Set struct {
-	// Title is what they are called together, such as "the guidelines' open questions".
+	// Title names the questions together, such as "the guidelines' open questions".
 	Title string
 	// Options hold in all rows of Questions that do not set them.
 	Options [][2]string
 	// Questions are numbered from 1, in this order.
 	Questions []Question
-	// Measured says that what rows cost matters as much as their verdicts: what the server answers is told as well, and so many
-	// executions of each row are carried out on a real one, where one is asked.
+	// Measured says that the costs of rows matter as much as their verdicts: the atlas also shows the server's
+	// answers. If a real server is available, it runs that many executions of each row.
 	Measured int
 	// Combined, where it is not nil, is of which options all combinations are tried as well.
 	Combined *Combinations
@@ -49,18 +49,18 @@ type Row struct {
 type Figure struct {
 	Name   string // by which a real server is asked for it
 	Bounds string // of what it is the number
-	// Said is what it comes to, by arithmetic and on the simulated server, each in a few words.
+	// Said are the results by arithmetic and on the simulated server, each in a few words.
 	Said func() []string
 }
 
-// Configuration is who calls what, and what may go wrong.
+// Configuration is a workload and its faults.
 type Configuration struct {
 	// Target is the lock's name; "" is the backend's first reference.
 	Target string
 	// Options are those that differ from the defaults, by name and value.
 	Options [][2]string
-	// Clients call the operations of Calls, so many Rounds of them (0 is one); administrators those of AdminCalls, or of
-	// InTurn where there are any: the first of them the first, and so on. Clients and Admins may be [sim.AnyNumber].
+	// Clients call the operations of Calls in Rounds rounds (0 is one). Administrators call AdminCalls; with InTurn,
+	// the first administrator calls its first list, and so on. Clients and Admins may be [sim.AnyNumber].
 	Clients, Rounds, Admins, Slots int
 	Calls, AdminCalls              []scenario.Operation
 	InTurn                         [][]scenario.Operation
@@ -77,11 +77,12 @@ type Combinations struct {
 	Dimensions []Dimension
 	// Stood is what a combination has to stand.
 	Stood []Configuration
-	// Any is for whom combinations that do are proved for any number of clients; nil is nobody.
+	// Any is the configuration for which right combinations are proved for any number of clients; nil is none.
 	Any *Configuration
 }
 
-// Dimension is an option that combinations are made of, the value that costs more first: whoever can do without it will.
+// Dimension is an option of the combinations. The more expensive value comes first: a design prefers to do without
+// it.
 type Dimension struct {
 	Option string
 	Values []string
@@ -99,7 +100,7 @@ func Register(backend string, s *Set) {
 	sets[backend] = s
 }
 
-// Of are the open questions of the backend of that name. The error is of a name that there is not, or of a backend without
+// Of returns the open questions of the backend of that name. The error is an unknown name, or a backend without
 // questions.
 func Of(name string) (*lock.Backend, *Set, error) {
 	b, err := lock.BackendNamed(name)

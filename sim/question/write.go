@@ -48,13 +48,13 @@ func Both(n, slots int, faults sim.FaultBounds, calls, admin []scenario.Operatio
 	return Configuration{Clients: n, Admins: 1, Slots: slots, Calls: calls, AdminCalls: admin, Options: Options(options...), Faults: faults}
 }
 
-// Of is the same of another lock, by name.
+// Of returns the configuration for another lock, by name.
 func (c Configuration) Of(target string) Configuration {
 	c.Target = target
 	return c
 }
 
-// Beside is the same beside so many administrators.
+// Beside returns the configuration with the given number of administrators.
 func (c Configuration) Beside(admins int) Configuration {
 	c.Admins = admins
 	return c
@@ -72,7 +72,7 @@ func (c Configuration) Named(names ...string) Configuration {
 	return c
 }
 
-// Again is the same for so many rounds.
+// Again returns the configuration with the given number of rounds.
 func (c Configuration) Again(rounds int) Configuration {
 	c.Rounds = rounds
 	return c

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/redis"
 	"github.com/lockproof/lockproof/sim/question"
+	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
 // ChainFigure is the name of the row that is about the length of chains of thieves, by which a real server is asked for it.
@@ -59,7 +61,7 @@ func ChainOrders(rounds int, each func(priorities []int) error) error {
 	return nil
 }
 
-// ChainsPlayed is what so many rounds came to whose chains had these lengths together, the longest among them.
+// ChainsPlayed prints the mean and the longest of the chains' lengths; sum is their total.
 func ChainsPlayed(rounds, sum, longest int) string {
 	return fmt.Sprintf("a mean of %.3f in %d rounds, the longest %d", float64(sum)/float64(rounds), rounds, longest)
 }
@@ -70,9 +72,25 @@ func chainsPlayed() string {
 	p.Lease = 1000
 	sum, longest := 0, 0
 	_ = ChainOrders(chainRounds, func(order []int) error { // a chain has no error
-		length := p.Round(order)
+		length := Round(&p, order)
 		sum, longest = sum+length, max(longest, length)
 		return nil
 	})
 	return "simulated: " + ChainsPlayed(chainRounds, sum, longest)
+}
+
+// Round is how long the chain of a round is in which clients of those priorities arrive in that order, by machines on a server
+// of their own.
+func Round(p *redis.Protocol, priorities []int) (length int) {
+	var s server.Server
+	for _, priority := range priorities {
+		var m redis.Machine
+		p.Start(&m, uint8(priority), lock.Acquire, uint8(priority), 0)
+		_, c := p.Next(&m, 0)
+		p.Apply(&m, s.Apply(c), 0)
+		if m.Phase == redis.Waiting || m.Held {
+			length++
+		}
+	}
+	return length
 }

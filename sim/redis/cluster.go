@@ -6,6 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
 // hello is the method of a command that opens a connection: those of model/redis come before it.
@@ -21,11 +22,11 @@ type cluster struct {
 	owner    func(backend.Session) uint8
 	clocks   *sim.Clocks
 	now      int64
-	servers  []redis.Server
+	servers  []server.Server
 	clients  []client
 	messages []redis.Message // under way, in an order of their own
 	sessions []bool          // by number, from 1: it is there
-	heard    [2]string       // the last one that was taken, and what came of it
+	heard    [2]string       // the last message that was received, and its result
 	last     redis.Sent
 }
 
@@ -56,11 +57,11 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 	k.target, k.scenario, k.owner = t, s, owner
 	k.Options = redis.Table.Of(o)
 	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
-	k.servers = append(k.servers[:0], make([]redis.Server, k.Servers)...)
+	k.servers = append(k.servers[:0], make([]server.Server, k.Servers)...)
 	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
 }
 
-// SetUp implements [sim.Cluster]: a lock that nobody has leaves nothing on a server.
+// SetUp implements [sim.Cluster]: a free lock leaves nothing on a server.
 func (k *cluster) SetUp(func(backend.Exchange)) {}
 
 func (k *cluster) machine(c uint8) *redis.Machine { return &k.clients[c-1].machine }
@@ -98,7 +99,7 @@ func (k *cluster) Held(c uint8) uint8 {
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].linked }
 
-// Answered implements [sim.Cluster]: nobody has anything to wait for any more.
+// Answered implements [sim.Cluster]: a waiting client has nothing left to wait for.
 func (k *cluster) Answered(c uint8) bool { return k.machine(c).Phase == redis.Waiting }
 
 // Opens implements [sim.Cluster].

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -96,7 +96,8 @@ func least(t *testing.T, b sim.Bounds, p property.Property) (*scenario.Trace, bo
 	return tr, true
 }
 
-// The text's four edge cases, and what else can go wrong: every mutant breaks its property, in so many steps at least.
+// The text's four edge cases, and further ones: every mutant breaks its property, in at least the given number of
+// steps.
 var breaking = []struct {
 	configuration
 	steps int
@@ -145,7 +146,7 @@ func TestEdges(t *testing.T) {
 
 // Every mutant is tried.
 func TestEveryMutantIsTried(t *testing.T) {
-	for _, m := range mutants {
+	for _, m := range redis.Mutants {
 		if !slices.ContainsFunc(breaking, func(c struct {
 			configuration
 			steps int
@@ -179,8 +180,8 @@ var proofs = []proof{
 	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: clock}, 21481, 44880},
 }
 
-// TestAcquiresAgain: a client whose lease is over acquires again, whatever it did before: only then has it a priority that
-// the other may steal from.
+// TestAcquiresAgain: a client whose lease has ended acquires again. Only then does it have a priority that the other
+// may steal from.
 func TestAcquiresAgain(t *testing.T) {
 	c := configuration{target: "no-victim", clients: []string{"21", "2"}}
 	tr, found := least(t, c.bounds(t, property.Set(0).With(property.MutualExclusion)), property.MutualExclusion)
@@ -240,7 +241,7 @@ var sampled = flag.Int("sampled", 500, "how many executions of each reference ar
 
 // Sampled executions of the references, with every fault, violate nothing.
 func TestSampled(t *testing.T) {
-	for _, target := range references {
+	for _, target := range redis.References {
 		source := sim.NewSource(sim.Space{Target: target}, 1)
 		judged := property.Of(target)
 		var r sim.Runner
@@ -269,14 +270,14 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// Who acknowledges a theft in the middle of releasing has stopped: its claims that are left under the thief's make it no
-// holder again when that one's are gone.
+// A client that acknowledges a theft during its release has stopped. Its own claims below the thief's do not make it
+// a holder again once the thief's are gone.
 func TestAcknowledgedInRelease(t *testing.T) {
 	for _, c := range []struct {
 		target    string
 		execution int
 	}{{"priority-lock", 52294}, {"priority-redlock", 5063}, {"priority-redlock", 38666}} {
-		target := references[slices.IndexFunc(references, func(r *lock.Target) bool { return r.Name == c.target })]
+		target := redis.References[slices.IndexFunc(redis.References, func(r *lock.Target) bool { return r.Name == c.target })]
 		var r sim.Runner
 		s := sim.NewSource(sim.Space{Target: target}, 20261123).Scenario(c.execution)
 		for _, v := range r.Trace(target, &s, property.Weak).Violations {
@@ -287,8 +288,8 @@ func TestAcknowledgedInRelease(t *testing.T) {
 	}
 }
 
-// Without a margin for clocks the belief of a client whose clock is slow outlives its lease beside another's grant. A margin
-// ends it in time.
+// Without a margin for clocks, the belief of a client with a slow clock outlives its lease and overlaps with another
+// client's grant. A margin ends the belief in time.
 func TestMargin(t *testing.T) {
 	for margin, outlives := range map[string]bool{"0": true, "5": false} {
 		c := configuration{target: "priority-lock", options: [][2]string{{"margin", margin}}, clients: []string{"1v", "1v"}}
@@ -306,8 +307,9 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// Of several servers a claim is there until too few have it, which is later than its client reckons whose clock is right: one whose
-// clock was set back, that verifies or refreshes in between and is told yes by most servers, is told the truth.
+// With several servers, a claim lasts until too few servers have it. This moment is later than a client with a right clock
+// assumes. If a client's clock was set back, and most servers say yes to its verify or refresh meanwhile, the answer is
+// true.
 func TestMostHaveIt(t *testing.T) {
 	step := func(client uint8, kind uint32) scenario.Action {
 		return scenario.Action{Kind: scenario.Step, Client: client, Arg: kind}

@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The links beside a client's operation: one to stop working with, where a loss was acknowledged before; the others take
-// the first, second… of the messages that are under way to the client, so that they come in any order. One that is not
-// taken is late, or lost.
+// The links beside a client's operation. One stops work after an acknowledged loss. The others receive the first,
+// second… of the messages on their way to the client, so messages arrive in any order. A message that is not received
+// is late, or lost.
 const (
 	stopping = iota + 1
 	taking   // and those behind it
@@ -86,8 +86,8 @@ func words(msg redis.Message) string {
 	return fmt.Sprintf("c%d's message: %s has stolen from %s", msg.From.Client(), msg.From, msg.To)
 }
 
-// post sends what a client's machine has to tell others, and reports whether it had anything. Who acknowledges that it was
-// stolen from has the lock no more, be it in the middle of releasing it.
+// post sends the messages of a client's machine, and reports whether there were any. A client that acknowledges a
+// theft has lost the lock, even in the middle of its release.
 func (k *cluster) post(c uint8) bool {
 	cl := &k.clients[c-1]
 	out := cl.machine.Outgoing()

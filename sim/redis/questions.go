@@ -3,6 +3,7 @@ package redis
 import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/redis"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/question"
@@ -18,7 +19,7 @@ func init() {
 	row := func(setting, target string, clients int, calls []scenario.Operation, faults sim.FaultBounds, options ...string) question.Row {
 		return question.Visit(setting, question.Clients(clients, 1, faults, calls, options...).Of(target), judged...)
 	}
-	question.Register(backendName, &question.Set{
+	question.Register(redis.Name, &question.Set{
 		Title: "open questions about locks on Redis",
 		Questions: []question.Question{
 			{Ask: "A thief crashes before it has asked its victim to stop: is that \"still consistent\"?", Rows: []question.Row{

@@ -11,12 +11,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Who has the lock is not who is in its entries: a thief is, and has not got it before its victims have stopped. A client
-// has the lock from the moment at which the servers have agreed and nobody is to be asked, or everybody has
-// acknowledged, until it stops or its lease is over: no earlier than it reckons itself, which is from before the first server
-// was asked, and no earlier than too few servers have its claim.
+// The holder of the lock is not simply the client in its entries: a thief is in them before its victims have stopped.
+// A client's hold begins when the servers have agreed and no victim is left to ask, or all have acknowledged. It ends when
+// the client stops or its lease is over. The lease is not over before the client's own deadline, which counts from before
+// the first command, and not before too few servers have its claim.
 
-// granted notes what the command that a client has just sent came to on the servers, whether or not it gets the reply.
+// granted records the effect of a client's last command on the servers, whether or not the client gets the reply.
 func (k *cluster) granted(c uint8) {
 	cl := &k.clients[c-1]
 	after := cl.machine
@@ -31,7 +31,7 @@ func (k *cluster) granted(c uint8) {
 	}
 }
 
-// grant notes what a client has got, unless its lease is over before it knows, as for one whose clock was set back.
+// grant records a client's hold, unless its lease ends before the reply, as for a client whose clock was set back.
 func (k *cluster) grant(c uint8) {
 	cl := &k.clients[c-1]
 	m := &cl.machine
@@ -84,7 +84,7 @@ func (k *cluster) givenUp(l uint8, g *grant) bool {
 	return g.released && k.entries(l, g.id) <= k.Servers/2
 }
 
-// entries is how many servers have somebody's claim on top.
+// entries is the number of servers with the claim of an ID on top.
 func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	for i := range k.servers {
 		if top, there := k.servers[i].Top(l, k.Entry == redis.Claims); there && top.ID == id {
@@ -146,7 +146,7 @@ func (k *cluster) Clear() {
 	}
 }
 
-// CodeShared implements [sim.Cluster]: servers, messages, and grants, which outlive whoever they were made to.
+// CodeShared implements [sim.Cluster]: servers, messages, and grants, which outlive their clients.
 func (k *cluster) CodeShared(c *codec.Coder) {
 	for i := range k.servers {
 		k.servers[i].Code(c)

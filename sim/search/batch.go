@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// batch collects the states that a worker comes to, so that the set of those seen is asked about many
-// at once: most of its time goes into waiting for memory.
+// batch collects the states that a worker reaches, and looks them up in the set of seen states together. The worker
+// spends most of its time waiting for memory.
 type batch struct {
 	*search
 	*worker
@@ -86,7 +86,7 @@ func (b *batch) add(fp uint64) {
 	}
 }
 
-// unmemoised expands a state in the world itself, where nothing can be looked up.
+// unmemoised expands a state in the world itself, without memo tables.
 func (b *batch) unmemoised(t []uint32) {
 	n := 0
 	for c := range b.worker.stride {
@@ -189,7 +189,7 @@ func (w *worker) own(t []uint32) property.Set {
 	return w.sys.Own()
 }
 
-// final judges a state in which nothing can happen any more.
+// final judges a state without further actions.
 func (w *worker) final(t []uint32) property.Set {
 	key := memoKey{uint64(t[0]), w.rest(t, 0)}
 	if v, ok := w.done.find(key); ok {

@@ -6,21 +6,21 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// bitArray remembers a state by some bits of one array: those that its fingerprint names. A state of
-// which all are set already is taken for seen, rightly or not.
+// bitArray stores a state as a few bits of one array, which its fingerprint selects. A state counts as seen if all of
+// its bits are set, which may be wrong.
 type bitArray struct {
 	words  []uint64
 	hashes int
 	set    atomic.Int64 // bits set
 	n      atomic.Int64
-	// Two workers that come to one state at once must not both find it new: they meet at a lock.
+	// Two workers that reach one state at once must not both find it new: they share a lock.
 	locks [256]sync.Mutex
 }
 
-// newBitArray makes an array of so many bytes; 0 is the default of both.
+// newBitArray makes an array of the given size and number of hashes; 0 selects the default of each.
 func newBitArray(bytes int64, hashes int) *bitArray {
 	if bytes <= 0 {
 		bytes = DefaultArray
@@ -58,8 +58,7 @@ func (a *bitArray) add(fp uint64) bool {
 	return fresh
 }
 
-// coverage estimates how many of the states that the search comes to it would take for new, were all as
-// full as it is now.
+// coverage estimates the share of new states that the array takes for new at its present fill.
 func (a *bitArray) coverage() float64 {
 	fill := float64(a.set.Load()) / float64(len(a.words)*64)
 	return 1 - math.Pow(fill, float64(a.hashes))

@@ -4,15 +4,15 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 const many = 1 << 30
 
-// TestBoundsSayWhatIsLeft ends searches early: they never claim everything, and what was seen is either
-// expanded or in the queue.
+// TestBoundsSayWhatIsLeft ends searches early. They never claim completeness, and each seen state is either expanded
+// or in the queue.
 func TestBoundsSayWhatIsLeft(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	whole := Run(context.Background(), b, Options{Workers: 1})
@@ -67,8 +67,8 @@ func TestUnfinishedLevel(t *testing.T) {
 	}
 }
 
-// TestMemoryCountsEverything bounds the memory by a little less than all that a search takes, which is
-// much more than the states seen take alone.
+// TestMemoryCountsEverything bounds the memory by a little less than a whole search takes, and by much more than its
+// seen states take alone.
 func TestMemoryCountsEverything(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	for _, storage := range []Storage{Fingerprints, Exact, Bits} {
@@ -88,7 +88,7 @@ func TestMemoryCountsEverything(t *testing.T) {
 	}
 }
 
-// TestQueueIsForgotten: of the states that are to be expanded those are kept that still are, and not those that were.
+// TestQueueIsForgotten: the queue drops states that were expanded.
 func TestQueueIsForgotten(t *testing.T) {
 	b := standard(2, 1, 1, 2, 1)
 	r := Run(context.Background(), b, Options{Workers: 1})
@@ -99,7 +99,7 @@ func TestQueueIsForgotten(t *testing.T) {
 	}
 }
 
-// TestSpends: what uses up a fault cannot be part of a cycle, and everything else can.
+// TestSpends: an action that uses up a fault cannot be part of a cycle; every other action can.
 func TestSpends(t *testing.T) {
 	want := map[scenario.ActionKind]bool{
 		scenario.Step: false, scenario.Choose: false, scenario.Detect: false,
@@ -113,7 +113,7 @@ func TestSpends(t *testing.T) {
 	}
 }
 
-// TestGraphSize: a graph of states is told to take what its slices and its table do, and what searching it will.
+// TestGraphSize: the size of a state graph counts its slices, its table, and the memory to search it.
 func TestGraphSize(t *testing.T) {
 	p := newPlan(standard(2, 1, 0, 1, 0), Reductions{})
 	g, ok := newStateGraph(context.Background(), p, 0)
@@ -142,7 +142,7 @@ func TestGraphSize(t *testing.T) {
 	}
 }
 
-// TestLinksInside: what the digest does not show is seen where it is read: links of parts that are not there.
+// TestLinksInside: links to parts that do not exist are refused, though the digest is right.
 func TestLinksInside(t *testing.T) {
 	p := newPlan(standard(1, 1, 0, 1, 0), Reductions{})
 	for _, image := range []string{"a", "b", "c"} {

@@ -12,18 +12,18 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// A checkpoint is a search between two blocks of states: magic, version, the configuration and how far
-// it is as JSON, each after its length; then parts, views, blocks and the states seen; and the SHA-256
-// of all that. Numbers are little-endian. What the workers have looked up is worked out again.
+// A checkpoint is a search between two blocks of states. It holds magic, version, and after their lengths the
+// configuration and the progress as JSON. Parts, views, blocks and the seen states follow. The SHA-256 of everything
+// ends the file. Numbers are little-endian. Memo tables are not saved.
 const (
 	checkpointMagic   = "lockproof search\n"
 	checkpointVersion = 3
 )
 
-// Configuration is what a checkpoint belongs to: whoever goes on must search the same.
+// Configuration identifies a checkpoint's search: only the same search may resume it.
 type Configuration struct {
 	Target        string
 	Options       lock.Options
@@ -40,7 +40,8 @@ type Configuration struct {
 	Storage       Storage
 	Array         int64
 	Hashes        int
-	// Unmemoised says that nothing is looked up. That turns out on the way: whoever goes on follows.
+	// Unmemoised says that the search uses no memo tables. The search finds out on the way; a resumed search follows
+	// it.
 	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
 
@@ -110,7 +111,7 @@ func (c *Coverage) Plain() Covered {
 	return out
 }
 
-// Take makes the coverage what was written.
+// Take sets the coverage from its saved form.
 func (c *Coverage) Take(of *Covered) {
 	c.Exercised, c.Results, c.Replies = of.Exercised, make(map[Ending]bool), make(map[Answer]bool)
 	copy(c.Actions[:], of.Actions)

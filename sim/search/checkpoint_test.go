@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // hasty is a configuration that violates something: slots that are gone are granted.
@@ -54,8 +54,7 @@ func sameCoverage(a, b *Coverage) bool {
 	return a.Exercised == b.Exercised && a.Actions == b.Actions && maps.Equal(a.Results, b.Results) && maps.Equal(a.Replies, b.Replies)
 }
 
-// TestResume interrupts a search after every so many blocks, until it is through: nothing is lost, and
-// nothing is done twice.
+// TestResume interrupts a search every few blocks until it ends. It loses nothing, and does nothing twice.
 func TestResume(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out resuming in every way of storage")

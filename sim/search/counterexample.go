@@ -9,13 +9,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Counterexamples finds, for each of some properties, the actions of an execution that violates it: the first
-// that breadth-first search comes to, so that no other takes fewer turns. It visits the states again,
-// alone and in an order that is always the same, and remembers how it came to each: what a search that
-// is after states only has no memory for.
+// Counterexamples finds the actions of a violating execution for each property in want. Breadth-first search finds
+// the shortest one first. It visits the states again, with one worker and in a fixed order. It also stores each
+// state's predecessor, which [Run] has no memory for.
 //
-// illegal judges the history of an execution by itself. It is asked where an operation ends and the
-// execution is not its own witness of linearizability; at most so many times as maxJudged.
+// illegal judges the history of an execution on its own. It is called when an operation ends without a witness of
+// linearizability, at most maxJudged times.
 func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
 	t := newCounterexampleSearch(b, red, want, illegal, false)
 	if t.run(ctx); t.timed.Load() && t.alone {
@@ -25,16 +24,16 @@ func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want pro
 	return t.found, t.judged
 }
 
-// Short is what a search for a short execution came to.
+// Short is the result of [Shorter].
 type Short struct {
 	Actions []scenario.Action // nil if none was found
-	Certain bool              // none is shorter
-	States  int               // that were visited
+	Certain bool              // no execution is shorter
+	States  int               // visited states
 }
 
-// Shorter looks for an execution of fewer than n actions that violates a property, the shortest, by
-// visiting all of them, unreduced but for symmetry, with every way to die. Beyond so many states it gives
-// up. Linearizability, which states do not tell, is beyond it.
+// Shorter looks for the shortest execution of fewer than n actions that violates a property. It visits all of them,
+// with every crash and no reduction but symmetry. It gives up beyond the given number of states. It cannot judge
+// linearizability, which no state shows.
 func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states int) (s Short) {
 	b.Every = true
 	for _, unmemoised := range []bool{false, true} {
@@ -51,7 +50,7 @@ func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states i
 	return s
 }
 
-// upTo takes so many steps, and reports whether it got that far.
+// upTo searches the given number of levels, and reports whether it completed them.
 func (t *counterexampleSearch) upTo(ctx context.Context, depth, states int) bool {
 	defer t.seen.free()
 	t.begin()
@@ -73,17 +72,17 @@ func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, il
 	}
 }
 
-// Guided says where a search for counterexamples goes on, for whom an abstraction has told what can be found where.
+// Guided bounds a search for counterexamples by an abstraction's result.
 type Guided struct {
-	Most   int                          // states to be visited
-	Within func(world *sim.System) bool // whether to go on from a state, as the world is in it
+	Most   int                          // bound of visited states
+	Within func(world *sim.System) bool // whether to expand the state that the world is in
 }
 
-// Visited is what such a search came to.
+// Visited is the result of a guided search.
 type Visited struct {
-	Found  map[property.Property][]scenario.Action // for each property seen violated, the actions of a shortest execution among those visited
-	States int                                     // that were visited
-	All    bool                                    // nothing was left to go on from
+	Found  map[property.Property][]scenario.Action // for each violated property, the actions of a shortest execution
+	States int                                     // visited states
+	All    bool                                    // no state was left to expand
 }
 
 // Run searches until everything wanted was found, with symmetry alone left out; illegal is that of [Counterexamples].
@@ -109,7 +108,7 @@ func (t *counterexampleSearch) run(ctx context.Context) {
 // maxJudged bounds how many histories are judged one by one.
 const maxJudged = 20_000
 
-// counterexampleSearch is a search that remembers how it came to each state.
+// counterexampleSearch is a search that stores each state's predecessor.
 type counterexampleSearch struct {
 	*worker
 	seen    *fingerprints
@@ -126,13 +125,12 @@ type counterexampleSearch struct {
 	to    []uint32
 	at    uint32 // the state being expanded
 
-	// within, where it is not nil, says which states to go on from; most, where it is not 0, bounds how many
-	// there may be.
+	// within selects the states to expand; nil selects all. most bounds the number of states; 0 is no bound.
 	within func(state []uint32) bool
 	most   int
 }
 
-// link says how a state was first come to.
+// link is how a state was first reached.
 type link struct {
 	parent uint32
 	client uint8
@@ -195,8 +193,8 @@ func (t *counterexampleSearch) expand(state []uint32) {
 	}
 }
 
-// judgement is what a final state violates: one in which nothing can happen any more or, where workloads go on for ever, in
-// which no operation is under way.
+// judgement is the violations of a final state: one without further actions or, if workloads never end, one without
+// an operation under way.
 func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {
@@ -261,8 +259,7 @@ func (t *counterexampleSearch) violated(found property.Set, path func() []scenar
 	t.longer |= found
 }
 
-// ended keeps the way to a state of the level in which nothing can happen any more, where it violates
-// something.
+// ended stores the path to a final state of the level that violates a property.
 func (t *counterexampleSearch) ended(found property.Set) {
 	found &= t.want | t.longer
 	t.keep(found, func() []scenario.Action { return t.path(t.at) })

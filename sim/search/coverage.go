@@ -14,8 +14,7 @@ type Coverage struct {
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
 	Actions   [32]bool // by scenario.ActionKind
-	// Ends are the sets of slots that the first lock has in states in which nothing can happen any more:
-	// bit s is slot s.
+	// Ends are the sets of slots of the first lock in final states: bit s is slot s.
 	Ends map[uint16]bool
 }
 

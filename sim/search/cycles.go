@@ -2,21 +2,20 @@ package search
 
 import (
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Cycles says what is known of the cycles among the states. As operations begin and end only so many
-// times, whoever goes round in one does not get on: a cycle that a fair schedule can follow for ever is
-// a livelock, or a retry without a bound.
+// Cycles is the result about cycles among the states. No operation begins or ends along a cycle, so its clients make
+// no progress. If a fair schedule can follow a cycle forever, it is a livelock or an unbounded retry.
 type Cycles uint8
 
-// What can be known.
+// The results.
 const (
-	// CyclesUnknown is: not everything was visited, or there was no memory left to look.
+	// CyclesUnknown: the search was not complete, or had too little memory for the state graph.
 	CyclesUnknown Cycles = iota
-	// NoCycles is: every execution comes to an end.
+	// NoCycles: every execution ends.
 	NoCycles
-	// UnfairCycles are there, but each only while somebody is never let go on who always could.
+	// UnfairCycles: there are cycles, but each starves a client that could always continue.
 	UnfairCycles
 	// FairCycles are there: see Result.Livelock.
 	FairCycles

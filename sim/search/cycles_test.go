@@ -15,8 +15,8 @@ import (
 
 func call(op lock.Op, arg uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: arg} }
 
-// unbounded is a configuration of a target in which nothing but mutual exclusion is judged, so that the
-// monitor counts no attempts, and somebody who tries for ever comes back to where they were.
+// unbounded is a configuration that judges only mutual exclusion. The monitor then counts no attempts, so that an
+// endless retry returns to an earlier state.
 func unbounded(target *lock.Target, clients ...[]scenario.Operation) sim.Bounds {
 	b := sim.Bounds{
 		Target: target, Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
@@ -28,8 +28,7 @@ func unbounded(target *lock.Target, clients ...[]scenario.Operation) sim.Bounds 
 	return b
 }
 
-// TestCycles has locks that retry without a bound be told from those that do not, and cycles in which
-// everybody is let go on from those in which somebody is held up.
+// TestCycles distinguishes locks with unbounded retries from others, and fair cycles from those that starve a client.
 func TestCycles(t *testing.T) {
 	var (
 		hold    = []scenario.Operation{call(lock.Acquire, 0)}
@@ -46,7 +45,7 @@ func TestCycles(t *testing.T) {
 	}{
 		{"the reference retries so often", unbounded(amqplock.References[0], pass, pass), sim.FaultBounds{}, search.NoCycles},
 		{"the reference waits so long", unbounded(amqplock.References[0], hold, wait), late, search.NoCycles},
-		// Every refusal needs somebody else's claim, and there are only so many.
+		// A refusal needs another client's claim, and the number of claims is bounded.
 		{"retries without a bound", unbounded(mutant.Named("retries-forever"), pass, pass), sim.FaultBounds{}, search.NoCycles},
 		{"waiting for who never lets go", unbounded(forever, hold, wait), sim.FaultBounds{}, search.FairCycles},
 		{"waiting for who lets go in the end", unbounded(forever, pass, wait), sim.FaultBounds{}, search.UnfairCycles},
@@ -66,8 +65,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// around follows a fair cycle in the world: once around the cycle everything is as it was, and everybody has
-// made a move who always can.
+// around follows a fair cycle in the world. The world returns to its state, and each client that can always continue
+// has moved.
 func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 	t.Helper()
 	sys := sim.NewSystem(b)
@@ -103,7 +102,7 @@ func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 	}
 }
 
-// TestCyclesUnknown has nothing said of cycles where not everything was visited for certain.
+// TestCyclesUnknown: a search that is incomplete or approximate says nothing about cycles.
 func TestCyclesUnknown(t *testing.T) {
 	hold := []scenario.Operation{call(lock.Acquire, 0)}
 	b := unbounded(mutant.Named("wait-forever"), hold, []scenario.Operation{call(lock.Wait, 1)})

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // tuple is a state: the number of the shared part and one for each client.
 type tuple [lock.MaxClients + 1]uint32
 
-// exact keeps states whole: their parts by number, clients of one workload in the order of their
-// numbers.
+// exact stores whole states as the numbers of their parts. The parts of clients of one workload are in ascending
+// order.
 type exact struct {
 	plan   *plan
 	stride int
@@ -66,11 +66,11 @@ func (e *exact) add(t tuple) bool {
 	return true
 }
 
-// canonical is a state as it is kept.
+// canonical is the stored form of a state.
 func (e *exact) canonical(state []uint32) (t tuple) {
 	copy(t[:], state)
 	for c := 2; c < e.stride; c++ {
-		for at, d := c, c-1; d > 0; d-- { // those of one workload need not be neighbours
+		for at, d := c, c-1; d > 0; d-- { // clients of one workload need not be neighbours
 			if e.class[d] == e.class[at] && t[d] > t[at] {
 				t[d], t[at] = t[at], t[d]
 				at = d
@@ -83,7 +83,7 @@ func (e *exact) canonical(state []uint32) (t tuple) {
 	return t
 }
 
-// hashTuple says where to look.
+// hashTuple selects a state's place.
 func hashTuple(t []uint32) (h uint64) {
 	for _, n := range t {
 		h = states.Mix(h ^ uint64(n))
@@ -91,7 +91,7 @@ func hashTuple(t []uint32) (h uint64) {
 	return h
 }
 
-// put adds what is not there yet, and reports whether it was not.
+// put adds a state, and reports whether it is new.
 func (s *exactShard) put(h uint64, t []uint32) bool {
 	n := uint64(len(s.slots) / len(t))
 	for at := h % n; ; at = (at + 1) % n {

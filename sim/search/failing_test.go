@@ -9,12 +9,12 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// failing is a file of which one read or seek fails, or one comes to nothing.
+// failing is a file with one failing read or seek.
 type failing struct {
 	io.ReadSeeker
 	left  int // calls until it fails
@@ -41,8 +41,8 @@ func (f *failing) Seek(offset int64, whence int) (int64, error) {
 	return f.ReadSeeker.Seek(offset, whence)
 }
 
-// TestFailingReads: whichever read or seek of a checkpoint fails, resuming does. That a disk fails at its first bytes is
-// not told from another file.
+// TestFailingReads: if any read or seek of a checkpoint fails, resuming fails. A failure at the first bytes looks
+// like a file of another kind.
 func TestFailingReads(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	good := written(t, b, Options{})
@@ -66,8 +66,8 @@ func TestFailingReads(t *testing.T) {
 	}
 }
 
-// TestDamagedAnywhere: a checkpoint whose digest is right, and of which any byte is another, is refused, or goes on: nothing
-// panics, and numbers that lead nowhere are told.
+// TestDamagedAnywhere changes one byte of a checkpoint and makes its digest right. The file is refused or can be
+// resumed; nothing panics, and numbers out of range are reported.
 func TestDamagedAnywhere(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	for _, o := range []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}} {
@@ -89,7 +89,7 @@ func TestDamagedAnywhere(t *testing.T) {
 	}
 }
 
-// TestStorageNames: what is written for a way of storage is read as it, and nothing else is.
+// TestStorageNames: each kind of storage reads back from its text; other texts are refused.
 func TestStorageNames(t *testing.T) {
 	for _, s := range []Storage{Fingerprints, Exact, Bits} {
 		text, err := s.MarshalText()
@@ -104,7 +104,7 @@ func TestStorageNames(t *testing.T) {
 	}
 }
 
-// TestSizes: the sizes that are told, and that the bound of memory goes by, are those of what is kept.
+// TestSizes: the reported sizes, which the memory bound uses, are those of the stored data.
 func TestSizes(t *testing.T) {
 	f := newFingerprints()
 	defer f.free()
@@ -166,7 +166,7 @@ func memoSizes(t *testing.T) {
 	}
 }
 
-// TestWeigh: what a worker takes is the sum of its tables.
+// TestWeigh: a worker's size is the sum of its tables.
 func TestWeigh(t *testing.T) {
 	for _, storage := range []Storage{Fingerprints, Exact} {
 		s := newSearch(context.Background(), hasty(), Options{Workers: 1, Storage: storage})
@@ -192,8 +192,7 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestPauses: a search stands still when it is time for a checkpoint, or to be told of, and only then; and is halted by
-// what ends it.
+// TestPauses: a search pauses only for a checkpoint or for Progress, and stops for whatever ends it.
 func TestPauses(t *testing.T) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,9 +7,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// fairCycle looks for a weakly fair cycle among the states themselves: a client that can go on in all of
-// its states does so in one of them. Faults need not happen, but their consequences do:
-// a dead connection is noticed, and time passes.
+// fairCycle looks for a weakly fair cycle among the states: a client that can continue in all of its states moves in
+// one of them. Faults need not happen, but their consequences do: the broker notices dead connections, and time
+// passes.
 func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle) {
 	g, ok := newStateGraph(ctx, p, memory)
 	if !ok {
@@ -30,8 +30,8 @@ func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle)
 	return NoCycles, nil
 }
 
-// fairnessSet is a set of those who have to be let go on: bit c for client c, 0 for the passing of time, and
-// bit 16+c for the detection of c's dead connection.
+// fairnessSet is a set of actors that a fair schedule must let act. Bit c is client c, bit 0 the passing of time, and
+// bit 16+c the detection of client c's dead connection.
 type fairnessSet uint32
 
 func turn(a scenario.Action) fairnessSet {
@@ -49,7 +49,7 @@ type fairness struct {
 	*stateGraph
 	of   []uint32
 	fair []bool
-	can  []fairnessSet // who can go on, by state of a component with a cycle
+	can  []fairnessSet // actors that can act, by state of a component with a cycle
 }
 
 // judge finds the components with a fair cycle. One that goes along all edges of a component is as fair
@@ -76,7 +76,7 @@ func (f *fairness) judge(cyclic []bool) {
 	}
 }
 
-// goOn are those who can go on in a state, and those who can without leaving its component.
+// goOn are the actors that can act in a state, and those that can act without leaving its component.
 func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	for i, m := range f.moves(n) {
 		can |= turn(m.action)
@@ -87,7 +87,7 @@ func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	return can, within
 }
 
-// path is how a state was first come to.
+// path is how a state was first reached.
 func (f *fairness) path(n uint32) []scenario.Action {
 	var back []scenario.Action
 	for n != 0 {
@@ -99,8 +99,8 @@ func (f *fairness) path(n uint32) []scenario.Action {
 	return back
 }
 
-// around is a way from a state back to itself, within its component, on which everybody goes on, or
-// comes by a state in which they can't.
+// around is a path from a state back to itself within its component. Along it each actor acts, or reaches a state in
+// which it cannot.
 func (f *fairness) around(from uint32) []scenario.Action {
 	var way []scenario.Action
 	at, left := from, f.can[from]

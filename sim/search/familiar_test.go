@@ -4,12 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/internal/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestUnfamiliar: where the initial state is written otherwise than in the checkpoint that was read, a search is not gone
-// on with, whichever part of the state that is.
+// TestUnfamiliar: a search is not resumed if the program encodes any part of the initial state differently from the
+// checkpoint.
 func TestUnfamiliar(t *testing.T) {
 	for name, change := range map[string]func(*search){
 		"nothing":    func(*search) {},

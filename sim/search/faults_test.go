@@ -12,10 +12,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestNothingLeftOut: what happens in the middle of a connection depends on when it does: no state is left out before it
-// has happened. So does everything where clients share a connection, where time passes, and where there are two locks: there
-// nothing is left out at all, whatever reductions are asked for. No two clients are alike where they could be taken for one
-// another.
+// TestNothingLeftOut: a fault in the middle of a connection depends on its moment, so no state is left out before it.
+// With a shared connection, passing time or two locks, nothing is left out, whatever reductions are requested.
+// Symmetry never merges clients that differ.
 func TestNothingLeftOut(t *testing.T) {
 	one := func(op lock.Op) scenario.Client {
 		return scenario.Client{Ops: []scenario.Operation{{Op: op, Arg: 1}}}
@@ -32,7 +31,7 @@ func TestNothingLeftOut(t *testing.T) {
 		},
 		"one connection, only looking": func(b *sim.Bounds) {
 			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
-			b.Properties = 1 << property.MutualExclusion // nothing to remember of a call: its first look concerns nobody
+			b.Properties = 1 << property.MutualExclusion // the monitor remembers nothing of a call, so its first look affects no other client
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {

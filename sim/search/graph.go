@@ -10,8 +10,8 @@ func (g *graph) nodes() int { return len(g.first) - 1 }
 
 func (g *graph) edges(n uint32) []uint32 { return g.to[g.first[n]:g.first[n+1]] }
 
-// components numbers the strongly connected components (Tarjan 1972, without recursion), and tells which
-// have a cycle: more than one node, or an edge from a node to itself.
+// components numbers the strongly connected components (Tarjan 1972, without recursion). cyclic marks those with a
+// cycle: more than one node, or a self-loop.
 func (g *graph) components() (of []uint32, cyclic []bool) {
 	n := g.nodes()
 	t := tarjan{graph: g, of: make([]uint32, n), low: make([]uint32, n)}

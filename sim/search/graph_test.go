@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestComponents compares components with what can be reached from where, on random graphs.
@@ -49,9 +49,8 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestPartsAndStates compares what the parts alone say of cycles with the states themselves: where the
-// parts show that there is none there is none, with every reduction. The states are as many as the
-// search finds without any.
+// TestPartsAndStates compares the cycles among parts with those among states, for every reduction. If the parts have
+// none, neither have the states. The number of states is that of an unreduced search.
 func TestPartsAndStates(t *testing.T) {
 	var all []sim.Bounds
 	for _, f := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {ChannelErrors: 1}, {Lost: 1, Late: true}, {Restarts: 1}} {
@@ -85,7 +84,7 @@ func TestPartsAndStates(t *testing.T) {
 	}
 }
 
-// TestStateGraphBounds has the states not be looked at with too little memory, or once nobody wants it.
+// TestStateGraphBounds: the state graph is given up with too little memory, or when its context ends.
 func TestStateGraphBounds(t *testing.T) {
 	p := newPlan(hasty(), Reductions{})
 	if c, _ := p.fairCycle(context.Background(), 1<<12); c != CyclesUnknown {

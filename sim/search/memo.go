@@ -3,11 +3,11 @@ package search
 import (
 	"math/bits"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// memoKey is what a client's moves depend on: the shared part and its own by number, exactly, and the
-// sum of the hashes of the others' views.
+// memoKey is the input of a client's moves: the numbers of the shared part and of its own, and the sum of the hashes
+// of the other clients' views.
 type memoKey struct{ own, rest uint64 }
 
 // entry is a place of a table: key and number side by side, so that both come from memory at once.

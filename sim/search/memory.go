@@ -6,8 +6,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// memory is about how many bytes the search takes: the states seen, those to be expanded, the parts, and
-// what the workers have worked out.
+// memory is about the number of bytes in use: seen states, queue, parts, and the workers' memo tables.
 func (s *search) memory() int64 {
 	n := s.seen.size() + s.shared.Size() + s.clients.Size() + s.queueBytes.Load()
 	for _, w := range s.workers {
@@ -16,8 +15,8 @@ func (s *search) memory() int64 {
 	return n
 }
 
-// exhausted reports whether the memory allowed is used up, or would be by the next growth of the set of
-// states; or parts have run out of numbers.
+// exhausted reports whether the memory bound is reached, or will be by the next growth of the set of states. It also
+// reports if the numbers of parts have run out.
 func (s *search) exhausted() bool {
 	if s.clients.Full() || s.shared.Full() {
 		return true

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // TestExhausted: a bound of memory is exceeded by one byte.
@@ -32,7 +32,7 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
-// TestQueueCounted: what blocks of a queue take is counted while they are kept, and the most that they took.
+// TestQueueCounted: the queue's size counts its blocks while they are kept, and its peak is recorded.
 func TestQueueCounted(t *testing.T) {
 	s := &search{}
 	for _, room := range []int{10, 30} {

@@ -9,24 +9,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // move is one action in one situation, and what it leads to.
 type move struct {
-	action      scenario.Action // Client is set by whoever takes it
+	action      scenario.Action // the caller sets Client
 	shared      uint32          // the parts that follow
 	client      uint32
-	effect      uint32 // what it does to others, if it reaches them
+	effect      uint32 // its effect on the other clients, if it reaches them
 	found       property.Set
 	op          lock.Op
 	visible     bool   // to others
 	unwitnessed bool   // its operation is over, in an execution that is not its own witness
-	delta       uint64 // of the sum that a fingerprint is made of, where others are left as they are
-	reaches     bool   // it may change what the monitor remembers of others
+	delta       uint64 // change of the fingerprint's sum, if the other clients stay unchanged
+	reaches     bool   // it may change the monitor's state of other clients
 }
 
-// worker visits states. What it has worked out it keeps for itself; parts it shares with others.
+// worker visits states. Its memo tables are its own; workers share the parts.
 type worker struct {
 	*plan
 	sys     *sim.System
@@ -35,8 +35,8 @@ type worker struct {
 	known   map[uint64][]uint32 // the lists of one shared part and one client's
 	moves   []move              // by id
 	effects map[sim.Effect]uint32
-	other   other // what an effect does to another client's part
-	done    memo  // what a final state is judged from -> what it violates, by its place in finals
+	other   other // an effect's result for another client's part
+	done    memo  // the input of a final state's judgement -> its violations, as an index of finals
 	finals  []property.Set
 	buf     []byte // scratch
 	load    [][]byte
@@ -44,7 +44,7 @@ type worker struct {
 	cover   Coverage
 	moved   [8]uint32
 	visible visibleStates // where nothing is hashed
-	carried links         // what clients became where nothing is looked up
+	carried links         // links of client parts, without the memo table
 	recent  *recent       // nil where states with one fingerprint are not taken for one
 	bytes   atomic.Int64  // that all this takes
 }
@@ -60,7 +60,7 @@ type plan struct {
 	shared     *states.Table
 	clients    *states.Table
 	alone      bool          // moves depend on views only
-	memoryless bool          // no client's part changes by what others do, but for its queues
+	memoryless bool          // an action changes other clients' parts only by their queues
 	global     bool          // things happen that are no client's doing
 	views      *states.Views // nil where views are hashed
 	timed      atomic.Bool   // time matters after all, so that moves depend on more than views
@@ -155,7 +155,7 @@ func finish(sum uint64) uint64 { return states.Mix(sum) | 1 }
 // fingerprintBits is how many bits of a fingerprint tell states apart.
 const fingerprintBits = 63
 
-// rest is what a client's moves depend on beside its own part and the shared one: the others' views.
+// rest is the third input of a client's moves, next to its own part and the shared one: the other clients' views.
 func (w *worker) rest(t []uint32, c int) uint64 {
 	if w.views != nil {
 		return w.exactRest(t, c)
@@ -186,8 +186,8 @@ func (w *worker) lookUp(t []uint32, c int) span {
 	return w.lists[at]
 }
 
-// list numbers the moves just worked out. What a client can do depends on the others much more seldom
-// than it may: a list that there is already is kept once, and few lists stay in the cache.
+// list numbers the moves just computed. A client's moves depend on the other clients much less often than they might.
+// Equal lists are stored once, and the few lists stay in the cache.
 func (w *worker) list(own uint64, l span) uint32 {
 	for _, id := range w.known[own] {
 		if o := w.lists[id]; slices.Equal(w.moves[o.from:o.to], w.moves[l.from:l.to]) {
@@ -257,7 +257,7 @@ func (w *worker) disturbs(t []uint32, c int) bool {
 	return false
 }
 
-// note remembers what the action just taken, of client c, did to the others.
+// note records the effect of client c's last action on the other clients.
 func (w *worker) note(t []uint32, c int, id uint32) {
 	for d := 1; d < w.stride; d++ {
 		if d != c {
@@ -279,7 +279,7 @@ func (w *worker) apply(to, t []uint32, c int, m *move) bool {
 	return spared
 }
 
-// spares reports whether an effect is known to leave the clients other than c as they are.
+// spares reports whether an effect is known to leave all clients but c unchanged.
 func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	set := w.other.inert[effect]
 	for d := 1; d < len(t); d++ {
@@ -290,7 +290,7 @@ func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	return true
 }
 
-// reach is what a move makes of the clients other than c.
+// reach applies a move's effect to all clients but c.
 func (w *worker) reach(to, t []uint32, c int, m *move) {
 	for d := 1; d < w.stride; d++ {
 		if d == c {

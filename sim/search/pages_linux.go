@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// newSlots is memory that is used at random: in huge pages, where the system has them, every access
-// saves a walk through the page table. It does not count as the garbage collector's.
+// newSlots allocates memory for random access. Huge pages, if the system has them, save a page table walk for each
+// access. The memory is outside of the garbage collector's.
 func newSlots(n int) []uint64 {
 	mem, err := syscall.Mmap(-1, 0, n*8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -22,9 +22,9 @@ func freeSlots(s []uint64) {
 	_ = syscall.Munmap(bytesOf(s))
 }
 
-// dropSlots gives back what a part of it takes, before the whole is freed.
+// dropSlots returns the pages of a slice to the system before the whole is freed.
 func dropSlots(s []uint64) {
-	_ = syscall.Madvise(bytesOf(s), syscall.MADV_DONTNEED) // otherwise it stays until then
+	_ = syscall.Madvise(bytesOf(s), syscall.MADV_DONTNEED) // if it fails, the pages stay until then
 }
 
 func bytesOf(s []uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*8) }

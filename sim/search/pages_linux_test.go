@@ -2,7 +2,7 @@ package search
 
 import "testing"
 
-// TestDroppedMemoryIsEmpty: what is given back is empty when it is looked at again.
+// TestDroppedMemoryIsEmpty: dropped memory reads as zeros.
 func TestDroppedMemoryIsEmpty(t *testing.T) {
 	s := newSlots(1 << 12)
 	defer freeSlots(s)

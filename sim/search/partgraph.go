@@ -4,13 +4,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// links are what parts of clients were seen to become: one part in the high half, the next in the low.
+// links are the observed successors of clients' parts: one part in the high half, its successor in the low.
 type links map[uint64]struct{}
 
 func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{} }
 
-// note adds what an action that was carried out in the world has made of the clients. Where it left its
-// own client as it was, or all where it was the broker's, that is a link to itself.
+// note records an action's changes of the clients. If the acting client's part stays the same, or the broker's action
+// changes no client, that is a link of a part to itself.
 func (l links) note(a scenario.Action, t, to []uint32) {
 	if spends(a.Kind) {
 		return
@@ -61,14 +61,12 @@ func (s *search) links() links {
 	return l
 }
 
-// acyclic reports whether the parts alone show that there is no cycle among the states.
+// acyclic reports whether the links of parts alone exclude a cycle among the states.
 //
-// Along a cycle of states, whatever its length, each client's part goes round as well: from one part to
-// the next by a link, or staying what it is. (Where clients of one workload are taken for each other, a
-// cycle may come back to the first state with clients in other places; going round it as often as it
-// takes brings each to its own.) So if the links have no cycle, all parts stay the same along it. But
-// then whoever makes a move there has a link to itself, which is a cycle too. Faults that are used up
-// are left out: what is left of them is part of a state and only ever decreases.
+// Along a cycle of states each client's part follows links in a cycle, or stays the same. With symmetry a cycle may return
+// with clients permuted; repeating it restores their places. If the links have no cycle, all parts stay the same. But then
+// the client that moves has a link to itself, which is a cycle, too. Faults that are used up have no links: the number left
+// is part of a state and only decreases.
 func (l links) acyclic() bool {
 	_, cyclic := l.graph().components()
 	for _, c := range cyclic {

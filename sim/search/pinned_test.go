@@ -9,19 +9,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/pinned"
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
-// TestPinned holds against a file what searches of small random configurations come to: numbers, levels, counterexamples,
-// cycles and coverage, with every way to remember states and to leave some out, interrupted and gone on with, and walks.
+// TestPinned compares searches of small random configurations with a file: numbers, levels, counterexamples, cycles
+// and coverage. It covers each storage and reduction, resumed searches, and walks.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(20) {
@@ -69,7 +69,7 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt", *rewrite)
 }
 
-// tellStates is how a search for counterexamples comes to each state.
+// tellStates prints how a search for counterexamples reaches each state.
 func tellStates(s *pinned.Seen, b sim.Bounds, red Reductions, want property.Set) {
 	c := newCounterexampleSearch(b, red, want, func([]scenario.Action) bool { return false }, false)
 	c.most = 3000
@@ -164,8 +164,8 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 	return b
 }
 
-// someOwn are properties of a user's own: some that are violated sooner or later, one that is not, and one that asks for
-// what a state does not have.
+// someOwn are custom properties: some are violated sooner or later, one never is, and one reads something that a
+// state does not have.
 func someOwn() own.List {
 	believers := func(v own.View) (n int) {
 		for _, c := range v.Clients {

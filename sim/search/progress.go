@@ -5,7 +5,7 @@ import "time"
 // TellEvery is how often Progress is called.
 const TellEvery = time.Second
 
-// tell says how far the search is, if somebody wants to know and it is time or the end.
+// tell calls Progress at its interval and at the end.
 func (s *search) tell(end bool) {
 	if s.opts.Progress == nil || !end && !s.telling() {
 		return

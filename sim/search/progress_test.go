@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProgress has whoever wants to know told at the end, if not before.
+// TestProgress: Progress is called at the end at the latest.
 func TestProgress(t *testing.T) {
 	var last Stats
 	r := Run(context.Background(), standard(2, 1, 0, 1, 0), Options{Progress: func(s *Stats) { last = *s }})

@@ -6,12 +6,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Reductions leave out executions that differ from others in nothing that is judged.
+// Reductions leave out executions that are equivalent to others in every judged respect.
 type Reductions struct {
 	// Symmetry takes states for one in which clients of one workload have changed places. Those that share
 	// a connection have a channel each, and never are alike.
 	Symmetry bool
-	// Order has a client that only looks at what nobody can change any more go on before anybody else.
+	// Order lets a client go first if its command only reads state that no client can change any more.
 	Order bool
 	// Local has a client go on at once with commands that touch no queue, and choose at once.
 	Local bool
@@ -20,9 +20,9 @@ type Reductions struct {
 // AllReductions is every reduction.
 var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 
-// For are the reductions that bounds permit, of those that are asked for. A fault in the middle of a connection can tell
-// apart what is otherwise alike, as it depends on when it happens: Order and Local begin where no such fault is left.
-// Users' own properties tell clients apart, and whatever state is left out.
+// For returns the requested reductions that the bounds permit. A fault in the middle of a connection depends on its
+// moment, so Order and Local begin once no such fault is left. Custom properties can distinguish clients and states,
+// so they permit no reduction.
 func (r Reductions) For(b *sim.Bounds) Reductions {
 	if b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
@@ -33,14 +33,14 @@ func (r Reductions) For(b *sim.Bounds) Reductions {
 	return r
 }
 
-// slow has a plan look nothing up, if it must: where time turns out to matter though no option says so.
+// slow turns the memo tables off, if it must: when time turns out to matter although no option says so.
 func (p *plan) slow(must bool) {
 	if must {
 		p.alone, p.red.Order, p.red.Local = false, false, false
 	}
 }
 
-// duplicate reports whether a client's moves come to the same as those of one before it.
+// duplicate reports whether a client's moves are equivalent to those of an earlier client.
 func (w *worker) duplicate(t []uint32, c int) bool {
 	for d := 1; d < c; d++ {
 		if t[d] == t[c] && w.class[d] == w.class[c] {
@@ -50,7 +50,7 @@ func (w *worker) duplicate(t []uint32, c int) bool {
 	return false
 }
 
-// choosing is a client that chooses next, where that may go before everything else, or 0.
+// choosing is a client whose random choice may go before all other actions; 0 is none.
 func (w *worker) choosing(t []uint32) int {
 	if !w.red.Local || !w.shared.At(t[0]).Undisturbed {
 		return 0
@@ -63,10 +63,10 @@ func (w *worker) choosing(t []uint32) int {
 	return 0
 }
 
-// maxSettling bounds how many steps are taken at once: who goes on for ever by itself must be seen to.
+// maxSettling bounds the ample steps in a row: the search must notice a client that goes on forever.
 const maxSettling = 64
 
-// ample has clients go on with what concerns nobody else, and reports whether there was any.
+// ample takes steps that affect no other client, and reports whether there were any.
 func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	if !w.red.Local && !w.red.Order {
 		return false
@@ -86,8 +86,9 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	return true
 }
 
-// unnoticed is a client's next command that nobody else can notice or change the answer to. As long as something may
-// befall its client between two commands, other than its crash, there is none: then it matters what it has done before.
+// unnoticed is a client's next command that no other client can notice, and whose reply no other client can change.
+// There is none while a fault other than a crash may happen to its client between two commands: then its progress
+// matters.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
 	if !w.shared.At(t[0]).Undisturbed {
 		return 0, nil
@@ -107,7 +108,7 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 	return 0, nil
 }
 
-// written are the queues that somebody may write from now on, and those that two may.
+// written are the queues that a client may write from now on, and those that two may.
 func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	for c := 1; c < w.stride; c++ {
 		writes := w.foot(t, c).Writes

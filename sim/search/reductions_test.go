@@ -19,10 +19,9 @@ import (
 
 var configurations = flag.Int("configurations", 120, "on how many random configurations the reductions are compared")
 
-// TestReductions: on random small configurations of the reference and of mutants, the search finds what
-// a plain one finds that has no parts, looks nothing up, hashes nothing and reduces nothing; and each
-// reduction leaves out no violation, no way in which an operation can end, and no set of slots that can
-// be left.
+// TestReductions compares the search with a plain one on random small configurations of the reference locks and of
+// mutants. The plain search has no parts, memo tables, hashes or reductions. No reduction may miss a violation, a way
+// in which an operation can end, or a final set of slots.
 func TestReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compared, violated, saved := 0, 0, map[Reductions]int64{}
@@ -179,7 +178,7 @@ func drawClient(r *rand.Rand, k lock.Kind) (c scenario.Client) {
 	return c
 }
 
-// TestOwnUnreduced: a search for users' own properties, be it one, leaves nothing out.
+// TestOwnUnreduced: a search for a custom property uses no reduction.
 func TestOwnUnreduced(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	if got := AllReductions.For(&b); got != AllReductions {

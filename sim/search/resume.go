@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search: give the file that was written by one")
@@ -41,7 +41,7 @@ func (s *search) decode(d *states.Decoder) error {
 	return s.familiar()
 }
 
-// sameAs reports an error if the checkpoint is not this search's. What turned out on the way is taken over.
+// sameAs reports an error if the checkpoint belongs to another search. It takes over whether memo tables are in use.
 func (s *search) sameAs(d *states.Decoder) error {
 	if err := states.CheckVersion(d, checkpointVersion); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/own"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.
@@ -42,8 +42,8 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestResumeOwn: a search for users' own properties that is gone on with knows when it saw them violated before, and is
-// another's that has others.
+// TestResumeOwn: a resumed search for custom properties keeps the levels of earlier violations. A checkpoint of other
+// custom properties is refused.
 func TestResumeOwn(t *testing.T) {
 	b := hasty()
 	b.Own = own.List{{Name: "nobody-believes", Look: func(v own.View) (bool, string) { return v.Clients[0].Believes > 0, "" }}}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/internal/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // TestDamagedState: every part of a state must be there, and be one of a client with its workload.

@@ -9,38 +9,36 @@ import (
 
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // Options say how to search.
 type Options struct {
 	Reductions Reductions
-	// Workers is how many search at once; 0 is one for each processor. What is found does not depend
-	// on it.
+	// Workers is the number of parallel workers; 0 is one for each processor. The result does not depend on it.
 	Workers int
 	// Storage is how the states seen are remembered.
 	Storage Storage
-	// Array is the size of the array of Bits, in bytes, and Hashes how many bits a state has in it. 0 is
-	// the default.
+	// Array is the size of the array of Bits, in bytes, and Hashes the number of bits for each state. 0 is the
+	// default.
 	Array  int64
 	Hashes int
-	// Depth ends the search after so many levels; 0 is no bound.
+	// Depth bounds the number of levels; 0 is no bound.
 	Depth int
-	// Memory ends the search when about so many bytes are in use, by the states seen and those to be
-	// expanded, by parts and by look-up tables; 0 is no bound.
+	// Memory is the bound of bytes in use by seen states, queue, parts and memo tables; 0 is no bound.
 	Memory int64
 	// First ends the search at the first level that has a violation.
 	First bool
-	// Checkpoint is the file in which the search is left when it ends before everything was visited, and
-	// after every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same
-	// bounds, reductions and storage; Workers, Depth, Memory and First may differ.
+	// Checkpoint is the file to which the search is saved if it ends early; if Every is not 0, also at that interval.
+	// Resume is a checkpoint of the same bounds, reductions and storage to continue from; Workers, Depth, Memory and
+	// First may differ.
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
 
-	unmemoised bool // look nothing up, and reduce nothing that time could tell apart
+	unmemoised bool // without memo tables, and without reductions that time could invalidate
 }
 
 // Stats are the numbers of a search.
@@ -51,7 +49,7 @@ type Stats struct {
 	Depth       int   // levels finished
 	Queue       int64 // states seen that were not expanded
 	Widest      int64
-	Final       int64 // states in which nothing can happen any more
+	Final       int64 // states without further actions
 	Unwitnessed int64 // operations ended in executions that are not their own witness
 	Parts       [2]int
 	TableBytes  int64 // for the states seen
@@ -73,11 +71,11 @@ const (
 	Interrupted
 	Refused   // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
 	AtHolders // of Run: more clients hold something at once than a world has room for
-	AtSlots   // of Run: everything was visited but what makes more slots at once than the bound of them
+	AtSlots   // of anynumber.Run: everything was visited except steps beyond the bound of slots
 	Unsound   // of Run: something that it relies on does not hold, see Result.Err
 )
 
-// Result is what a search came to.
+// Result is the result of a search.
 type Result struct {
 	Stats
 	Stop      Stop
@@ -86,7 +84,7 @@ type Result struct {
 	Certainty Certainty
 	// Reductions are those that were used: what the bounds permit of those that were asked for.
 	Reductions Reductions
-	// Cycles is what is known of executions without an end, and Livelock a fair one.
+	// Cycles says whether executions can go on forever, and Livelock is a fair one.
 	Cycles   Cycles
 	Livelock *FairCycle
 	// Err is why a checkpoint could not be read, or the last one not be written.
@@ -111,8 +109,8 @@ type search struct {
 	out     [][]uint32 // blocks of the next level
 	res     Result
 	workers []*worker
-	linked  links   // what parts were seen to become before the search was resumed
-	earlier float64 // what look-ups may have missed before the search was resumed
+	linked  links   // links observed before the search was resumed
+	earlier float64 // probability that memo tables missed a state before the search was resumed
 
 	queueBytes atomic.Int64 // that blocks take, and the most they took
 	queueMost  atomic.Int64
@@ -135,7 +133,7 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 		s.step()
 		if s.timed.Load() {
 			s.seen.free()
-			opts.unmemoised, opts.Resume = true, "" // what was looked up until now can't be relied on
+			opts.unmemoised, opts.Resume = true, "" // the memo tables so far are not reliable
 			return Run(ctx, b, opts)
 		}
 		s.tell(false)
@@ -241,8 +239,7 @@ func (s *search) expand(w *worker) {
 	b.close()
 }
 
-// check ends the search when memory runs out, or nobody wants it any more, and has it stand still for a
-// checkpoint.
+// check stops the search if memory runs out or its context ends, and pauses it for a checkpoint.
 func (s *search) check() {
 	if s.ctx.Err() != nil {
 		s.halt(Interrupted)
@@ -257,7 +254,7 @@ func (s *search) check() {
 
 func (s *search) finish() *Result {
 	r := &s.res
-	if s.queued > 0 { // otherwise everything was visited, whatever else was reached with it
+	if s.queued > 0 { // otherwise everything was visited, even if a bound was reached with it
 		r.Stop = Stop(s.stop.Load())
 	}
 	s.tell(true)

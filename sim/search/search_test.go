@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// standard is the configuration that searches are compared on: clients that acquire and release so many
-// times, administrators that remove a slot and add one.
+// standard is the configuration of comparisons: clients that acquire and release in some rounds, and administrators
+// that remove a slot and add one.
 func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 	b := sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(),

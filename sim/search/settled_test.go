@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// impatient waits with two looks at the holder where one is permitted, and then looks at the slot. Which
-// look it is at, the machine has in Top.
+// impatient polls the holder twice in a wait that may poll once, and then looks at the slot. Top is the number of its
+// poll.
 type impatient struct{ *amqplock.Protocol }
 
 func (w impatient) Next(m *amqplock.Machine) amqp.Command {
@@ -31,8 +31,8 @@ func (w impatient) Apply(m *amqplock.Machine, r amqp.Reply) {
 	}
 }
 
-// TestViolationOnTheWay: a command that only looks at what nobody changes goes on before anybody else.
-// What it violates is found all the same, also where nothing that comes after it shows it.
+// TestViolationOnTheWay: a command that only reads unchangeable state goes first. Its violations are found, even if
+// no later state shows them.
 func TestViolationOnTheWay(t *testing.T) {
 	target := *amqplock.References[0]
 	target.Design = amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return impatient{p} }}

@@ -38,8 +38,8 @@ var (
 	admin = []scenario.Operation{op(lock.Remove, 1), op(lock.Add, 1)}
 )
 
-// smalls have everything that can happen in one of them: every fault, every operation, options that bring
-// time, chance, one connection for all, and two locks.
+// smalls together have every fault, every operation, and options with time, chance, a shared connection and two
+// locks.
 var smalls = []small{
 	{"two users", "semaphore", 1, nil, [][]scenario.Operation{user, user}},
 	{"a crash, seen late", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Late = 1, true }, [][]scenario.Operation{user, taker}},
@@ -119,10 +119,9 @@ func (r *small) bounds(t *testing.T) sim.Bounds {
 	return b
 }
 
-// TestSmallConfigurations holds what visiting every execution of small configurations comes to against a file: the
-// numbers of states and of all else, what is found and at which level, and how executions that violate
-// something go. A search that silently visits fewer, or a world in which something cannot happen any
-// more, changes a line. -rewrite takes the numbers as they are.
+// TestSmallConfigurations compares complete searches of small configurations with a file: the numbers of states, the
+// violations with their levels, and the counterexamples. A search that misses states, or a world that has lost an
+// action, changes a line. -rewrite renews the file.
 func TestSmallConfigurations(t *testing.T) {
 	const path = "testdata/small.txt"
 	var out strings.Builder

@@ -25,9 +25,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The search is compared with Spin on testdata/promela/semaphore.pml. Every figure is a process's own,
-// measured alike: what it took from start to end, and the most memory that the system ever gave it.
-// Translating and compiling Spin's verifier is not counted.
+// The search is compared with Spin on testdata/promela/semaphore.pml. Each figure is measured alike for a whole
+// process: its time from start to end, and its peak memory. Translating and compiling Spin's verifier is not counted.
 
 var (
 	spinBench = flag.Bool("spin", false, "compare with Spin at length")
@@ -97,7 +96,7 @@ func compare(t *testing.T, r room) {
 	}
 	runs := []run{
 		same,
-		// Where a variable is not read any more, Spin forgets it: fewer states, told apart by nothing.
+		// Spin forgets a variable that is not read again: fewer states, with no loss.
 		spin(t, "Spin, unreduced", r, same.states, "-DNOREDUCE"),
 		spin(t, "Spin, partial order reduction", r, same.states),
 		spin(t, "Spin, unreduced, COLLAPSE", r, same.states, "-DNOREDUCE", "-DCOLLAPSE"),
@@ -215,7 +214,7 @@ type errand struct {
 
 const errandVariable = "LOCKPROOF_SEARCH"
 
-// ours has a process of its own search a room, on so many cores.
+// ours lets a separate process search a room, on a number of cores.
 func ours(t *testing.T, name string, r room, cores int, red Reductions) run {
 	t.Helper()
 	x := run{name: name}

@@ -7,18 +7,18 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// stateGraph is every state and every move, with nothing reduced: who makes a move matters for fairness,
-// and who waits for whom does. It is made only where there may be a cycle.
+// stateGraph is the unreduced graph of states and moves: fairness depends on the acting client, and on which client
+// waits for which. It is built only if a cycle is possible.
 type stateGraph struct {
 	*worker
 	graph
 	states []uint32 // stride by stride, breadth first
-	parent []uint32 // the state by which each was come to first
+	parent []uint32 // the state from which each was first reached
 	index  []uint32 // a table from states to their numbers plus 1, at most half full
 	steps  []taken  // scratch
 }
 
-// taken is a move from a state: who does what, and the state after it.
+// taken is a move from a state: its action and its successor.
 type taken struct {
 	action scenario.Action
 	to     tuple
@@ -43,7 +43,7 @@ func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, boo
 
 func (g *stateGraph) count() int { return len(g.states) / g.stride }
 
-// size is about the memory that it takes, and will take to be searched for components.
+// size is about the memory of the graph, and of a search for its components.
 func (g *stateGraph) size() int64 {
 	return int64(4*(cap(g.states)+cap(g.parent)+cap(g.index)+cap(g.to))+8*cap(g.first)) + int64(40*g.count())
 }

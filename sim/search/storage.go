@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Storage says how the states that were seen are remembered.
+// Storage is the way in which seen states are stored.
 type Storage uint8
 
 // The ways.
 const (
 	// Fingerprints keeps 64 bits of each state. States with the same fingerprint are taken for one.
 	Fingerprints Storage = iota
-	// Exact keeps every state whole, and looks nothing up by a hash alone: nothing is missed.
+	// Exact stores whole states and compares more than hashes: nothing is missed.
 	Exact
 	// Bits keeps a few bits of each state in one array of fixed size, as Spin does with -DBITSTATE: for
 	// spaces beyond memory. States are missed, the more the fuller the array is.
@@ -38,7 +38,7 @@ func (s *Storage) UnmarshalText(text []byte) error {
 	return fmt.Errorf("storage %q: expected one of %q", text, storageNames)
 }
 
-// What Options leave out of Bits.
+// The defaults of Bits.
 const (
 	DefaultArray  = 64 << 20
 	DefaultHashes = 3
@@ -55,11 +55,11 @@ func newVisited(p *plan, o *Options) visited {
 	return newFingerprints()
 }
 
-// Certainty says how likely it is that a state was missed of those that the search came to.
+// Certainty is how likely the search has missed a state.
 type Certainty struct {
 	Storage Storage
-	// Missed is an upper bound of the probability that any state at all was missed, for a hash as good
-	// as random: 0 for Exact, 1 for Bits, which is meant to miss some.
+	// Missed is an upper bound of the probability that any state was missed, for an ideal hash: 0 for Exact, 1 for
+	// Bits, which trades misses for memory.
 	Missed float64
 	// Coverage is the estimated share of the reached states that were recognised as new, judging by how full the array is
 	// at the end. States behind missed ones are not counted. It is 1 for all but Bits.
@@ -90,8 +90,8 @@ func (s *search) certainty() Certainty {
 	return c
 }
 
-// lookups bounds the probability that two situations of a client were taken for one because the sums of
-// the others' views were alike.
+// lookups bounds the probability that two inputs of a memo table were confused because the sums of the other clients'
+// views were equal.
 func (s *search) lookups() float64 {
 	p := s.earlier
 	for _, w := range s.workers {
@@ -100,8 +100,8 @@ func (s *search) lookups() float64 {
 	return p
 }
 
-// birthday bounds the probability that any two of n random numbers of so many bits are equal: the
-// number of pairs by the probability of one.
+// birthday bounds the probability that two of n random numbers of the given size in bits are equal: the number of
+// pairs times the probability of one.
 func birthday(n int64, bits int) float64 {
 	return math.Ldexp(float64(n)*float64(max(0, n-1))/2, -bits)
 }

@@ -85,7 +85,7 @@ func TestBirthday(t *testing.T) {
 	}
 }
 
-// TestCanonical has clients of one workload in one order, wherever they are among the others.
+// TestCanonical: clients of one workload are sorted, wherever they stand among other clients.
 func TestCanonical(t *testing.T) {
 	op := scenario.Client{Ops: standard(1, 1, 0, 1, 0).Clients[0].Ops}
 	b := standard(1, 1, 1, 1, 0)

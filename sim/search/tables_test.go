@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestMemo: what was added to a table is found in it with the number that it was added with, and nothing else is, also
-// when it has grown; and nothing that an effect does to a part is taken for what it does to another.
+// TestMemo: a table finds exactly the added keys, each with its number, also after it has grown. Results of different
+// effects on one part are kept apart.
 func TestMemo(t *testing.T) {
 	var m memo
 	var o other
@@ -53,8 +53,8 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// TestCanonicalPlainly: a state kept whole is the same in whatever order the parts of clients of one workload stand, and those of
-// others stay where they are.
+// TestCanonicalPlainly: the stored form of a state does not depend on the order of clients of one workload. The
+// places of other clients stay.
 func TestCanonicalPlainly(t *testing.T) {
 	e := &exact{stride: 6, class: []byte{0, 0, 1, 0, 1, 0}}
 	r := rand.New(rand.NewPCG(4, 4))

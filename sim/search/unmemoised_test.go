@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestUnmemoised has a target in which time turns out to matter on the way, so that nothing can be looked
-// up any more, be searched in pieces and be walked in as any other.
+// TestUnmemoised: time turns out to matter during a search. It then runs without memo tables; it can still be
+// resumed, and walks work as well.
 func TestUnmemoised(t *testing.T) {
 	pass := []scenario.Operation{call(lock.Acquire, 0), call(lock.Release, 0)}
 	b := sim.Bounds{

@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestUnnoticed: in every state, a command that the reductions take before all others leaves what is shared as it is, and
-// what others can do; and whatever another client does first, the command comes to the same. A probe that a queue keeps is
-// none of them.
+// TestUnnoticed: in every state, a command that the reductions take first changes neither the shared part nor the
+// moves of other clients. Its result is the same after any move of another client. A probe whose message a queue
+// keeps is never taken first.
 func TestUnnoticed(t *testing.T) {
 	for name, args := range map[string]amqp.Arguments{
 		"probes dropped":  {Has: amqp.HasMaxLength},
@@ -39,7 +39,7 @@ func TestUnnoticed(t *testing.T) {
 	}
 }
 
-// everywhere comes to every state, and reduces nothing.
+// everywhere visits every state without reductions.
 func everywhere(w *worker, come func(t []uint32)) {
 	queue := [][]uint32{w.initial()}
 	seen := map[uint64]bool{w.fingerprint(queue[0]): true}
@@ -77,7 +77,7 @@ func expectUnnoticed(t *testing.T, name string, w *worker, from []uint32, c int,
 			other := slices.Clone(from)
 			w.apply(other, from, d, &before[i])
 			again := w.of(other, c)[0]
-			again.action.Client = m.action.Client // whoever was asked first
+			again.action.Client = m.action.Client // the first client asked
 			if again.action != m.action || other[c] == from[c] && again.client != m.client {
 				t.Errorf("%s: in %v client %d's %v changes what client %d's %v comes to", name, from, d, before[i].action, c, m.action)
 			}

@@ -3,11 +3,10 @@ package search
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// view stands for what others may see of a client in the world at hand: a hash, or a number where
-// nothing may be taken for anything else.
+// view identifies the visible part of a client: a hash or, for exact storage, a number.
 func (w *worker) view(c int) uint64 {
 	view := w.sys.View(c, nil)
 	if w.views == nil {
@@ -16,7 +15,7 @@ func (w *worker) view(c int) uint64 {
 	return w.views.Number(view)
 }
 
-// visibleStates numbers what a client sees of the others: their views, in whatever order.
+// visibleStates numbers the unordered views of all other clients.
 type visibleStates map[[len(tuple{}) - 1]uint64]uint64
 
 // exactRest is [worker.rest] with nothing hashed.

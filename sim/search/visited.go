@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // visited is the set of states that were seen. It is safe for concurrent use.
@@ -14,7 +14,7 @@ type visited interface {
 	// insert adds states, by fingerprint and by parts, and marks those that are new.
 	insert(fps []uint64, states []uint32, fresh []bool)
 	size() int64    // bytes
-	growing() int64 // bytes more that it takes to grow, if that is about to happen
+	growing() int64 // bytes that its next growth adds, if that is near
 	count() int64
 	free() // it is not used any more
 	save(*states.Encoder)
@@ -69,7 +69,7 @@ func (f *fingerprints) add(fp uint64) bool {
 			if atomic.CompareAndSwapUint64(&f.slots[at], 0, fp) {
 				return true
 			}
-			continue // somebody was faster: look again
+			continue // another worker was faster: look again
 		}
 		if at++; at == uint64(len(f.slots)) {
 			at = 0
@@ -96,8 +96,9 @@ func (f *fingerprints) ready() {
 	freeSlots(old)
 }
 
-// dropChunk is how much of an old table is moved at a time: places grow with values, so that the new table
-// fills from its beginning while the old one goes, and the two never take much more than the new one alone.
+// dropChunk is the number of slots of an old table that are moved at a time. A slot's place grows with its value, so
+// the new table fills from its beginning while the old one is freed. Both together take little more than the new one
+// alone.
 const dropChunk = 1 << 18
 
 func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
@@ -112,8 +113,8 @@ func (f *fingerprints) growing() int64 {
 	return f.size() / 5 * 3
 }
 
-// recent is fingerprints that were met lately. Commands of two clients lead to the same state in either
-// order: a third of all states come again soon, and need not be asked about.
+// recent are fingerprints of recent states. Commands of two clients lead to the same state in either order: a third
+// of all states repeat soon and need no look-up.
 type recent [1 << recentBits]uint64
 
 const recentBits = 11

@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestFingerprintsGrow: a table that grows forgets nothing and makes nothing up, also where two add to it at once.
+// TestFingerprintsGrow: a table that grows keeps exactly its fingerprints, also while two workers add to it.
 func TestFingerprintsGrow(t *testing.T) {
 	const all = 4 * firstSlots
 	f := newFingerprints()
@@ -74,7 +74,7 @@ func TestGrowthIsForeseen(t *testing.T) {
 	}
 }
 
-// TestTelling: who wants to know is told, but not all the time.
+// TestTelling: Progress is called at its interval only.
 func TestTelling(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -19,23 +19,23 @@ type WalkOptions struct {
 	Walks int // 0 is [DefaultWalks]
 	// Steps bounds one walk; 0 is [scenario.MaxSteps].
 	Steps int
-	// Workers is how many walk at once; 0 is one for each processor. What is found does not depend on it.
+	// Workers is the number of parallel walks; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Illegal judges the history of a walk that is not its own witness of linearizability. Where it is nil, nobody
-	// does.
+	// Illegal judges the history of a walk without a witness of linearizability. If it is nil, such histories are not
+	// judged.
 	Illegal func([]scenario.Action) bool
 }
 
-// DefaultWalks is how many walks there are unless somebody says.
+// DefaultWalks is the default number of walks.
 const DefaultWalks = 10_000
 
-// Walked is what random walks came to. It is a sample: what it has not found may be there nevertheless.
+// Walked is the result of random walks. It is a sample: a violation that it has not found may still exist.
 type Walked struct {
 	Walks   int64
 	Steps   int64
 	Longest int
-	Cut     int64 // walks that were not over after so many steps as they may have
-	States  int64 // different ones that were come to, clients of one workload taken for each other
+	Cut     int64 // walks that reached the bound of steps
+	States  int64 // different states, modulo symmetry
 	// Unwitnessed is how many operations ended in executions that are not their own witness of linearizability. It is 0
 	// where the histories of all of them were judged, and Judged is how many were.
 	Unwitnessed, Judged int64
@@ -45,9 +45,8 @@ type Walked struct {
 	Coverage Coverage
 }
 
-// Walk takes random executions of bounds, from the initial state until nothing can happen any more. It
-// looks up what a search does, and so is as fast; it needs no memory for where it has to go yet, and so
-// gets into the depth of spaces that are too large to be visited.
+// Walk takes random executions from the initial state to a state without further actions. It shares the memo tables
+// of a search, and so its speed. It needs no queue, and reaches depths of configurations that are too large to visit.
 func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 	if opts.Walks == 0 {
 		opts.Walks = DefaultWalks

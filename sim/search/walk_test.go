@@ -5,11 +5,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestWalkRepeats takes the same walks twice, and by more than one worker.
@@ -31,8 +31,8 @@ func TestWalkRepeats(t *testing.T) {
 	}
 }
 
-// TestWalkStaysInside compares walks with the search of the same bounds: they come to no state that it
-// does not, and with enough of them to nearly all.
+// TestWalkStaysInside compares walks with the search of the same bounds: they reach no other state, and enough of
+// them reach nearly all.
 func TestWalkStaysInside(t *testing.T) {
 	for _, faults := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {Restarts: 1}, {Lost: 1}} {
 		b := standard(2, 1, 0, 1, 0)
@@ -48,7 +48,7 @@ func TestWalkStaysInside(t *testing.T) {
 	}
 }
 
-// TestWalkUnmemoised walks where nothing can be looked up: time passes, and a connection is shared.
+// TestWalkUnmemoised walks without memo tables: time passes, and a connection is shared.
 func TestWalkUnmemoised(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
@@ -58,8 +58,7 @@ func TestWalkUnmemoised(t *testing.T) {
 	}
 }
 
-// TestWalkActions takes the actions told for a violation in the world by itself: the last of them
-// violates it.
+// TestWalkActions repeats the actions of a violation in the world: the last action violates the property.
 func TestWalkActions(t *testing.T) {
 	r := Walk(context.Background(), hasty(), WalkOptions{Seed: 3, Walks: 400})
 	if len(r.First) == 0 {
@@ -80,7 +79,7 @@ func TestWalkActions(t *testing.T) {
 	}
 }
 
-// TestWalkEnds ends walks by a bound of their length, and all of them when nobody wants them any more.
+// TestWalkEnds: a bound of steps ends a walk, and the end of the context ends all of them.
 func TestWalkEnds(t *testing.T) {
 	r := Walk(context.Background(), hasty(), WalkOptions{Walks: 50, Steps: 5})
 	if r.Cut != 50 || r.Steps != 250 || r.Longest != 5 {
@@ -91,7 +90,7 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk tells how many steps are taken a second.
+// BenchmarkWalk measures steps a second.
 func BenchmarkWalk(b *testing.B) {
 	steps := int64(0)
 	for b.Loop() {

@@ -66,7 +66,7 @@ func (k *walker) run(number int64) {
 	}
 }
 
-// look adds the states of the walk to those seen.
+// look adds the states of the walk to the seen states.
 func (k *walker) look() {
 	if len(k.fresh) < len(k.fps) {
 		k.fresh = make([]bool, len(k.fps))
@@ -74,13 +74,12 @@ func (k *walker) look() {
 	k.seen.insert(k.fps, nil, k.fresh[:len(k.fps)])
 }
 
-// A fault is taken with a probability of one in rarely wherever there is one to take, so that they are
-// spread over a walk.
+// rarely: one in rarely choices that could be a fault is one, so that faults are spread over a walk.
 const rarely = 16
 
-// choose draws who goes on and which of its moves it makes; the broker is client 0. The move is -1 if
-// nothing can happen any more. Clients that can't go on are passed over. Where nobody can but by a
-// fault, such as the detection of a dead connection or the passing of time, that is what happens.
+// choose draws a client and one of its moves; the broker is client 0. The move is -1 if no action is left. Clients
+// without moves are skipped. If only faults and the like are left, such as the detection of a dead connection or the
+// passing of time, one of these is taken.
 func (k *walker) choose() (c, i int) {
 	last, fault := -1, -1
 	from := k.draw(k.stride)
@@ -147,7 +146,7 @@ func (k *walker) possible(c int) {
 	}
 }
 
-// follow makes a client's move and tells what it violates.
+// follow makes a client's move and returns its violations.
 func (k *walker) follow(c, i int) property.Set {
 	if c == 0 || !k.alone {
 		k.possible(c)

@@ -1,4 +1,4 @@
-// Package shrink makes a scenario that violates a property smaller: it leaves out clients, operations, faults and steps
-// as long as a run of what is left still violates it. Who runs it is the caller's: the simulated world, or external
-// clients.
+// Package shrink makes a scenario that violates a property smaller: it removes clients, operations, faults and steps
+// as long as a run of the rest still violates the property. The caller runs it: in the simulated world, or with
+// external clients.
 package shrink

@@ -11,15 +11,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Attempt carries out a scenario and reports whether it still shows what it is kept for, and the
-// actions that were carried out up to the moment at which it did.
+// Attempt runs a scenario and reports whether it still shows the violation, with the actions up to that moment.
 type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
 
-// Minimise looks for the smallest scenario that still shows something: fewest steps first, then
-// fewest clients, faults, context switches and unusual options. The scenario's schedule must be
-// Replay. free tells which options may be changed. It tries at most tries scenarios, as long as ctx is not over,
-// and returns the best it found. If that was time enough, no single part of it can be left out, and no drawn
-// schedule of a workload with a part less does with fewer steps.
+// Minimise looks for the smallest scenario that still shows a violation: fewest steps first, then fewest clients,
+// faults, context switches and unusual options. The scenario's schedule must be Replay. free says which options may
+// be changed. It tries at most tries scenarios, until ctx ends, and returns the best one found. With enough tries, no
+// single part of it can be removed, and no drawn schedule of a smaller workload is shorter.
 func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
 	m := minimiser{ctx: ctx, best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
 	if !m.try(s) {
@@ -77,8 +75,8 @@ type minimiser struct {
 	random  *rand.Rand // for reschedule; always the same sequence
 }
 
-// try keeps a candidate if it shows the same and is smaller: what it did after that is left out if it then still
-// does, for what comes later may be a reason.
+// try keeps a candidate if it shows the violation and is smaller. It removes the actions after that moment if the
+// violation then remains, since later events may be a reason for it.
 func (m *minimiser) try(s scenario.Scenario) bool {
 	actions, shown := m.carryOut(&s)
 	if !shown {
@@ -116,8 +114,8 @@ func (m *minimiser) lighter(s *scenario.Scenario) bool {
 	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
 }
 
-// shift tries a candidate that makes operations shorter: as it is, then with some of each client's
-// first steps left out, so that what must happen between two others' steps still does.
+// shift tries a candidate with shorter operations: as it is, and with some first steps of each client removed, so
+// that steps between two others' steps stay there.
 func (m *minimiser) shift(s scenario.Scenario) bool {
 	if m.try(s) {
 		return true

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/sim/shrink"
 
 	"github.com/lockproof/lockproof/model/amqp/mutant"
@@ -15,9 +15,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestMinimiseMutants holds what is left of executions of mutants against a file: what there is to read
-// in the end, and how many scenarios it took to come to it. A minimiser that loses one of its ways leaves
-// more, or takes longer.
+// TestMinimiseMutants compares minimised executions of mutants with a file: the result, and the number of scenarios
+// tried. A minimiser that loses one of its edits leaves more, or takes longer.
 func TestMinimiseMutants(t *testing.T) {
 	var out strings.Builder
 	for _, c := range []struct {
@@ -36,7 +35,7 @@ func TestMinimiseMutants(t *testing.T) {
 	historiestest.Golden(t, "minimised.txt", out.String())
 }
 
-// minimised writes what is left of the first scenario in which a mutant shows what it breaks.
+// minimised writes the minimised form of the first scenario in which a mutant breaks its property.
 func minimised(t *testing.T, out *strings.Builder, target *lock.Target, first, tries int) {
 	p, err := property.Named(target.Breaks)
 	if err != nil {

@@ -83,8 +83,8 @@ func TestLighter(t *testing.T) {
 	}
 }
 
-// TestTryCutsWhatIsSmaller: what comes after the moment at which something showed is left out of a candidate, but no
-// attempt is spent on that where it would still be no smaller than the best.
+// TestTryCutsWhatIsSmaller: actions after the violation are removed from a candidate. No attempt is spent on that if
+// the result would still be no smaller than the best.
 func TestTryCutsWhatIsSmaller(t *testing.T) {
 	long := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1)}
 	for range 6 {
@@ -155,8 +155,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestRedraw: a drawn schedule has the same faults in the same order, steps of all clients, and choices where there
-// is something to choose; it is no longer than a scenario may be.
+// TestRedraw: a drawn schedule has the same faults in the same order, steps of all clients, and choices if there are
+// random options. It is no longer than a scenario may be.
 func TestRedraw(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -53,8 +53,8 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// TestMinimiseWhateverIsShown: whatever attempts come to, though it be something else each time, and however much of the
-// actions they take, what is left is the smallest that was shown, or what there was.
+// TestMinimiseWhateverIsShown: attempts have arbitrary results that differ each time and use any number of actions.
+// The result is the smallest scenario that showed the violation, or the original.
 func TestMinimiseWhateverIsShown(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -114,8 +114,7 @@ func TestMinimiseEndsEarly(t *testing.T) {
 	}
 }
 
-// TestMinimiseKeepsWhatFollows: what comes after the moment at which something showed is left out only if it still
-// shows then.
+// TestMinimiseKeepsWhatFollows: actions after the violation are removed only if it then remains.
 func TestMinimiseKeepsWhatFollows(t *testing.T) {
 	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 20 {

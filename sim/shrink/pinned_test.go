@@ -8,16 +8,16 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// TestPinned holds against a file what is left of random scenarios when they are minimised for what random rules ask for,
-// and every scenario that was tried on the way.
+// TestPinned compares minimised random scenarios with a file, for random rules, with every scenario that was tried on
+// the way.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(10) {
@@ -88,14 +88,15 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 	return s
 }
 
-// rule says what has to be left: some kinds of actions in an order, so many of them, and perhaps something of the workload.
+// rule is what has to remain: some kinds of actions in an order, a number of clients, and perhaps a part of the
+// workload.
 type rule struct {
 	order   []scenario.Action
 	clients int
 	slots   int
 	calls   int
 	option  bool
-	follows int // so many actions after it
+	follows int // number of actions after it
 	over    int // the scenario with which time is up, from 1; 0 is none
 	cancel  func()
 }

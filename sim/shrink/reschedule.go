@@ -13,9 +13,8 @@ const schedulesTried = 150
 // longWait, in milliseconds, is tried in place of many steps that only let time pass.
 const longWait = 512
 
-// reschedule leaves the place where leaving out single parts has led to: it makes the workload
-// smaller, draws other schedules for it, and minimises what still shows the same. It reports whether
-// that came to something smaller.
+// reschedule leaves the local minimum of removing single parts: it makes the workload smaller, draws other schedules
+// for it, and minimises those that still show the violation. It reports whether the result is smaller.
 func (m *minimiser) reschedule() bool {
 	for _, edit := range m.edits() {
 		s := m.best.Clone()

@@ -2,66 +2,57 @@ package sql
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/model/sql/leases"
 )
 
-// Client is a client's machine by itself: what it wants is sent to a real server, and not to the simulated store. It is the
-// only one of its lock that it knows of, so its tokens, below [ClientTokens], are others' too.
-type Client struct{ k cluster }
-
-// ClientTokens is more than the tokens of a [Client].
-const ClientTokens = 2 * generations
-
-// NewClient is a client of a lock with so many slots, options by default.
-func NewClient(t *lock.Target, d sql.Dialect, slots uint8) *Client {
-	c := &Client{k: cluster{dialect: d}}
-	c.k.Options = tables[d].Of(t.Settled(tables[d].Defaults()))
-	c.k.scenario = &scenario.Scenario{Locks: []scenario.Lock{{Slots: slots}}, Clients: make([]scenario.Client, 1)}
-	c.k.clients = make([]user, 1)
-	return c
+// Client is one client's machine for a real server instead of the simulated store. It knows of no other client of its
+// lock, so its tokens, below [ClientTokens], may be those of other clients, too.
+type Client struct {
+	leases.Protocol
+	machine leases.Machine
+	at      leases.Place
 }
 
-// Rows are the commands that make what its lock needs before anybody uses it.
+// ClientTokens is more than the tokens of a [Client].
+const ClientTokens = 2 * leases.Generations
+
+// NewClient is a client of a lock with the given number of slots and default options.
+func NewClient(t *lock.Target, d sql.Dialect, slots uint8) *Client {
+	table := leases.Tables[d]
+	return &Client{Protocol: leases.Protocol{Options: table.Of(t.Settled(table.Defaults()))}, at: leases.Place{Client: 1, Slots: slots}}
+}
+
+// Rows are the commands that create the rows that its lock needs before its first use.
 func (c *Client) Rows() (all []sql.Command) {
-	if c.k.Form == master {
+	if c.Form == leases.Master {
 		return append(all, sql.Command{Verb: sql.Insert, Table: sql.Masters, Lock: 1})
 	}
-	if c.k.Options.Rows != given {
+	if c.Options.Rows != leases.Given {
 		return nil
 	}
-	for num := range c.k.scenario.Locks[0].Slots {
-		all = append(all, sql.Command{Verb: sql.Insert, Table: c.k.table(), Lock: 1, Num: num + 1})
+	for num := range c.at.Slots {
+		all = append(all, sql.Command{Verb: sql.Insert, Table: c.Table(), Lock: 1, Num: num + 1})
 	}
 	return all
 }
 
 // Lease is how long its leases are, in milliseconds of the model.
-func (c *Client) Lease() int { return c.k.Lease }
-
-// Level is the isolation level of its transactions.
-func (c *Client) Level() sql.Level { return c.k.level() }
+func (c *Client) Lease() int { return c.Options.Lease }
 
 // Start begins an operation.
-func (c *Client) Start(op lock.Op) { c.k.Start(1, op, 0) }
+func (c *Client) Start(op lock.Op) {
+	c.Protocol.Start(&c.machine, c.at, op, 0, func(uint8) bool { return false })
+}
 
-// Pass has the client's clock go on by so many milliseconds of the model.
-func (c *Client) Pass(ms int64) { c.k.machine(1).pass(ms, c.k.belief()) }
+// Pass lets the client's clock advance by ms milliseconds of the model.
+func (c *Client) Pass(ms int64) { c.machine.Pass(ms, c.Belief()) }
 
 // Next is the command that it sends now.
-func (c *Client) Next() sql.Command {
-	m := c.k.machine(1)
-	if c.k.grants(m) {
-		m.fresh = 0
-	}
-	return c.k.want(m, 1)
-}
+func (c *Client) Next() sql.Command { return c.Protocol.Next(&c.machine, c.at) }
 
 // Apply hands it the reply.
-func (c *Client) Apply(r sql.Reply) { c.k.take(c.k.machine(1), 1, r) }
+func (c *Client) Apply(r sql.Reply) { c.Take(&c.machine, c.at, r) }
 
-// Result is what the operation came to, and whether it is over.
-func (c *Client) Result() (lock.Result, bool) {
-	m := c.k.machine(1)
-	return m.result, m.phase == idle && m.result.Outcome != lock.Pending
-}
+// Result returns the result of the operation, and whether it is over.
+func (c *Client) Result() (lock.Result, bool) { return c.machine.Result, c.machine.Over() }

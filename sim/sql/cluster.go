@@ -7,19 +7,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/model/sql/leases"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/rowstore"
+	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
 // cluster is machines on one row store. A session is a connection; what is held goes with none.
 type cluster struct {
 	sim.Plain
-	Options
+	leases.Protocol
 	dialect  sql.Dialect
 	store    rowstore.Store
 	scenario *scenario.Scenario
 	clients  []user
-	waits    []int64                 // by session: for how long its statement may wait; 0 is for ever, or not at all
+	waits    []int64                 // by session: how long its statement may wait; 0 is forever, or no wait
 	permits  [lock.MaxLocks][]permit // master form: which virtual slot a lease has
 	seen     int                     // changes that the store had published when the truth was looked at
 	last     sql.Sent
@@ -27,7 +28,7 @@ type cluster struct {
 
 // user is one client's machine, and what it has sent.
 type user struct {
-	machine
+	leases.Machine
 	on      backend.Session
 	sent    sql.Command
 	reply   sql.Reply
@@ -45,7 +46,7 @@ var (
 
 // Reset implements [sim.Cluster].
 func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ func(backend.Session) uint8) {
-	k.Options = tables[k.dialect].Of(o)
+	k.Options = leases.Tables[k.dialect].Of(o)
 	k.scenario = s
 	k.store.Reset(k.dialect)
 	k.clients = append(k.clients[:0], make([]user, len(s.Clients))...)
@@ -55,13 +56,13 @@ func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ 
 // SetUp implements [sim.Cluster]: the rows are there that leases need.
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	for l := range k.scenario.Locks {
-		if k.Form == master {
+		if k.Form == leases.Master {
 			k.seed(said, sql.Masters, uint8(l), 0)
 			continue
 		}
 		for num := range k.scenario.Locks[l].Slots {
-			if k.Rows == given {
-				k.seed(said, k.table(), uint8(l), num+1)
+			if k.Rows == leases.Given {
+				k.seed(said, k.Table(), uint8(l), num+1)
 			}
 		}
 	}
@@ -76,51 +77,60 @@ func (k *cluster) seed(said func(backend.Exchange), t sql.Table, l, num uint8) {
 
 func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].Lock) }
 
-func (k *cluster) machine(c uint8) *machine { return &k.clients[c-1].machine }
+func (k *cluster) machine(c uint8) *leases.Machine { return &k.clients[c-1].Machine }
 
 // Start implements [sim.Cluster].
-func (k *cluster) Start(c uint8, op lock.Op, arg uint8) { k.start(k.machine(c), c, op, arg) }
+func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
+	k.Protocol.Start(k.machine(c), k.place(c), op, arg, k.store.Uses)
+}
+
+// place is where a client works.
+func (k *cluster) place(c uint8) leases.Place {
+	l := k.lockOf(c)
+	return leases.Place{Client: c, Lock: l, Slots: k.scenario.Locks[l].Slots}
+}
 
 // Op implements [sim.Cluster].
-func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).op }
+func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
 
 // Result implements [sim.Cluster].
 func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	m := k.machine(c)
-	r := m.result
-	if r.Slot == 0 && (r.Held || m.op == lock.Release || m.op == lock.Refresh) {
+	r := m.Result
+	if r.Slot == 0 && (r.Held || m.Op == lock.Release || m.Op == lock.Refresh) {
 		r.Slot = k.slot(c)
 	}
-	return r, m.phase == idle && r.Outcome != lock.Pending
+	return r, m.Over()
 }
 
 // Held implements [sim.Cluster].
 func (k *cluster) Held(c uint8) uint8 {
-	if m := k.machine(c); m.held && (m.op != lock.Release || m.phase == idle) {
+	if m := k.machine(c); m.Held && (m.Op != lock.Release || m.Phase == leases.Idle) {
 		return k.slot(c)
 	}
 	return 0
 }
 
-// slot is the slot of a client's lease.
+// slot is the slot of a client's lease. A lease of the master form that was over and is extended may have another
+// number than before.
 func (k *cluster) slot(c uint8) uint8 {
 	m := k.machine(c)
-	if m.num > 0 {
-		return m.num
-	}
 	for _, p := range k.permits[k.lockOf(c)] {
-		if p.token == m.token {
+		if p.token == m.Token {
 			return p.slot
 		}
 	}
-	if n := k.lowest(k.lockOf(c), c); k.Form == master && n <= k.scenario.Locks[k.lockOf(c)].Slots {
+	if m.Num > 0 {
+		return m.Num
+	}
+	if n := k.lowest(k.lockOf(c), c); k.Form == leases.Master && n <= k.scenario.Locks[k.lockOf(c)].Slots {
 		return n // its lease is over
 	}
-	return 1 // which somebody else has, as all
+	return 1 // another client holds it, since all slots are held
 }
 
 // Linked implements [sim.Cluster].
-func (k *cluster) Linked(c uint8) bool { return k.machine(c).linked }
+func (k *cluster) Linked(c uint8) bool { return k.machine(c).Linked }
 
 // Links implements [sim.Cluster].
 func (k *cluster) Links(c uint8) uint8 {
@@ -134,15 +144,12 @@ func (k *cluster) Links(c uint8) uint8 {
 func (k *cluster) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
 // Opens implements [sim.Cluster].
-func (k *cluster) Opens(c uint8) bool { return k.machine(c).phase == opening }
+func (k *cluster) Opens(c uint8) bool { return k.machine(c).Phase == leases.Opening }
 
 // Deliver implements [sim.Cluster].
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	u := &k.clients[c-1]
-	u.on, u.sent = on, k.want(&u.machine, c)
-	if k.grants(&u.machine) {
-		u.fresh = 0
-	}
+	u.on, u.sent = on, k.Next(&u.Machine, k.place(c))
 	x := backend.Exchange{Method: uint8(u.sent.Verb), Role: backend.Holder, Lock: k.lockOf(c), RoundTrip: true, Waits: true, Key: keyOf(&u.sent)}
 	switch {
 	case u.sent.Verb == sql.Open:
@@ -165,9 +172,9 @@ var results = [sql.Codes]backend.Result{
 	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.OutOfRange: backend.Refused, sql.Gone: backend.Ended,
 }
 
-// access says of an exchange what it did to leases: whatever it has had published, by whomever.
+// access describes an exchange's effect on leases, which includes the rows that its commit published, of any client.
 func (k *cluster) access(c uint8, x *backend.Exchange) {
-	published := k.store.Published != k.seen || k.machine(c).phase == extending && k.clients[c-1].reply.Count > 0
+	published := k.store.Published != k.seen || k.machine(c).Phase == leases.Extending && k.clients[c-1].reply.Count > 0
 	k.seen = k.store.Published
 	k.sync()
 	switch {
@@ -180,7 +187,7 @@ func (k *cluster) access(c uint8, x *backend.Exchange) {
 		if x.Result == backend.Blocked || x.Result == backend.Done {
 			return
 		}
-		x.Result = backend.Done // of others, whom it has let go on
+		x.Result = backend.Done // it unblocked other clients
 	case k.clients[c-1].sent.Verb == sql.Select || k.clients[c-1].sent.Verb == sql.Count:
 		x.Access = backend.Read
 	case k.clients[c-1].sent.Verb == sql.Commit:
@@ -214,9 +221,13 @@ func (k *cluster) Reply(c uint8) {
 		}
 		k.last = sql.Sent{Command: u.sent, Reply: u.reply}
 	}
-	k.take(&u.machine, c, u.reply)
-	if u.held && k.Form == master {
-		u.num = k.slot(c)
+	believed := u.Held
+	k.Take(&u.Machine, k.place(c), u.reply)
+	if u.Held && k.Form == leases.Master {
+		if !believed {
+			u.Num = 0 // another may have got the number that it had
+		}
+		u.Num = k.slot(c)
 	}
 }
 
@@ -232,14 +243,14 @@ func (k *cluster) Hindered(uint8) bool { return k.last.Reply.Code == sql.LockTim
 func (k *cluster) Lose(c uint8) {
 	u := &k.clients[c-1]
 	u.waiting = false
-	k.lose(&u.machine)
+	k.Protocol.Lose(&u.Machine)
 }
 
 // Act implements [sim.Cluster]: there is nothing beside the operations.
 func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
 
 // Connect implements [sim.Cluster].
-func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.level())) }
+func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.Level())) }
 
 // End implements [sim.Cluster]. A statement that waits goes on waiting, and takes effect: the server does not look.
 func (k *cluster) End(on backend.Session) {
@@ -274,11 +285,11 @@ func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 // tick is a millisecond: leases, beliefs and waits end.
 func (k *cluster) tick() (changed bool) {
 	for l := range k.scenario.Locks {
-		k.leases(uint8(l), func(_, _ uint8, until int64) { changed = changed || until == k.store.Now })
+		k.living(uint8(l), func(_, _ uint8, until int64) { changed = changed || until == k.store.Now })
 	}
 	k.store.Now++
 	for i := range k.clients {
-		changed = k.clients[i].pass(1, k.belief()) || changed
+		changed = k.clients[i].Pass(1, k.Belief()) || changed
 	}
 	for i := range k.waits {
 		on := uint8(i + 1)
@@ -307,14 +318,14 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 			next, due = in, true
 		}
 	}
-	k.store.Moments(int64(k.Lease), k.clock(), func(at int64) { sooner(at + 1 - k.store.Now) })
+	k.store.Moments(int64(k.Lease), k.ServerTime(), func(at int64) { sooner(at + 1 - k.store.Now) })
 	for i := range k.clients {
-		if m := &k.clients[i].machine; k.Deadline != never {
-			if m.held {
-				sooner(int64(k.Lease) - m.age)
+		if m := &k.clients[i].Machine; k.Deadline != leases.Never {
+			if m.Held {
+				sooner(int64(k.Lease) - m.Age)
 			}
-			if m.granted() {
-				sooner(int64(k.Lease) - m.fresh)
+			if m.Granted() {
+				sooner(int64(k.Lease) - m.Fresh)
 			}
 		}
 	}
@@ -327,7 +338,7 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 }
 
 // Phase is what a client is about to do, for a walk through states.
-func (k *cluster) Phase(c uint8) string { return phaseWords[k.machine(c).phase] }
+func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }
 
 // DescribeAnswer implements [sim.Answering]: the command is not told in full again.
 func (k *cluster) DescribeAnswer(step *scenario.TraceStep) {

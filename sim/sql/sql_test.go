@@ -2,6 +2,7 @@ package sql_test
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,8 @@ func found(target *lock.Target, executions int, until property.Set) (all propert
 	return all
 }
 
-// The references break nothing, and each mutant breaks its property.
+// The references break nothing, and each mutant breaks its property. Among them are the faults of published libraries,
+// FACTS H2, H3, H4, H5, H6, H7, H8.
 func TestSampled(t *testing.T) {
 	for _, b := range backends(t) {
 		for _, target := range b.References {
@@ -67,8 +69,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// Where callers state limits of their own, leases that are counted under the master row respect each: so it is the slots'
-// numbers that limits-differ fails by.
+// Leases counted under the master row respect limits that callers state. limits-differ therefore fails because of the
+// slots' numbers.
 func TestLimitsDiffer(t *testing.T) {
 	for _, b := range backends(t) {
 		target := *b.References[0]
@@ -106,8 +108,8 @@ func TestSerializable(t *testing.T) {
 	}
 }
 
-// An acquire that has tried as often as it may, and was told each time that somebody has the row locked, may give up: here who has
-// it is dead, and the server has not noticed.
+// An acquire may give up once its permitted attempts all found the row locked. Here the owner of the row lock is
+// dead, and the server has not noticed.
 func TestLockWait(t *testing.T) {
 	for _, b := range backends(t) {
 		target, acquire := b.References[1], []scenario.Operation{{Op: lock.Acquire}}
@@ -125,8 +127,8 @@ func TestLockWait(t *testing.T) {
 	}
 }
 
-// Rows that acquire adds and a release deletes are safe: each that is missing is added before the transaction; or within it,
-// where nobody locks gaps: on MariaDB at READ COMMITTED, and on PostgreSQL.
+// Rows that acquire adds and a release deletes are safe if each missing row is added before the transaction. Adding
+// rows within it is safe if no client locks gaps: on MariaDB at READ COMMITTED, and on PostgreSQL.
 func TestRows(t *testing.T) {
 	for _, b := range backends(t) {
 		levels := map[string][]string{"each": {"read-committed"}, "within": {"read-committed"}}
@@ -144,8 +146,9 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A refresh that brings a lease back which was over is right in the slot form, where clients end their beliefs by their own
-// clocks: one that waited finds its row another's, or nobody's since. In the master form it is not: see refresh-by-token.
+// A refresh that revives an ended lease is right in the slot form, where clients end their beliefs by their own
+// clocks. A refresh that had to wait finds its row taken by another client or free. It is wrong in the master form:
+// see refresh-by-token.
 func TestRefreshes(t *testing.T) {
 	for _, b := range backends(t) {
 		target := b.References[1]
@@ -155,8 +158,8 @@ func TestRefreshes(t *testing.T) {
 	}
 }
 
-// pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
-// kind.
+// pins are the numbers of states for two clients that acquire and release, one of which refreshes, with one fault of
+// a kind.
 var pins = map[string]int{
 	"mariadb-slots, 1 crash": 4699, "mariadb-slots, 1 dropped connection": 5041, "mariadb-slots, 1 lost reply": 2338, "mariadb-slots, 1 broker restart": 2009,
 	"mariadb-master, 1 crash": 302140, "mariadb-master, 1 dropped connection": 451845, "mariadb-master, 1 lost reply": 306146, "mariadb-master, 1 broker restart": 86524,
@@ -174,8 +177,8 @@ func explored(t *testing.T, bounds sim.Bounds) *search.Result {
 	return res
 }
 
-// Of a row for each slot every execution within bounds is its own witness of linearizability, whatever was dropped, lost or
-// died while a command of it waited: nothing is left undecided.
+// With a row for each slot every execution within the bounds has a witness of linearizability, whatever was dropped,
+// lost or died while its command waited: nothing is undecided.
 func TestExploredWitness(t *testing.T) {
 	for _, b := range backends(t) {
 		for _, target := range b.References {
@@ -196,7 +199,8 @@ func TestExploredWitness(t *testing.T) {
 	}
 }
 
-// Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.
+// Every execution of the references within bounds is visited: two clients, one of which refreshes, and one fault of
+// each kind.
 func TestExplored(t *testing.T) {
 	const a, f, r = lock.Acquire, lock.Refresh, lock.Release
 	faults := []sim.FaultBounds{{Crashes: 1, Late: true}, {Drops: 1}, {Lost: 1}, {Restarts: 1}}
@@ -251,7 +255,7 @@ func TestAsManyAsMay(t *testing.T) {
 	}
 }
 
-// What holds for several questions is said with the first of them, and not again.
+// An answer to several questions stands with the first of them only.
 func TestSaidOnce(t *testing.T) {
 	for _, b := range backends(t) {
 		_, set, err := question.Of(b.Name)
@@ -265,6 +269,73 @@ func TestSaidOnce(t *testing.T) {
 					t.Errorf("%s: question %d says as %d does: %q", b.Name, i+1, first, sentence)
 				}
 				said[sentence] = i + 1
+			}
+		}
+	}
+}
+
+// TestNumberOfPermit: a lease of the master form has a number that no client sees. With two places two clients never
+// exclude each other. In each case one client's lease has ended, and the other client has its number. Then the first one's
+// refresh extends its lease, or says so without extending it, or its release fails.
+func TestNumberOfPermit(t *testing.T) {
+	const a, f, r = lock.Acquire, lock.Refresh, lock.Release
+	step := func(client uint8, n int) []scenario.Action {
+		return slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: client}}, n)
+	}
+	for _, c := range []struct {
+		on      string // the only server; PostgreSQL aborts a transaction by a timeout
+		options map[string]string
+		then    lock.Op
+		held    int // how often a client is told that it holds the lock
+		actions [][]scenario.Action
+	}{
+		{"", map[string]string{"refreshes": "owned", "locking": "nowait", "lease": "5", "retries": "0"}, f, 3,
+			[][]scenario.Action{step(1, 7), step(2, 6), step(1, 3)}},
+		{"mariadb", map[string]string{"locking": "skip-locked", "lease": "7", "lock-wait": "2", "on-timeout": "proceed", "retries": "0", "isolation": "repeatable-read"}, f, 3,
+			[][]scenario.Action{step(1, 7), step(2, 2), step(1, 1), step(2, 2), step(1, 2), step(2, 2), {{Kind: scenario.Advance, Arg: 1}}, step(1, 2)}},
+		{"", map[string]string{"deadline": "never", "lease": "7", "lock-wait": "3", "retries": "0"}, r, 2,
+			[][]scenario.Action{step(1, 6), {{Kind: scenario.Advance, Arg: 14}}, step(2, 2), step(1, 2), step(2, 4), step(1, 2)}},
+	} {
+		for _, b := range backends(t) {
+			if c.on != "" && c.on != b.Name {
+				continue
+			}
+			target := with(t, b, b.References[0], c.options)
+			s := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 2}}, Options: target.Settled(b.Defaults),
+				Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: a}, {Op: c.then}}}, {Ops: []scenario.Operation{{Op: a}}}}}
+			s.Schedule = scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(c.actions...)}
+			tr := new(sim.Runner).Trace(target, &s, property.Weak)
+			held := 0
+			for _, e := range tr.History.Events {
+				if e.Held {
+					held++
+				}
+			}
+			if _, excludes := sim.Violating(tr, property.MutualExclusion); held != c.held || excludes {
+				t.Errorf("%s, %v: %d times held, and exclude each other: %v", target.Name, c.options, held, excludes)
+			}
+		}
+	}
+}
+
+// TestRefreshInVain: a refresh whose error is ignored says held and has extended nothing, whether its lease lives still at the
+// reply or has ended while the refresh waited for its row.
+func TestRefreshInVain(t *testing.T) {
+	step := func(client uint8, n int) []scenario.Action {
+		return slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: client}}, n)
+	}
+	for _, b := range backends(t) {
+		for _, wait := range []uint32{3, 6} { // the lease ends 5 ms after the refresh is sent
+			target := with(t, b, b.References[1], map[string]string{
+				"clock": "statement", "deadline": "never", "on-timeout": "proceed", "lease": "7", "lock-wait": fmt.Sprint(wait), "retries": "0",
+			})
+			s := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Options: target.Settled(b.Defaults),
+				Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Refresh}}}, {Ops: []scenario.Operation{{Op: lock.Acquire}}}}}
+			s.Schedule = scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(
+				step(1, 2), step(2, 2), step(1, 3), []scenario.Action{{Kind: scenario.Advance, Arg: wait}}, step(1, 1))}
+			tr := new(sim.Runner).Trace(target, &s, property.Weak)
+			if _, lied := sim.Violating(tr, property.RenewalHonest); !lied {
+				t.Errorf("%s, lock-wait %d: a refresh that timed out says that the lease is extended", target.Name, wait)
 			}
 		}
 	}

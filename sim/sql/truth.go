@@ -10,23 +10,24 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/model/sql/leases"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// forever is the end of a lease that is being extended: when it ends is not known before its transaction does, and nobody
-// takes its row.
+// forever is the end of a lease that is being extended: it is not known before the transaction ends, and no other
+// client takes its row.
 const forever = math.MaxInt64
 
-// leases calls f with the slot, token and end of each lease that is not over.
-func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
-	k.store.Held(k.table(), l+1, func(num, token uint8, until int64, extended bool) {
+// living calls f with the slot, token and end of each lease that is not over.
+func (k *cluster) living(l uint8, f func(slot, token uint8, until int64)) {
+	k.store.Held(k.Table(), l+1, func(num, token uint8, until int64, extended bool) {
 		if extended {
 			until = forever
 		}
 		if token == 0 || until < k.store.Now {
 			return
 		}
-		if k.Form == master {
+		if k.Form == leases.Master {
 			num = 0
 			for _, p := range k.permits[l] {
 				if p.token == token {
@@ -40,7 +41,7 @@ func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
 
 // sync gives leases of the master form their slots, and takes them from those that are over.
 func (k *cluster) sync() {
-	if k.Form != master {
+	if k.Form != leases.Master {
 		return
 	}
 	for l := range k.scenario.Locks {
@@ -53,14 +54,15 @@ func (k *cluster) sync() {
 		k.permits[l] = slices.DeleteFunc(k.permits[l], func(p permit) bool { return !slices.Contains(tokens, p.token) })
 		for _, token := range tokens {
 			if !slices.ContainsFunc(k.permits[l], func(p permit) bool { return p.token == token }) {
-				k.permits[l] = append(k.permits[l], permit{token, k.lowest(uint8(l), client(token))})
+				k.permits[l] = append(k.permits[l], permit{token, k.lowest(uint8(l), leases.Owner(token))})
 			}
 		}
 	}
 }
 
-// lowest is the number for a lease of client c that has none: that which its client believes to have, if no other lease has
-// that, else see [monitor.PermitNumber].
+// lowest is the number for a lease of client c without a number: the one that its client believes to have, if no
+// other lease has it; otherwise see [monitor.PermitNumber]. A client whose release is under way has its number still: if
+// the release fails, it holds the lock again.
 func (k *cluster) lowest(l, c uint8) uint8 {
 	var taken, believed uint16
 	for _, p := range k.permits[l] {
@@ -68,11 +70,11 @@ func (k *cluster) lowest(l, c uint8) uint8 {
 	}
 	for i := range k.clients {
 		d := uint8(i + 1)
-		if k.lockOf(d) == l && d != c && k.clients[i].num > 0 {
-			believed |= 1 << k.Held(d)
+		if u := &k.clients[i]; k.lockOf(d) == l && d != c && u.Held && u.Num > 0 {
+			believed |= 1 << k.slot(d)
 		}
 	}
-	if own := k.clients[c-1].num; k.clients[c-1].held && own > 0 && taken&(1<<own) == 0 {
+	if own := k.clients[c-1].Num; k.clients[c-1].Held && own > 0 && taken&(1<<own) == 0 {
 		return own
 	}
 	return monitor.PermitNumber(taken, believed, int(k.scenario.Locks[l].Slots))
@@ -82,20 +84,20 @@ func (k *cluster) lowest(l, c uint8) uint8 {
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	most := k.scenario.Locks[l].Slots
 	*t = monitor.Truth{Exists: 1<<(most+1) - 2, Limit: most}
-	if k.Form == slots { // the master row's lock keeps others from what is under way
-		k.store.Claimed(k.table(), l+1, func(num uint8, until int64) {
+	if k.Form == leases.Slots { // the lock of the master row hides unfinished changes from other clients
+		k.store.Claimed(k.Table(), l+1, func(num uint8, until int64) {
 			if until >= k.store.Now && num <= monitor.Slots {
 				t.Pending |= 1 << num
 			}
 		})
 	}
-	k.leases(l, func(slot, token uint8, until int64) {
+	k.living(l, func(slot, token uint8, until int64) {
 		if slot == 0 || slot > monitor.Slots {
 			return
 		}
 		t.Taken |= 1 << slot
 		t.Pending &^= 1 << slot
-		if t.Owner[slot] = client(token); until != forever {
+		if t.Owner[slot] = leases.Owner(token); until != forever {
 			t.Until[slot] = int32(until + 1)
 		}
 	})
@@ -112,10 +114,10 @@ func (k *cluster) Leftover(func(l, s uint8) bool) string { return "" }
 // Resources implements [sim.Cluster].
 func (k *cluster) Resources() (all []sim.Resource) {
 	for l := range k.scenario.Locks {
-		k.store.Rows(k.table(), uint8(l+1), func(num, token uint8, until int64) {
-			r := sim.Resource{Name: fmt.Sprintf("%s %v %d", k.scenario.Locks[l].Name, k.table(), num)}
+		k.store.Rows(k.Table(), uint8(l+1), func(num, token uint8, until int64) {
+			r := sim.Resource{Name: fmt.Sprintf("%s %v %d", k.scenario.Locks[l].Name, k.Table(), num)}
 			if token != 0 {
-				r.Owner, r.Properties = client(token), fmt.Sprintf("%d ms", until-k.store.Now)
+				r.Owner, r.Properties = leases.Owner(token), fmt.Sprintf("%d ms", until-k.store.Now)
 			}
 			all = append(all, r)
 		})
@@ -153,39 +155,19 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 	}
 }
 
-// Left implements [sim.Cluster]: sessions whose statement waits while nobody is there to be answered.
+// Left implements [sim.Cluster]: sessions with a waiting statement but without a client.
 func (k *cluster) Left() int { return len(k.store.Left()) }
 
-// CodeClient implements [sim.Cluster]. Tokens tell clients apart, so that none is like another: what they are called is in
-// their parts.
+// CodeClient implements [sim.Cluster]. Clients differ by their tokens, so their parts have their numbers.
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	u := &k.clients[n-1]
 	name := n
 	codec.Byte(c, &name)
-	codec.Byte(c, &u.op)
-	codec.Byte(c, &u.arg)
-	codec.Byte(c, &u.phase)
-	codec.Byte(c, &u.token)
-	codec.Byte(c, &u.num)
-	codec.Byte(c, &u.count)
-	codec.Byte(c, &u.tries)
-	codec.Number(c, &u.missing)
-	for _, r := range []*lock.Result{&u.result, &u.ended} {
-		codec.Byte(c, &r.Outcome)
-		codec.Byte(c, &r.Reason)
-		codec.Byte(c, &r.Slot)
-		codec.Bool(c, &r.Held)
-	}
-	codec.Bools(c, &u.linked, &u.again, &u.held, &u.waiting, &u.added)
-	if u.held && k.Deadline != never {
-		codec.Number(c, &u.age)
-	}
-	if u.phase != idle {
-		codec.Number(c, &u.fresh)
-	}
+	k.Code(c, &u.Machine)
+	codec.Bool(c, &u.waiting)
 	if c.Reading() {
 		u.on = backend.Session(n) // as a client's session is numbered when a state is read
-		u.sent = k.want(&u.machine, n)
+		u.sent = k.Want(&u.Machine, k.place(n))
 	}
 }
 
@@ -208,10 +190,7 @@ func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
 	case dead:
 		*u = user{}
 	case !busy:
-		m := machine{linked: u.linked, token: u.token, num: u.num, held: u.held, age: u.age}
-		if !m.held {
-			m.num, m.age = 0, 0
-		}
-		*u = user{machine: m, on: u.on}
+		*u = user{Machine: u.Machine, on: u.on}
+		u.Machine.Normalise()
 	}
 }

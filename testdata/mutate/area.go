@@ -11,10 +11,10 @@ var areas = []struct {
 	name  string
 	files []string // patterns of path.Match, from the module's root
 }{
-	{"broker", []string{"sim/broker/*"}},
+	{"broker", []string{"sim/amqp/broker/*"}},
 	{"monitor", []string{"model/monitor/*", "model/property/*"}},
 	{"checker", []string{"model/linear/*", "model/beliefs/*", "model/history/*"}},
-	{"search", []string{"sim/search/*", "sim/search/anynumber/*", "sim/search/internal/states/*", "sim/system.go", "sim/footprint.go", "sim/image.go", "sim/bounds.go"}},
+	{"search", []string{"sim/search/*", "sim/search/anynumber/*", "sim/search/states/*", "sim/system.go", "sim/footprint.go", "sim/image.go", "sim/bounds.go"}},
 	{"readers", []string{
 		"histories/jsonl.go", "histories/scanner.go", "histories/draft.go", "histories/edn.go", "histories/ednform.go",
 		"histories/vocabulary.go", "histories/document.go", "histories/counterexample.go", "histories/history.go", "histories/check.go",

@@ -22,8 +22,8 @@ type bug struct {
 	after      string
 	occurrence int // if not the first with this description
 
-	// form is what stands in its place: %[1]d is the number, %[2]s what was there. Where other bugs are
-	// in it, they are in what was there.
+	// form is what stands in its place: %[1]d is the number, %[2]s what was there. If it contains other bugs, they are in
+	// what was there.
 	form string
 }
 

@@ -279,8 +279,8 @@ func (j injector) builtin(n *ast.CallExpr) string {
 // room are functions that are told how much room to make, and which of their arguments does.
 var room = map[string]int{"slices.Grow": 1, "bufio.NewReaderSize": 1, "bufio.NewWriterSize": 1}
 
-// without looks at a call of which something makes no difference, but for that, and reports whether it is one: how much
-// room is made beforehand costs time only, and what a panic says nobody reads unless there is another bug.
+// without reports whether a part of a call makes no difference, and looks at the rest of the call. A capacity costs time
+// only, and a panic's text is read only if there is another bug.
 func (j injector) without(n *ast.CallExpr) bool {
 	name := j.builtin(n)
 	_, isMap := j.source.info.Types[n].Type.(*types.Map)

@@ -12,10 +12,10 @@ import (
 // maxSurvivors is how many of a hundred bugs may survive.
 const maxSurvivors = 3
 
-// nearby are the packages that bugs are injected into, and those whose tests are about nothing else. What only the
-// tests of whole programs notice, and those of servers and of other languages' clients, counts as not noticed: they
-// take minutes, and the fact that fails there is one to be stated where the bug is.
-const nearby = "sim/broker,sim,sim/search,sim/search/anynumber,sim/search/internal/states,sim/nearest,model/property,model/history,model/monitor,model/linear,model/beliefs,model/lock,model/amqp/amqplock,sim/shrink,histories,histories/draw,histories/report,histories/style,histories/safetext,model/amqp/mutant,adapters/rabbitmq,sim/consumption,sim/redis,sim/rowstore,sim/sql,sim/consul,model/judge,model/own,model/execution,model/scenario,model/backend,cmd/lockproof/explorer"
+// nearby are the packages that bugs are injected into, and those whose tests are about nothing else. A bug counts as not
+// noticed if only tests of whole programs, of servers or of other languages' clients notice it. They take minutes, and the
+// fact that fails there should be stated where the bug is.
+const nearby = "sim/amqp/broker,sim,sim/search,sim/search/anynumber,sim/search/states,sim/nearest,model/property,model/history,model/monitor,model/linear,model/beliefs,model/lock,model/amqp/amqplock,sim/shrink,histories,histories/draw,histories/report,histories/style,histories/safetext,model/amqp/mutant,adapters/amqp/rabbitmq,sim/amqp/consumption,sim/redis,sim/sql/rowstore,sim/sql,sim/consul,model/judge,model/own,model/execution,model/scenario,model/backend,cmd/lockproof/explorer"
 
 func main() {
 	var o options

@@ -161,9 +161,8 @@ func (m *module) bugs() ([]*bug, error) {
 	return all, nil
 }
 
-// choose takes the sample: of each area so many bugs as of any other, as long as there are any. Where a bug stands in
-// the order of a seed follows from its description alone, so that a change of the source leaves the rest of the sample
-// as it is.
+// choose takes the sample: of each area so many bugs as of any other, as long as there are any. A bug's place in the order
+// of a seed follows from its description alone, so that a change of the source leaves the rest of the sample as it is.
 func (m *module) choose(all []*bug, o options) ([]*bug, error) {
 	wanted, err := o.wanted()
 	if err != nil {

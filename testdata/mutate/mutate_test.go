@@ -13,7 +13,7 @@ import (
 // toy is a module with code whose bugs are known to be noticed, or not.
 var toy = map[string]string{
 	"go.mod": "module example.com/toy\n\ngo 1.26\n",
-	"sim/broker/toy.go": `package broker // in an area
+	"sim/amqp/broker/toy.go": `package broker // in an area
 
 // Less is held on two pairs, none of them equal.
 func Less(a, b int) bool { return a < b }
@@ -42,7 +42,7 @@ func Unused(list []string) []string {
 	return list
 }
 `,
-	"sim/broker/toy_test.go": `package broker
+	"sim/amqp/broker/toy_test.go": `package broker
 
 import "testing"
 
@@ -55,7 +55,7 @@ func TestToy(t *testing.T) {
 	}
 }
 `,
-	"user/user.go": "package user\n\nimport \"example.com/toy/sim/broker\"\n\nfunc Three() int { return broker.Count(3) }\n",
+	"user/user.go": "package user\n\nimport \"example.com/toy/sim/amqp/broker\"\n\nfunc Three() int { return broker.Count(3) }\n",
 	"user/user_test.go": `package user
 
 import "testing"
@@ -66,11 +66,11 @@ func TestThree(t *testing.T) {
 	}
 }
 `,
-	"testdata/mutate/equivalent.txt": "# nothing\nsim/broker Unused: func Unused => return at once\n\tNobody calls it.\n",
+	"testdata/mutate/equivalent.txt": "# nothing\nsim/amqp/broker Unused: func Unused => return at once\n\tNobody calls it.\n",
 }
 
-// TestToyModule: what a module's tests notice is killed, by those of a dependant too, and by never ending; what they
-// do not is told, but for what is listed; and nothing in the module's folder changes.
+// TestToyModule: a bug is killed if a module's tests notice it, or those of a dependant, or if they never end. Other bugs
+// are reported, except the listed ones. Nothing in the module's folder changes.
 func TestToyModule(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("skipped: git is missing, which lists the files of a module: install it")

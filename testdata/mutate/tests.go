@@ -31,7 +31,7 @@ func (t *test) part() bool { return strings.Contains(t.Name, "/") }
 // withoutServer are the tests of packages that compare with a real server otherwise, which is nothing to
 // be tried with bugs.
 var withoutServer = map[string][]string{
-	"adapters/rabbitmq": {"TestFacts/simulated", "TestRecorded"},
+	"adapters/amqp/rabbitmq": {"TestFacts/simulated", "TestRecorded"},
 }
 
 // list names the tests of a package.
@@ -108,8 +108,9 @@ func (w *workshop) run(ctx context.Context, tests []*test, env string, limit tim
 	return passed, took
 }
 
-// endIdle ends a process that waits for what never comes: between two looks at what it has used of the processor that is
-// nothing more, or hardly anything, and it does not wait for its turn: on a busy machine one that goes on may get no more.
+// endIdle ends a process that waits for what never comes. Between two looks it has used nothing more of the processor, or
+// hardly anything, and it does not wait for its turn. On a busy machine a process that goes on may get no more, but it
+// waits for its turn.
 func endIdle(ctx context.Context, end func(), look func() (used time.Duration, wants bool), every time.Duration) {
 	for last := time.Duration(0); ; {
 		select {
@@ -129,7 +130,7 @@ func endIdle(ctx context.Context, end func(), look func() (used time.Duration, w
 // tick is what Linux counts the time of the processor in, for whoever asks about another process.
 const tick = 10 * time.Millisecond
 
-// used is how long the processor was at a process that runs. Where that is not told it is 0.
+// used is how long the processor was at a process that runs. It is 0 if the system does not tell it.
 func used(pid int) (sum time.Duration) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

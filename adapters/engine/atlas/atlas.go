@@ -34,7 +34,7 @@ type Config struct {
 	// Agree carries out an execution on a real server and reports whether every reply was as on the simulated one, and "" or
 	// why it was not carried out. It may be nil.
 	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
-	// Measure is what a figure of that name comes to on a real server, in a few words. It may be nil.
+	// Measure is the value of a figure on a real server, in a few words. It may be nil.
 	Measure func(figure string) (string, error)
 	// Real is what Confirm, Agree and Measure speak to.
 	Real string
@@ -241,8 +241,8 @@ func answers(covered []string) (out []string) {
 	return out
 }
 
-// same says what a real server makes of the first executions that a row's costs are taken from: what costs the same there has
-// the same replies. It is "" if none is asked.
+// same compares the first executions behind a row's costs with a real server: equal replies there mean equal costs.
+// It is "" without a server.
 func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error) {
 	if a.Agree == nil {
 		return "", nil

@@ -50,8 +50,8 @@ var comparedFaults = []struct {
 	{"restart", "--crashes 0 --restarts 1", sim.FaultBounds{Restarts: 1, Late: true}},
 }
 
-// Run puts locks side by side. What it came to until ctx was over is there in any case; the error is for a real server
-// that could not be used.
+// Run compares locks. The results until ctx ended are valid in any case; the error is a real server that could not be
+// used.
 func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 	if c.Targets == nil {
 		c.Targets = engine.References()
@@ -88,8 +88,8 @@ func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 // comparing is a comparison under way.
 type comparing struct {
 	Config
-	left     time.Duration // for what is yet to be searched
-	searches int           // of which there are so many
+	left     time.Duration // for the searches left
+	searches int           // their number
 }
 
 func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedLock, error) {

@@ -23,14 +23,15 @@ import (
 // them: what is proved then holds for all.
 const AnyNumber = sim.AnyNumber
 
-// How a violation of the abstraction is looked for with real clients: with one of each kind, then one more, up
-// to so many, each time in at most so many states.
+// The search for a violation of the abstraction with real clients: first one of each kind, then one more, up to
+// realClients, with at most realStates states each time.
 const (
 	realClients = 5
 	realStates  = 1_000_000
 )
 
-// The cut-off is looked for with up to so many clients of each kind, for each search in at most so many states.
+// The search for the cut-off: up to cutoffClients clients of each kind, with at most cutoffStates states for each
+// search.
 const (
 	cutoffClients = 4
 	cutoffStates  = 200_000
@@ -51,8 +52,8 @@ type anyExploration struct {
 	ended   bool    // the run was interrupted, and it has been seen to what is left of it
 }
 
-// exploreAny visits an abstraction that covers every number of clients, once for each kind of thing that
-// properties ask to be remembered: a search that remembers less has fewer parts.
+// exploreAny visits an abstraction that covers every number of clients, once for each kind of past that properties
+// need: a search that keeps less has fewer parts.
 func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	x, err := newAnyExploration(ctx, e)
 	if err != nil {
@@ -120,8 +121,8 @@ func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	return out, out.Check()
 }
 
-// together are the properties by search: one search judges all for which nothing has to be remembered of a client, and each
-// of the others has a search of its own.
+// together are the properties by search: one search judges all that need no past of a client, and each other property
+// has its own.
 func together(all property.Set) (sets []property.Set) {
 	var free property.Set
 	for p := range property.Count {

@@ -17,8 +17,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
-// anyNote goes with the checkpoint of a search: what the exploration had concluded when that search began. What the
-// search at hand shows is concluded again by whoever goes on.
+// anyNote is stored with the checkpoint of a search: the exploration's conclusions when that search began. A resumed
+// search draws its own conclusions again.
 type anyNote struct {
 	Properties []string // that the exploration judges, by name
 	Searched   []string // those that the search is for
@@ -90,8 +90,8 @@ func (x *anyExploration) recall(j *anyJudged) error {
 	return nil
 }
 
-// conclude keeps what a search has shown for checkpoints to come. Where the run was interrupted after the search was
-// through, that is left in the checkpoint.
+// conclude keeps the results of a search for later checkpoints. If the run was interrupted after the search was
+// complete, the checkpoint gets them.
 func (x *anyExploration) conclude(r *anynumber.Result, shown []report.PropertyResult) {
 	file := x.Search.Checkpoint
 	switch {

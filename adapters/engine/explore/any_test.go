@@ -9,12 +9,12 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // beyondAny are the mutants that a search for any number of clients does not admit, and why.

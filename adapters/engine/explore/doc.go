@@ -1,6 +1,6 @@
-// Package explore has every execution of a configuration of a lock of this module visited and judged, and gives the shortest
-// one found that violates a property. The searches are those of sim/search and sim/search/anynumber: here they get their
-// bounds, and their results become a report.
+// Package explore visits and judges every execution of a configuration of one of this module's locks, and returns the
+// shortest violating execution of each property. The searches are those of sim/search and sim/search/anynumber; this
+// package gives them their bounds, and turns their results into a report.
 //
 //	explore.go   a configuration
 //	any.go       any number of clients

@@ -29,20 +29,20 @@ type Exploration struct {
 	Target *lock.Target
 	// Options are those that differ from the defaults, by name and value.
 	Options [][2]string
-	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls.
-	// Where Clients or Admins is [AnyNumber], there is any number of them, each goes through its calls again and
-	// again, whatever Rounds says, and faults may be of any number as well.
+	// Clients call the operations of Calls in Rounds rounds; administrators call those of AdminCalls. With
+	// [AnyNumber] of Clients or Admins, each repeats its calls forever, whatever Rounds says, and the number of
+	// faults may be unbounded as well.
 	Clients, Rounds, Admins, Slots int
-	// Start, where it is not 0, is which slots there are at first, instead of 1 to Slots: of a semaphore. Where it has
-	// holes, linearizability is not judged.
+	// Start is the initial set of a semaphore's slots instead of 1 to Slots; 0 is that default. If it has holes,
+	// linearizability is not judged.
 	Start scenario.SlotSet
 	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
 	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
 	// with Calls and AdminCalls where those are given.
 	From  *scenario.Scenario
 	After int
-	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
-	// administrators use them in turn.
+	// Names are the names of the locks; none is one lock called jobs. Clients and administrators use two locks in
+	// turn.
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
@@ -50,9 +50,9 @@ type Exploration struct {
 	// on, and from the beginning again.
 	InTurn [][]scenario.Operation
 	Faults sim.FaultBounds
-	// MostSlots, for any number of clients, is how many slots there may be at once: executions are followed up
-	// to the moment at which there would be more, and then no property is proved. 0 is as many as there are at first and
-	// those that each administrator adds by calling its operations once.
+	// MostSlots, for any number of clients, bounds the number of slots at any moment. Steps beyond it are not
+	// followed, and if there are any, no property is proved. 0 is the initial number, and the slots that each
+	// administrator adds by calling its operations once.
 	MostSlots int
 	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
 	// are to tell apart.
@@ -63,8 +63,8 @@ type Exploration struct {
 	Search        search.Options
 	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
 	ViewsProgress func(*anynumber.Stats)
-	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
-	// looked whether a shorter one is; nor, with any number of clients, for the cut-off.
+	// Brief returns violating executions as the search has found them. It does not shorten them or look for shorter
+	// ones, nor, with any number of clients, for the cut-off.
 	Brief bool
 	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
 	// them.
@@ -195,8 +195,8 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	return nil
 }
 
-// trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
-// is looked for all the same, which takes no longer than finding it did with one worker.
+// trails are executions that violate the wanted properties. They are computed even if ctx has ended, so that the
+// search's results are not lost; that takes no longer than the search did with one worker.
 func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
 	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
@@ -418,8 +418,8 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 	return t, nil
 }
 
-// goRound makes a counterexample of an execution that goes round in a cycle for ever: round and round,
-// until it is long enough for anybody to see that it does not end.
+// goRound makes a counterexample of an execution with an endless cycle: it repeats the cycle until a reader can see
+// that it does not end.
 func (x *Explored) goRound(b *sim.Bounds) error {
 	l := x.Search.Livelock
 	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
@@ -489,8 +489,7 @@ func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, loo
 	return append(out, engine.Omitted(b.Target, b.Properties)...)
 }
 
-// judgedOwn is what was found out about a user's own property, by looking at the states of so many executions, or at so many
-// states.
+// judgedOwn sets the result for a custom property after the given number of visited states or of executions.
 func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	res.Checked = int(looked)
 	switch {

@@ -10,8 +10,8 @@ import (
 // graphStates is how many states a page shows.
 const graphStates = 1500
 
-// Graph is the state space of an exploration as a page shows it, all of it if it is small: without reductions, breadth
-// first. start is its beginning as the file of a counterexample; both are nothing where clients are without number.
+// Graph is the state space of an exploration for a page, if it is small: without reductions, breadth first. start is
+// its beginning as the file of a counterexample. Both are empty for any number of clients.
 func (e *Exploration) Graph() (graph *report.StateGraph, start string, err error) {
 	if e.Clients == AnyNumber || e.Admins == AnyNumber {
 		return nil, "", nil
@@ -74,7 +74,7 @@ func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
 	return len(w.states) - 1
 }
 
-// expand goes from a state to those that follow. What violates a property is not gone on from.
+// expand visits the successors of a state, unless the state violates a property.
 func (w *grapher) expand(at int) {
 	if w.graph.Nodes[at].Broken {
 		return

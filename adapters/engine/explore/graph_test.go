@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestGraph: each state of the graph is reached by the actions that lead to it, carried out one after the other, and
-// something is violated then if the graph says so; what is violated at all is in it.
+// TestGraph: the actions that lead to a state of the graph reach it, and violate a property exactly if the graph says
+// so. Each violation is in the graph.
 func TestGraph(t *testing.T) {
 	for name, breaks := range map[string]bool{"mutex": false, "mutex-shared": true} {
 		target, err := engine.TargetNamed(name)

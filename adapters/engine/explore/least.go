@@ -19,8 +19,8 @@ const (
 	shorterStates         = 1 << 20
 )
 
-// least looks for still shorter counterexamples, and notes where there certainly is none. What a history
-// shows no state tells: of linearizability no more is known than that.
+// least looks for still shorter counterexamples, and records if there certainly is none. No state shows a violation
+// of linearizability, so that stays unknown.
 func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	rooms, all := smaller(b)
 	for p := range property.Count {

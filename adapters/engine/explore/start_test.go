@@ -21,8 +21,8 @@ import (
 // holey is a semaphore that begins with slots 1 and 3.
 const holey scenario.SlotSet = 1<<1 | 1<<3
 
-// TestStart: an exploration that begins with a hole does not blame it on anybody, and blames whoever leaves another: a
-// counterexample keeps the hole, as its file does, and says so.
+// TestStart: an exploration that begins with a hole blames no client for it, and blames a client that leaves another.
+// A counterexample keeps the hole, as its file does, and says so.
 func TestStart(t *testing.T) {
 	x := explored(t, explore.Exploration{Clients: 1, Rounds: 1, Start: holey, Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}})
 	if v, why := x.Report.Verdict(x.Report.Result(property.Linearizable)); v != report.Skipped {

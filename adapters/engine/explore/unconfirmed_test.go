@@ -25,12 +25,12 @@ var unconfirmedStates = map[string]map[string]int{
 	"persistent-mutex": {"crash": 3050, "drop": 4994, "channel error": 5285, "lost reply": 7342, "restart": 3093, everyFault: 1312993},
 }
 
-// dear are the properties that a lock without confirms does not promise: a channel breaks for each slot that is taken, and one
-// for each that is not there.
+// dear are the properties that a lock without confirms does not promise: each taken slot breaks a channel, and so
+// does each missing one.
 var dear = []property.Property{property.CheapAcquire, property.CheapVerify}
 
-// TestExploreWithoutConfirms: what the guidelines' locks promise is proved of them on a broker without confirms, but that they
-// are cheap: every execution of two clients and an administrator is visited, with a fault of each kind.
+// TestExploreWithoutConfirms: the guidelines' locks keep their promises, other than low cost, on a broker without
+// confirms. Every execution of two clients and an administrator is visited, with a fault of each kind.
 func TestExploreWithoutConfirms(t *testing.T) {
 	faults := map[string]sim.FaultBounds{
 		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -16,8 +16,8 @@ const longestName = 1000
 // mostTries bounds how often fresh clients may have been asked to show something again.
 const mostTries = 1000
 
-// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. That it fits does not mean that
-// it is true: for that, have clients carry them out again.
+// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. A part that fits may still be
+// untrue: only clients that carry the scenarios out again show that.
 func (p *Part) Check(c Config, from, to int) error {
 	run, err := c.run()
 	if err != nil {
@@ -30,18 +30,13 @@ func (p *Part) Check(c Config, from, to int) error {
 	if err := checkAbout(&p.about); err != nil {
 		return err
 	}
-	for q := range p.exceeded {
-		if q >= property.Count {
-			return fmt.Errorf("property %d is exceeded: there is none", q)
+	for q := range p.broken {
+		if !property.Promises.Has(q) {
+			return fmt.Errorf("property %d is broken: it is no promise", q)
 		}
 	}
-	for q := range p.unjudged {
-		if q >= property.Count {
-			return fmt.Errorf("property %d is not judged: there is none", q)
-		}
-	}
-	if min(p.agreed, p.uncontrolled, p.kept) < 0 || p.uncontrolled > p.Scenarios() || p.kept > p.Scenarios() {
-		return fmt.Errorf("%d not controlled, and %d with queues kept, in %d scenarios", p.uncontrolled, p.kept, p.Scenarios())
+	if min(p.agreed, p.uncontrolled) < 0 || p.uncontrolled > p.Scenarios() {
+		return fmt.Errorf("%d not controlled in %d scenarios", p.uncontrolled, p.Scenarios())
 	}
 	for i, d := range p.findings {
 		if d == nil {
@@ -74,7 +69,7 @@ func (d *finding) check(run *sharedRun, p property.Property, from, to, first int
 }
 
 // checkAbout checks what clients say of themselves.
-func checkAbout(a *external.About) error {
+func checkAbout(a *foreign.About) error {
 	if len(a.Name) > longestName || len(a.Locks) > longestName || len(a.Operations) > longestName {
 		return fmt.Errorf("its clients call themselves something of %d bytes, with %d locks and %d operations", len(a.Name), len(a.Locks), len(a.Operations))
 	}
@@ -86,10 +81,10 @@ func checkAbout(a *external.About) error {
 	return nil
 }
 
-// Again are the properties of a part that the clients of a run have not shown to it: those of others than before, as
-// the first of them that is seen is the one that is told. They are carried out again, each in its one scenario, and what
-// is shown takes the place of what was said; what is not is a suspicion from then on. A run that may start no clients,
-// since run is false, suspects all. It gives the properties that are suspected.
+// Again carries out once more the findings of a part that the clients of this run have not shown to it, each in its one
+// scenario. It leaves out properties that before has reproduced, as a run reports the first violation that is seen. A
+// finding that is shown takes the place of the one that was read; any other is a suspicion from then on. If run is false,
+// the run may start no clients, and all findings are suspicions. Again returns the suspected properties.
 func (p *Part) Again(ctx context.Context, c Config, before *Part, run bool) (suspected property.Set, err error) {
 	for i, d := range p.findings {
 		q := property.Property(i)

@@ -3,7 +3,7 @@ package gated
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -21,11 +21,12 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// A run that was ended for that stays one when what was under way has come to its end, and so does a campaign of which it is a part.
+// A run that was ended for that stays ended when the executions under way have ended, and so does a campaign that includes
+// the run.
 func TestStaysEnded(t *testing.T) {
 	var run sharedRun
 	for i := range someCrashes + 5 {
-		x := &external.Execution{Trace: new(scenario.Trace)}
+		x := &foreign.Execution{Trace: new(scenario.Trace)}
 		if i < someCrashes {
 			x.Uncontrolled.Died = 1
 		}

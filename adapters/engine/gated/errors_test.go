@@ -9,60 +9,60 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/foreigntest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 // complaining is a reference semaphore whose clients report that an acquire has failed when they hold the slot.
-type complaining struct{ external.Starter }
+type complaining struct{ foreign.Starter }
 
-func (s complaining) Start(ctx context.Context, number int) (external.Client, error) {
+func (s complaining) Start(ctx context.Context, number int) (foreign.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return &complainer{Client: c}, err
 }
 
 type complainer struct {
-	external.Client
+	foreign.Client
 	said string
 }
 
 // breaking has its clients break the protocol from some moment on.
 type breaking struct {
-	external.Starter
+	foreign.Starter
 	broken *atomic.Bool
 }
 
-func (s breaking) Start(ctx context.Context, number int) (external.Client, error) {
+func (s breaking) Start(ctx context.Context, number int) (foreign.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return breaker{c, s.broken}, err
 }
 
 type breaker struct {
-	external.Client
+	foreign.Client
 	broken *atomic.Bool
 }
 
 var errBroken = errors.New("no answer that anybody understands")
 
-func (c breaker) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c breaker) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if c.broken.Load() {
 		return lock.Result{}, errBroken
 	}
 	return c.Client.Call(ctx, op, p)
 }
 
-// TestFoundBeforeError: what was found is told though the run came to a bad end after that.
+// TestFoundBeforeError: a run that ends with an error still reports the violations that it found before.
 func TestFoundBeforeError(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
 	c := gated.Config{
-		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	}
 	var broken atomic.Bool
@@ -79,7 +79,7 @@ func TestFoundBeforeError(t *testing.T) {
 
 const stderrText = "acquire: \x1b[31mno reply</script>\nin time"
 
-func (c *complainer) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c *complainer) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	c.said = ""
 	r, err := c.Client.Call(ctx, op, p)
 	if r.Held && op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
@@ -96,11 +96,11 @@ func TestErrorsAreShown(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
 	res := proveWith(t, gated.Config{
-		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	})
-	const want = `c1 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
-	found := res.Report.Result(property.NoLeak).Violation
+	const want = `c2 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
+	found := res.Report.Result(property.Progress).Violation
 	if found == nil || len(found.Errors) != 1 || !strings.HasPrefix(found.Errors[0], want) {
 		t.Fatalf("the violation tells %+v, expected %s", found, want)
 	}
@@ -137,16 +137,16 @@ func TestErrorsAreShown(t *testing.T) {
 }
 
 // excusing is a lock whose clients report an error that had no effect where others are told that the lock is full.
-type excusing struct{ external.Starter }
+type excusing struct{ foreign.Starter }
 
-func (s excusing) Start(ctx context.Context, number int) (external.Client, error) {
+func (s excusing) Start(ctx context.Context, number int) (foreign.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return excuser{c}, err
 }
 
-type excuser struct{ external.Client }
+type excuser struct{ foreign.Client }
 
-func (c excuser) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c excuser) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	r, err := c.Client.Call(ctx, op, p)
 	if op == lock.Acquire && r.Outcome == lock.Failed {
 		r = lock.Result{Outcome: lock.Failed}
@@ -155,28 +155,28 @@ func (c excuser) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 }
 
 // idle is a lock whose clients report an error that had no effect, whatever they are asked for.
-type idle struct{ external.Starter }
+type idle struct{ foreign.Starter }
 
-func (s idle) Start(ctx context.Context, number int) (external.Client, error) {
+func (s idle) Start(ctx context.Context, number int) (foreign.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return idler{c}, err
 }
 
-type idler struct{ external.Client }
+type idler struct{ foreign.Client }
 
-func (c idler) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
 		return lock.Result{Outcome: lock.Failed}, nil
 	}
 	return c.Client.Call(ctx, op, p)
 }
 
-// TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. It must have met
-// somebody or something, though.
+// TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. At rest it has to be granted,
+// though.
 func TestErrorIsNotFull(t *testing.T) {
 	t.Parallel()
 	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
-		machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
+		machines := foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 		c := gated.Config{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
 		for _, p := range proveWith(t, c).Report.Properties {
 			if p.Violation != nil {
@@ -184,14 +184,12 @@ func TestErrorIsNotFull(t *testing.T) {
 			}
 		}
 		c.Starter, c.Scenarios = idle{machines}, 5
-		res := proveWith(t, c)
-		for _, p := range res.Report.Properties {
-			if p.Violation != nil && p.Property != property.Progress {
-				t.Errorf("%s that does nothing: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
-			}
+		found := false
+		for _, p := range proveWith(t, c).Report.Properties {
+			found = found || p.Violation != nil
 		}
-		if res.Report.Result(property.Progress).Violation == nil {
-			t.Errorf("%s that does nothing: progress is not violated", target.Name)
+		if !found {
+			t.Errorf("%s that does nothing is accused of nothing", target.Name)
 		}
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"flag"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -20,8 +19,8 @@ import (
 // in Go has the others' designs.
 var everyBug = flag.Bool("every-bug", false, "look for every bug of the examples in other languages, and give right locks several times as many scenarios")
 
-// Locks in several languages, as they are, on the simulated broker and on a real RabbitMQ behind the gate: the
-// correct ones hold, and each wrong one violates the property that its bug breaks, in an execution that replays.
+// Locks in several languages run unchanged on the simulated broker and on a real RabbitMQ behind the gate. The correct ones
+// hold. Each wrong one violates the property that its bug breaks, in an execution that replays.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
@@ -71,7 +70,7 @@ func repeats(t *testing.T, e *enginetest.Example) {
 	var executions [2][]string
 	for turn := range executions {
 		executions[turn] = make([]string, n)
-		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore, Timing: external.Timing{Slow: time.Hour}})
+		runner, err := foreign.NewRunner(t.Context(), foreign.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
 }
 
 // violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
-// one seed gives one counterexample. Of the others that is looked at without judging them, which is quicker.
+// one seed gives one counterexample. For the others a test checks that without judging them, which is quicker.
 func violates(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, property property.Property) {
 	found := Counterexample(t, e, on, bug, property)
 	if on.URL != "" || e.Command != "" {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -27,7 +27,7 @@ import (
 // be given.
 type ExploreConfig struct {
 	// Starter makes clients of the lock.
-	Starter external.Starter
+	Starter foreign.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -36,10 +36,8 @@ type ExploreConfig struct {
 	Kind lock.Kind
 	// Options are the target's own.
 	Options map[string]string
-	// Naming is what it calls its queues; what is left out is learnt.
-	Naming recognise.Naming
-	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
-	// so many Slots at first. What the target does not offer is left out.
+	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. Slots is the number
+	// of slots at first. Operations that the target does not offer are left out.
 	Clients, Rounds, Admins, Slots int
 	// Start, where it is not 0, is which slots there are at first, as in [explore.Exploration].
 	Start scenario.SlotSet
@@ -50,8 +48,8 @@ type ExploreConfig struct {
 	// Faults are how many of each kind one execution may have, at every place: see [orders.Options]. Restarts are
 	// none of them.
 	Faults sim.FaultBounds
-	// Preemptions is how often an execution may turn from a client that could go on, at most; nil is any number, and then
-	// one execution stands for those that are equivalent to it.
+	// Preemptions is how often an execution may turn from a client that could go on, at most. nil is any number: then one
+	// execution stands for those that are equivalent to it.
 	Preemptions *int
 	// Runs is how many executions are run at most; 0 is [DefaultRuns].
 	Runs int
@@ -61,10 +59,14 @@ type ExploreConfig struct {
 	Properties property.Set
 	// Own are users' own properties: what violates them is found, but that none does is not proved.
 	Own own.List
+	// Demands are the promises that the lock's contract demands; see [Config].
+	Demands property.Set
+	// Holding is how the server shows who holds the lock; see [Config].
+	Holding holding.Declared
 	// FailedAcquire is what a failed acquire is taken to promise.
 	FailedAcquire property.FailedAcquire
-	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
-	// one does that, the exploration is not complete.
+	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. The exploration is
+	// not complete if one does that.
 	Patience time.Duration
 	// Found is called with violations; see [Config].
 	Found func(*histories.Counterexample)
@@ -79,10 +81,10 @@ const DefaultRuns = 10_000
 // equivalence class (dynamic partial order reduction), and judges each. The clients' states are not kept: each execution is
 // run from its beginning.
 //
-// What holds in all of them is proved if the report's Runs is complete, and has passed otherwise. The proof is for this
-// workload, with the faults at every place, and for clients that do the same whenever they are told the same. A client that
-// does not is noticed only where an execution begins as another did. Clients that can wait for a lock are never asked to: the
-// report's Runs says so.
+// A property that holds in all of them is proved if the report's Runs is complete, and has passed otherwise. The proof is
+// for this workload, with the faults at every place, and for clients that do the same whenever they are told the same. A
+// client that does not is noticed only where an execution begins as another did. Clients that can wait for a lock are never
+// asked to: the report's Runs says so.
 //
 // The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
 // started, or that breaks the protocol.
@@ -124,6 +126,9 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 
 // check refuses what makes no sense for clients that are not ours.
 func (c *ExploreConfig) check() error {
+	if err := withoutHoles(c.Start); err != nil {
+		return err
+	}
 	switch f := c.Faults; {
 	case c.Runs < 0:
 		return fmt.Errorf("%d runs: expected at least 1", c.Runs)
@@ -150,7 +155,7 @@ func (c *ExploreConfig) exploration() explore.Exploration {
 func (c *ExploreConfig) config() Config {
 	out := Config{
 		Shape:   sim.Shape{Start: c.Start},
-		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
+		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Demands: c.Demands, Holding: c.Holding,
 		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
 		Own: c.Own, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
@@ -172,7 +177,7 @@ var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
 func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenario) (err error) {
-	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *external.Execution) error {
+	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *foreign.Execution) error {
 		if err := w.examine(ctx, f.sum.Scenarios, x); err != nil || !f.stop.Load() {
 			return err
 		}

@@ -2,16 +2,15 @@ package gated
 
 import (
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// What an execution violates is a suspicion: clients that are used for one execution after the other may carry
-// something from one into the next. Fresh clients that carry out the same execution, and violate the same, make
-// it a violation.
+// A violation is a suspicion at first: clients that are used for one execution after the other may carry something
+// from one into the next. It counts once fresh clients have carried out the same execution and violate the same.
 
 const (
 	// reproductions bounds how often fresh clients are asked to show a violation again: one that depends on what
@@ -20,8 +19,8 @@ const (
 	// recordings bounds how many executions fresh clients are asked for that violate a property of which none was
 	// reproduced, unless fresh clients have shown it to begin with.
 	recordings = 3
-	// renewals bounds how many executions of a run have fresh clients because others were seen to carry something
-	// from one execution into the next: each takes many times as long as with the same clients.
+	// renewals bounds how many executions of a run have fresh clients, which take many times as long. They get them
+	// after clients were seen to carry something from one execution into the next.
 	renewals = 100
 )
 
@@ -56,7 +55,7 @@ func (d *finding) betters(other *finding) bool {
 	case d.suspected():
 		return d.tries.Of > other.tries.Of
 	}
-	return len(d.trace.Steps) <= len(other.trace.Steps)
+	return d.trace.Scheduled() <= other.trace.Scheduled()
 }
 
 // found is the finding as the report tells of it.
@@ -66,9 +65,9 @@ func (d *finding) found(p property.Property) *report.Found {
 	return out
 }
 
-// record takes in what the i-th execution violates, as it was recorded, and gives the properties that fresh clients
-// are to be asked for: no execution before it was reproduced. fresh says that its clients were.
-func (f *sharedRun) record(i int, x *external.Execution, fresh bool) (open property.Set) {
+// record takes in what the i-th execution violates, as it was recorded. It returns the properties that fresh clients are to
+// show again: those that no earlier execution has reproduced. fresh says that its clients were.
+func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {

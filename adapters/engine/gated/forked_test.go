@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -33,8 +32,8 @@ func TestForkedAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	card := func(s external.Starter, workers, more int) string {
-		c := gated.Config{Starter: s, Seed: 1, Scenarios: 120, Workers: workers, More: more, Slow: time.Hour} // these clients have no clock
+	card := func(s foreign.Starter, workers, more int) string {
+		c := gated.Config{Starter: s, Seed: 1, Scenarios: 120, Workers: workers, More: more} // these clients have no clock
 		for _, p := range []property.Property{property.MutualExclusion, property.Linearizable, property.NoLeak, property.Progress} {
 			c.Properties = c.Properties.With(p) // what costs is measured by a clock
 		}

@@ -8,52 +8,52 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/foreigntest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// worn is a reference semaphore whose clients go wrong by what they have been through: an acquire is then answered
-// with slot 1, and nothing is sent.
-type worn struct {
-	external.Starter
-	// spoils says that after so many calls, the last of them with this result, a client goes wrong for good.
+// degrading is a reference semaphore whose clients go wrong after some use: an acquire is then answered with slot 1, and
+// nothing is sent.
+type degrading struct {
+	foreign.Starter
+	// spoils reports whether a client goes wrong, and stays so, after a number of calls and the last one's result.
 	spoils func(calls int, last lock.Result) bool
 }
 
-func wornSemaphore(spoils func(int, lock.Result) bool) worn {
+func degradingSemaphore(spoils func(int, lock.Result) bool) degrading {
 	target := amqplock.References[0]
-	return worn{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, spoils}
+	return degrading{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, spoils}
 }
 
-func (w worn) Start(ctx context.Context, number int) (external.Client, error) {
+func (w degrading) Start(ctx context.Context, number int) (foreign.Client, error) {
 	c, err := w.Starter.Start(ctx, number)
-	return &wornClient{Client: c, worn: w}, err
+	return &degradingClient{Client: c, degrading: w}, err
 }
 
-type wornClient struct {
-	external.Client
-	worn   worn
-	calls  int
-	spoilt bool
+type degradingClient struct {
+	foreign.Client
+	degrading degrading
+	calls     int
+	spoilt    bool
 }
 
-func (c *wornClient) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+func (c *degradingClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if c.spoilt && op == lock.Acquire {
 		return lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, nil
 	}
 	r, err := c.Client.Call(ctx, op, p)
 	if op == lock.Acquire && !strings.Contains(p.Name, "warm") { // that is no part of an execution
 		c.calls++
-		c.spoilt = c.spoilt || c.worn.spoils(c.calls, r)
+		c.spoilt = c.spoilt || c.degrading.spoils(c.calls, r)
 	}
 	return r, err
 }
@@ -73,7 +73,7 @@ func proveWith(t *testing.T, c gated.Config) *engine.Result {
 // recorded, with how often fresh clients were asked.
 func TestSuspected(t *testing.T) {
 	t.Parallel()
-	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
+	starter := degradingSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
 	res := proveWith(t, gated.Config{Starter: starter, Seed: 5, Scenarios: 60, Workers: 1})
 	found := res.Counterexamples("")
 	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
@@ -100,7 +100,7 @@ func TestSuspected(t *testing.T) {
 // counterexample has all that it takes, and replays.
 func TestShrinkWithFreshClients(t *testing.T) {
 	t.Parallel()
-	starter := wornSemaphore(func(_ int, last lock.Result) bool { return full(last) })
+	starter := degradingSemaphore(func(_ int, last lock.Result) bool { return full(last) })
 	res := proveWith(t, gated.Config{
 		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
 	})
@@ -117,7 +117,7 @@ func TestShrinkWithFreshClients(t *testing.T) {
 
 // replayAll demands of the counterexamples of a result that fresh clients show them again, unless they are called
 // suspected, and that something is said of each. It gives how many there are, and how many are suspected.
-func replayAll(t *testing.T, res *engine.Result, starter external.Starter) (all, suspected int) {
+func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, suspected int) {
 	t.Helper()
 	for i := range res.Report.Properties {
 		if p := &res.Report.Properties[i]; p.Violation != nil && (p.Violation.Detail == "" || p.Violation.Diagram == "") {
@@ -181,14 +181,14 @@ func TestFoundAtOnce(t *testing.T) {
 	}
 }
 
-// TestGravestFirst: mutual exclusion is what is made smaller first, and what is told of last is the result, for
-// somebody else's clients and for ours.
+// TestGravestFirst: a run minimises the violation of mutual exclusion first, and the last counterexamples that it tells of
+// are its result. Both hold for external clients and for ours.
 func TestGravestFirst(t *testing.T) {
 	t.Parallel()
 	last := make(map[property.Property]*histories.Counterexample)
 	var smaller []property.Property
 	found := func(ce *histories.Counterexample) {
-		if before := last[ce.Property]; before != nil && len(ce.Transcript) < len(before.Transcript) {
+		if before := last[ce.Property]; before != nil && len(ce.Scenario.Schedule.Actions) < len(before.Scenario.Schedule.Actions) {
 			smaller = append(smaller, ce.Property)
 		}
 		last[ce.Property] = ce
@@ -213,7 +213,7 @@ func TestGravestFirst(t *testing.T) {
 	}
 	starter, kind := machines(t, "locked-is-success")
 	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
-	check(gated.Prove(t.Context(), gated.Config{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Found: found}))
+	check(gated.Prove(t.Context(), gated.Config{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Demands: two & property.Promises, Found: found}))
 	clear(last)
 	smaller = nil
 	target, err := engine.TargetNamed("locked-is-success")
@@ -254,7 +254,7 @@ const processesReplayed = 100
 func wrongTargets(t *testing.T) (out []gated.Config) {
 	for _, m := range mutant.All {
 		out = append(out, gated.Config{
-			Starter: externaltest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
+			Starter: foreigntest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
 		})
 	}
 	for _, e := range enginetest.Examples {

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/waittest"
+	"github.com/lockproof/lockproof/internal/waittest"
 )
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }

@@ -5,16 +5,15 @@ import (
 	"context"
 	"encoding/gob"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -25,9 +24,9 @@ import (
 // Part is a [sample.Part] of a run with somebody else's clients.
 type Part struct{ totals }
 
-// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
-// they violate is tried again on fresh clients, and not made smaller: see [Conclude]. The error is also for a ctx
-// that is over before all of them are run.
+// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. Violating
+// executions are tried again on fresh clients, and not made smaller: see [Conclude]. The error is also for a ctx that is
+// over before all of them are run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	run, err := c.run()
 	if err != nil {
@@ -79,20 +78,19 @@ func (p *Part) Merge(o *Part) {
 			p.findings[property] = d
 		}
 	}
-	p.about, p.fromHistory, p.unjudged = o.about, o.fromHistory, o.unjudged
-	for property, e := range o.exceeded {
-		p.exceeded = earliest(p.exceeded, property, e)
+	p.about = o.about
+	for property, b := range o.broken {
+		p.broken = earliest(p.broken, property, b)
 	}
 	p.free.Add(o.free)
 	p.wire.Add(&o.wire)
 	p.agreed += o.agreed
 	if p.traffic == nil {
-		p.traffic = make(external.Traffic)
+		p.traffic = make(foreign.Traffic)
 	}
 	p.traffic.Merge(o.traffic)
 	p.sharing = p.sharing || o.sharing
 	p.uncontrolled += o.uncontrolled
-	p.kept += o.kept
 	p.ended = p.ended || o.ended
 	if p.disagreement == "" {
 		p.disagreement = o.disagreement
@@ -119,19 +117,16 @@ func (p *Part) Reproduced() (set property.Set) {
 type partFile struct {
 	Sum          []byte // as JSON
 	Findings     map[property.Property]findingFile
-	About        external.About
-	FromHistory  property.Set
-	Unjudged     map[property.Property]string
-	Free         external.Uncontrolled
+	About        foreign.About
+	Free         foreign.Uncontrolled
 	Wire         wire.Counts
 	Agreed       int
-	Traffic      external.Traffic
+	Traffic      foreign.Traffic
 	Sharing      bool
 	Uncontrolled int
-	Kept         int
 	Ended        bool
 	Disagreement string
-	Exceeded     map[property.Property]excess
+	Broken       map[property.Property]breach
 }
 
 type findingFile struct {
@@ -155,9 +150,9 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	f := partFile{
-		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
-		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Kept: p.kept, Ended: p.ended, Disagreement: p.disagreement,
-		Exceeded: p.exceeded,
+		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about,
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Ended: p.ended, Disagreement: p.disagreement,
+		Broken: p.broken,
 	}
 	for i, d := range p.findings {
 		if d != nil {
@@ -205,8 +200,8 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	p.totals = totals{
-		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
-		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, kept: f.Kept, ended: f.Ended, disagreement: f.Disagreement, exceeded: f.Exceeded,
+		sum: sum, about: f.About, free: f.Free, wire: f.Wire, agreed: f.Agreed,
+		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, ended: f.Ended, disagreement: f.Disagreement, broken: f.Broken,
 	}
 	for number, d := range f.Findings {
 		if number >= property.Count {

@@ -4,18 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/foreigntest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestExternalPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the report
-// and the counterexamples of the whole run. What seems to cost too much, and is looked at again, counts once.
+// TestExternalPartsAddUp: parts of a run of external clients that were written, read and merged give the report and the
+// counterexamples of the whole run. An execution that seems to cost too much, and is looked at again, counts once.
 func TestExternalPartsAddUp(t *testing.T) {
 	t.Parallel()
 	for name, judged := range map[string][]property.Property{
@@ -32,8 +31,9 @@ func TestExternalPartsAddUp(t *testing.T) {
 			}
 			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := gated.Config{
-				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
-				Seed: 1, Scenarios: 60, Workers: 1, Slow: time.Hour, // however busy the machine is
+				Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
+				Seed: 1, Scenarios: 60, Workers: 1, // however busy the machine is
+				Demands: property.Promises,
 			}
 			if testing.Short() {
 				c.Scenarios = 30
@@ -89,8 +89,8 @@ func FuzzPart(f *testing.F) {
 		f.Fatal(err)
 	}
 	c := gated.Config{
-		Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind,
-		Seed: 1, Scenarios: 20, Workers: 1, Slow: time.Hour, Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify),
+		Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind,
+		Seed: 1, Scenarios: 20, Workers: 1, Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify),
 	}
 	part, err := gated.ProvePart(f.Context(), c, 0, 20)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -22,7 +22,7 @@ import (
 // Config says whose lock to prove, and how thoroughly. Starter alone must be given.
 type Config struct {
 	// Starter makes clients of the lock.
-	Starter external.Starter
+	Starter foreign.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -31,14 +31,12 @@ type Config struct {
 	Kind lock.Kind
 	// Options are the target's own.
 	Options map[string]string
-	// Naming is what it calls its queues; what is left out is learnt.
-	Naming recognise.Naming
 	// Seed decides every scenario.
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultScenarios].
 	Scenarios int
-	// Time ends the run earlier, minimising included; see [engine.MinimisingShare]. What is under way then is brought to
-	// its end. 0 is no limit.
+	// Time ends the run earlier, minimising included; see [engine.MinimisingShare]. Executions under way then are brought
+	// to their end. 0 is no limit.
 	Time time.Duration
 	// Strategies are how schedules are drawn; none is all of them. Depth is PCT's; 0 draws it.
 	Strategies []scenario.Strategy
@@ -49,21 +47,23 @@ type Config struct {
 	Properties property.Set
 	// Own are users' own properties, which are judged as well.
 	Own own.List
+	// Demands are the promises that the lock's contract demands. It may break the others: that is said, and is not wrong.
+	Demands property.Set
+	// Holding is how the server shows who holds the lock, where that is declared. Nothing else depends on it.
+	Holding holding.Declared
 	// FailedAcquire is what a failed acquire is taken to promise.
 	FailedAcquire property.FailedAcquire
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
-	// More is how many workers more may begin, on the simulated broker, if there is much to play, and clients begin soon or wait for
-	// long: while some wait for their clients, others use the processors. Above Workers, they begin one after the other while the
-	// processors have little to do.
+	// More is how many extra workers may begin on the simulated broker, if there are many scenarios to run, and clients
+	// begin soon or wait for long. While some workers wait for their clients, others use the processors. Above Workers,
+	// they begin one after the other while the processors have little to do.
 	More int
 	// On is the broker behind the gate; the zero value is the simulated one.
 	On Broker
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
-	// Slow is [external.Timing]'s: how long an operation may take before its client may have given it up; 0 is its default.
-	Slow time.Duration
 	// Until ends the run once one of these properties is violated, and has only their executions
 	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
 	// minimises all.
@@ -87,7 +87,7 @@ type Broker struct {
 	// Sweep deletes queues from it, whether or not they exist: those that the clients have left.
 	Sweep func(queues []string) error
 	// Notes keeps account of what clients make there; nil keeps none.
-	Notes external.Notes
+	Notes foreign.Notes
 }
 
 // String is what the broker is called.
@@ -112,7 +112,7 @@ const measuredEvery = 10
 
 // Prove runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
 // Their commands reach the broker in the order that the schedule says. The error is for a run that could not
-// be made: a client that can't be started, or that breaks the protocol. What was found before is told with it.
+// be made: a client that can't be started, or that breaks the protocol. The result has what was found before.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -137,8 +137,8 @@ func (c Config) run() (*sharedRun, error) {
 	if err := c.Shape.Check(c.Kind); err != nil {
 		return nil, engine.Configuration(err)
 	}
-	if c.Shape.Start != 0 && c.On.URL != "" {
-		return nil, engine.Configuration(fmt.Errorf("start slots %s on a real broker: expected the simulated one, from which slots are taken away", c.Shape.Start))
+	if err := withoutHoles(c.Shape.Start); err != nil {
+		return nil, err
 	}
 	if err := c.Own.Check(); err != nil {
 		return nil, engine.Configuration(err)
@@ -149,6 +149,14 @@ func (c Config) run() (*sharedRun, error) {
 	run := &sharedRun{Config: c, source: c.source(), labels: c.labels()}
 	run.sum.Sometimes = c.Own.Sometimes()
 	return run, nil
+}
+
+// withoutHoles refuses slots with a hole to begin with: nothing tells which of the broker's queues would have to be taken away.
+func withoutHoles(start scenario.SlotSet) error {
+	if start != 0 && scenario.Begin("", start).Missing != 0 {
+		return engine.Configuration(fmt.Errorf("slots %s to begin with: expected no hole, as nothing tells which queue is a slot of an external lock; locks of lockproof's own begin so", start))
+	}
+	return nil
 }
 
 // judgedOf are the properties to judge of those that mean something for somebody else's lock: the ones that were asked for, or
@@ -172,7 +180,7 @@ func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Resu
 // labels are what its counterexamples say.
 func (c *Config) labels() engine.Labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
-	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Queues: c.Naming.String()}
+	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String()}
 }
 
 // result is what the run came to, but for the report.

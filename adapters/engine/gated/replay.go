@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -16,7 +16,7 @@ import (
 // Replay carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
 // show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
 // not restarted, and where it does something else than the simulated one, that is an error.
-func Replay(ctx context.Context, ce *histories.Counterexample, starter external.Starter, on Broker) (*engine.Replayed, error) {
+func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on Broker) (*engine.Replayed, error) {
 	if ce.Property.Own() {
 		return nil, engine.UnknownOwn(ce)
 	}
@@ -24,28 +24,25 @@ func Replay(ctx context.Context, ce *histories.Counterexample, starter external.
 }
 
 // ReplayOf is the same where the property may be one of a user's own.
-func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter external.Starter, on Broker) (_ *engine.Replayed, err error) {
+func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter foreign.Starter, on Broker) (_ *engine.Replayed, err error) {
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
-	var naming recognise.Naming
-	if ce.Queues != "" {
-		if naming, err = recognise.ParseNaming(ce.Queues); err != nil {
-			return nil, err
-		}
+	held, err := holding.Parse(ce.Holding)
+	if err != nil {
+		return nil, err
 	}
-	runner, err := external.NewRunner(ctx, external.Config{
-		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire,
+	runner, err := foreign.NewRunner(ctx, foreign.Config{
+		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire, Holding: held,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	runner.Recovers(ce.Property == property.NoLeak)
 	r := &engine.Replayed{Own: list, FailedAcquire: ce.FailedAcquire, Server: on.String()}
 	disagreement := ""
-	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
+	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *foreign.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement
 		r.Tries.Of++
 		if v, ok := x.Trace.Violation(ce.Property); ok {

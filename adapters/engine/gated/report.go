@@ -1,12 +1,12 @@
 package gated
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
@@ -18,44 +18,19 @@ import (
 func (f *sharedRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
-		Tool: engine.Version, Target: f.Name, Doc: secret.Command(f.Exec), Design: f.design, Kind: f.Kind, Mode: report.Sampled,
+		Tool: engine.Version, Target: f.Name, Doc: secret.Command(f.Exec), Kind: f.Kind, Mode: report.Sampled,
 		Broker: f.On.String() + throughGate, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
 		Scenarios: s.Scenarios, Asked: f.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
-		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.lenient),
-		Stale: report.Overlap{
-			Commands: int(s.OverlapCommands), Time: time.Duration(s.Overlap) * time.Millisecond,
-			Own: time.Duration(s.OwnClock) * time.Millisecond, Scenarios: s.Overlaps,
-		},
-		Kept: f.kept, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
+		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.unasked()),
+		Contract:   &report.Contract{Demands: f.Demands}, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
 	if f.On.URL != "" {
 		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
 	}
-	if r.Target == "" {
-		r.Target = f.about.Name
-	}
-	if f.uncontrolled > 0 {
-		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.Scenarios, f.uncontrolled))
-	}
-	if f.sharing {
-		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
-	}
-	if f.Ended() {
-		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
-	}
-	if f.disagreement != "" {
-		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
-	}
+	r.Target = cmp.Or(r.Target, f.about.Name)
+	r.Uncontrolled = append(r.Uncontrolled, f.asides()...)
 	for p := range f.Properties.All() {
-		result := s.Result(p, f.Own, f.FailedAcquire, f.Shape.Start)
-		result.Skip = f.skip(p)
-		if d := f.findings[p]; d != nil {
-			result.Violation = d.found(p)
-		}
-		if f.fromHistory.Has(p) {
-			result.Evidence = property.FromHistory
-		}
-		r.Properties = append(r.Properties, result)
+		r.Properties = append(r.Properties, f.resultOf(p))
 	}
 	for k := range sim.CoveragePoints {
 		if k != sim.SawRandomOption && (s.Seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
@@ -65,8 +40,48 @@ func (f *sharedRun) report() *report.Report {
 	return r
 }
 
+// asides say what the run could not control, or did not see.
+func (f *sharedRun) asides() (said []string) {
+	if f.uncontrolled > 0 {
+		said = append(said, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", f.sum.Scenarios, f.uncontrolled))
+	}
+	if f.sharing {
+		said = append(said, "clients share a connection: what befalls one would befall all, so there were no faults")
+	}
+	if f.Ended() {
+		said = append(said, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
+	}
+	if !f.held && f.unheld != "" {
+		said = append(said, f.unheld)
+	}
+	if f.disagreement != "" {
+		said = append(said, "the first time: "+f.disagreement)
+	}
+	return said
+}
+
+// resultOf is what the run came to for a property.
+func (f *sharedRun) resultOf(p property.Property) report.PropertyResult {
+	result := f.sum.Result(p, f.Own, f.FailedAcquire, f.Shape.Start)
+	result.Skip = f.skip(p)
+	if d := f.findings[p]; d != nil {
+		result.Violation = d.found(p)
+	}
+	if !f.Demands.Has(p) {
+		result.Broken = f.broken[p].Detail
+	}
+	if !fromWire.Has(p) {
+		result.Evidence = property.FromHistory
+	}
+	return result
+}
+
+// fromWire are the properties that are judged by what passes the gate, and what the server has. All others are judged by what
+// clients were told.
+const fromWire = foreign.Measured | 1<<property.MinimalDriver | 1<<property.NoLeak
+
 // trafficOf is what operations took on the wire, for the report.
-func trafficOf(kind lock.Kind, t external.Traffic) (out []report.Traffic) {
+func trafficOf(kind lock.Kind, t foreign.Traffic) (out []report.Traffic) {
 	for _, op := range kind.Operations() {
 		if o := t[op]; o.Calls > 0 {
 			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
@@ -93,13 +108,9 @@ const unmeasured = "which commands were written in one go is not told apart whil
 // skip is why a property is not judged, "" where it is.
 func (f *sharedRun) skip(p property.Property) string {
 	switch {
-	case f.unjudged[p] != "":
-		return f.unjudged[p]
-	case f.exceeded[p].Detail != "":
-		return f.exceeded[p].Detail + ": more than the guidelines allow of their own design, not wrong of this one"
 	case f.exploring && p.Own():
 		return "executions are told apart by what commands do to each other, and your function may tell others apart: Prove judges it"
-	case f.exploring && external.Measured.Has(p):
+	case f.exploring && foreign.Measured.Has(p):
 		return unmeasured
 	}
 	for _, op := range shownBy[p] {

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -22,11 +22,9 @@ type sharedRun struct {
 	source  *sim.Source
 	allowed engine.Allowance
 
-	learnt *external.Learnt // by all workers
-	crew
-	next         int   // the scenario to play next
-	to           int   // it ends before this one
-	putOff       []int // scenarios that are played later
+	pool
+	next         int // the scenario to play next
+	to           int // it ends before this one
 	stop         atomic.Bool
 	mu           sync.Mutex
 	asked        [property.Most]int // executions that fresh clients were asked to reproduce
@@ -34,8 +32,10 @@ type sharedRun struct {
 	renewed      int                // executions that had fresh clients because of that
 	exploring    bool               // every order of commands is visited; no fault happens, and no cost is measured
 	tries        int
-	spent        external.Spent // of all workers
-	confirmed    property.Set   // of those that are measured: what was seen violated for certain
+	spent        foreign.Spent // of all workers
+	confirmed    property.Set  // of those that are measured: what was seen violated for certain
+	held         bool          // somebody was seen to hold a lock by what is declared, or nothing is
+	unheld       string        // what a worker says that has seen nobody
 	totals
 }
 
@@ -43,40 +43,34 @@ type sharedRun struct {
 type totals struct {
 	sum          tally.Tally
 	findings     [property.Most]*finding
-	about        external.About
-	design       string                       // what locks are held by
-	fromHistory  property.Set                 // what the history alone decides
-	unjudged     map[property.Property]string // why not
-	lenient      property.Set                 // what may be exceeded without being wrong
-	exceeded     map[property.Property]excess // how it first was
-	free         external.Uncontrolled
+	about        foreign.About
+	broken       map[property.Property]breach // how each promise that is not demanded was broken first
+	free         foreign.Uncontrolled
 	wire         wire.Counts
 	agreed       int // replies on which a real broker and the simulated one agreed
-	traffic      external.Traffic
+	traffic      foreign.Traffic
 	sharing      bool // clients share a connection
 	uncontrolled int  // scenarios that were not controlled altogether
-	kept         int  // executions in which an exclusive queue stayed behind its channel
 	ended        bool // since clients ended by themselves too often
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
 }
 
-// excess is what an execution, counted from 0, cost more than the guidelines allow.
-type excess struct {
+// breach is how an execution, counted from 0, broke a promise.
+type breach struct {
 	Execution int
 	Detail    string
 }
 
-// run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
-// that is over; then executions that violate something are made smaller, if that is wanted.
+// run has workers run all scenarios from one number up to another, until enough was found or the time for that is over.
+// Then violating executions are made smaller, if that is wanted.
 func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
-	f.next, f.to, f.learnt = from, to, external.NewLearnt()
+	f.next, f.to = from, to
 	want := to - from
 	if shrink {
 		want = max(want, len(f.shrinkable().BySeverity()))
 	}
 	want = min(f.Workers, want)
-	f.places = make(chan struct{}, want+f.More)
 	if want > 0 {
 		f.begin(ctx, want-1)
 	}
@@ -119,45 +113,47 @@ func (f *sharedRun) announce() {
 func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)
 	f.agreed += w.runner.Agreed()
+	said := w.runner.Unheld()
+	f.held, f.unheld = f.held || said == "", said
 }
 
 // unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
 func (f *sharedRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return found&external.Measured&^f.confirmed != 0
+	return found&foreign.Measured&^f.confirmed != 0
 }
 
 // expect notes what was seen for certain.
 func (f *sharedRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.confirmed |= found & external.Measured
+	f.confirmed |= found & foreign.Measured
 }
+
+// unasked are the promises that the contract does not demand.
+func (f *sharedRun) unasked() property.Set { return property.Promises &^ f.Demands }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
 func (f *sharedRun) wanted() property.Set {
 	if f.Until != 0 {
-		return f.Until
+		return f.Until &^ f.unasked()
 	}
 	return f.Properties
 }
 
 // take adds an execution to what was found.
-func (f *sharedRun) take(i int, x *external.Execution) {
+func (f *sharedRun) take(i int, x *foreign.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	addTo(&f.sum, i, x)
 	f.free.Add(x.Uncontrolled)
 	f.wire.Add(&x.Wire)
 	if f.traffic == nil {
-		f.traffic = make(external.Traffic)
+		f.traffic = make(foreign.Traffic)
 	}
 	f.traffic.Merge(x.Traffic)
 	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
-	if x.Kept {
-		f.kept++
-	}
 	if !x.Uncontrolled.Free() {
 		f.uncontrolled++
 	}
@@ -176,15 +172,15 @@ const (
 	maxCrashes  = 100
 )
 
-// Ended reports whether clients ended by themselves so often that a run ends there, or has. What was under way then is brought to its
-// end, and may be fewer of them.
+// Ended reports whether clients ended by themselves so often that a run ends there, or has. Executions under way then are
+// brought to their end, and may lower the share of such ends.
 func (t *totals) Ended() bool {
 	died := t.free.Died
 	return t.ended || died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
 }
 
 // addTo takes in an execution of somebody else's clients.
-func addTo(s *tally.Tally, i int, x *external.Execution) {
+func addTo(s *tally.Tally, i int, x *foreign.Execution) {
 	s.Scenarios++
 	s.Steps += len(x.Steps)
 	s.Commands += x.Sent
@@ -193,5 +189,4 @@ func addTo(s *tally.Tally, i int, x *external.Execution) {
 		s.Unclear(i, x.Undecided)
 	}
 	s.Note(i, x.Exercised, x.Found, sim.Covered(x.Trace))
-	s.Stale(x.Overlap, x.Overlap, x.Overlaps)
 }

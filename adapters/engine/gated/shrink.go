@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -14,16 +14,16 @@ import (
 )
 
 // How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
-// and with fresh ones for each, which takes many times as long. Where several are made smaller, all of them get a fifth of
-// the executions of the run, those included, but none fewer than leastTries. That is not a time, so that one seed has one
-// result.
+// and with fresh ones for each, which takes many times as long. If several are made smaller, all of them get a fifth of the
+// executions of the run, those included, but none fewer than leastTries. The bound is a count and not a time, so that one
+// seed has one result.
 const (
 	sameTries  = 400
 	freshTries = 100
 	leastTries = 150
 )
 
-// triesFor is how many scenarios are tried for each of so many counterexamples, after so many executions.
+// triesFor is how many scenarios are tried for each counterexample, by the number of executions and of counterexamples.
 func triesFor(executions, counterexamples int) int {
 	return min(sameTries, max(leastTries, executions/4/counterexamples))
 }
@@ -59,9 +59,9 @@ type shrinking struct {
 	trouble error
 }
 
-// run tries with the same clients for one scenario after the other, which is fast. What they carry from one to the
-// next may make something small that is not so by itself: if fresh clients don't show it, it is done again with
-// fresh ones each time.
+// run tries with the same clients for one scenario after the other, which is fast. The state that clients carry from one to
+// the next may make a result smaller than fresh clients can show. Then run minimises again, with fresh clients for each
+// scenario.
 func (s *shrinking) run() error {
 	for _, s.renewed = range []bool{false, true} {
 		least := s.least()
@@ -112,15 +112,15 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 }
 
 // try carries out a scenario.
-func (s *shrinking) try(sc *scenario.Scenario) (x *external.Execution) {
+func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
 	s.trying()
 	if s.renewed {
 		if s.trouble = s.runner.Renew(s.ctx); s.trouble != nil {
 			return nil
 		}
 	}
-	if s.runner.Measure(0); external.Measured.Has(s.property) {
-		s.runner.Measure(external.Settle)
+	if s.runner.Measure(0); foreign.Measured.Has(s.property) {
+		s.runner.Measure(foreign.Settle)
 	}
 	x, s.trouble = s.runner.Run(s.ctx, sc)
 	return x
@@ -150,7 +150,7 @@ func (f *sharedRun) trying() {
 
 // quietly is an error unless it follows from the end of the run, and leaves nothing behind.
 func quietly(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !errors.Is(err, external.ErrLeft) {
+	if ctx.Err() != nil && !errors.Is(err, foreign.ErrLeft) {
 		return nil
 	}
 	return err

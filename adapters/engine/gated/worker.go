@@ -3,10 +3,11 @@ package gated
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/tally"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -15,11 +16,9 @@ import (
 // worker plays executions of a run, one after the other, with clients of its own.
 type worker struct {
 	*sharedRun
-	runner *external.Runner
+	runner *foreign.Runner
 	part   tally.Tally // costs and checks
 	fresh  bool        // its clients have carried out nothing yet
-	placed bool        // it has one of the places of those who are at work
-	away   bool        // it has given that back for a while
 	quick  bool        // its clients were there soon
 	pace   pace        // since it was last looked whether another should play as well
 }
@@ -28,10 +27,10 @@ type worker struct {
 func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	w := &worker{sharedRun: f, fresh: true}
 	began := time.Now()
-	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Names: sim.LockNames(), Own: f.Own, FailedAcquire: f.FailedAcquire,
-		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience, Slow: f.Slow},
-		Costs: &w.part.Costs, Checks: &w.part.Checks, Learnt: f.learnt, Looking: func(begins bool) { w.looking(ctx, begins) },
+	runner, err := foreign.NewRunner(ctx, foreign.Config{
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Names: sim.LockNames(), Own: f.Own, FailedAcquire: f.FailedAcquire, Holding: f.Holding,
+		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: foreign.Timing{Patience: f.Patience},
+		Costs: &w.part.Costs, Checks: &w.part.Checks,
 	})
 	if err != nil {
 		return nil, err
@@ -46,29 +45,21 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 func (w *worker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
-	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
-	w.lenient = w.runner.Lenient()
+	w.about, w.sharing = w.runner.About(), w.runner.Sharing()
 	w.announce()
-	for p := range w.Properties.All() {
-		w.unjudged[p] = w.runner.Unjudged(p)
-	}
 }
 
 // work plays scenarios until there are none left.
 func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
-		w.place(true)
 		i, ok := w.following()
 		if !ok {
-			w.place(false)
 			return nil
 		}
 		x, err := w.play(ctx, i)
 		if err == nil {
 			err = w.examine(ctx, i, x)
 		}
-		w.place(false)
 		if err != nil {
 			w.stop.Store(true)
 			return fmt.Errorf("scenario %d: %w", i+1, err)
@@ -78,12 +69,13 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
-func (w *worker) play(ctx context.Context, i int) (*external.Execution, error) {
+// play plays the i-th scenario. An execution that seems to cost too much is run again, more patiently: then the second one
+// counts instead.
+func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
 	w.runner.Measure(0)
-	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
-		w.runner.Measure(external.SettleBriefly)
+	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
+		w.runner.Measure(foreign.SettleBriefly)
 	}
 	before := w.part
 	x, err := w.runner.Run(ctx, &sc)
@@ -92,12 +84,12 @@ func (w *worker) play(ctx context.Context, i int) (*external.Execution, error) {
 	}
 	once := w.part
 	w.part, w.fresh = before, false
-	w.runner.Measure(external.SettleLong)
+	w.runner.Measure(foreign.SettleLong)
 	y, err := w.runner.Run(ctx, &sc)
 	if err != nil {
 		return nil, err
 	}
-	if x.Found &^= external.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
 		w.part = once
 		return x, nil
 	}
@@ -106,9 +98,9 @@ func (w *worker) play(ctx context.Context, i int) (*external.Execution, error) {
 }
 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
-func (w *worker) examine(ctx context.Context, i int, x *external.Execution) error {
+func (w *worker) examine(ctx context.Context, i int, x *foreign.Execution) error {
 	x.Found &= w.Properties
-	x.Found &^= w.exceeds(i, x)
+	x.Found &^= w.breaks(i, x)
 	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
 	x.Found &^= seen
 	open := w.record(i, x, w.fresh)
@@ -131,23 +123,25 @@ func (w *worker) examine(ctx context.Context, i int, x *external.Execution) erro
 	return w.runner.Renew(ctx)
 }
 
-// exceeds notes what the i-th execution costs more than the guidelines allow, where that is not wrong, and gives the
-// properties that say so.
-func (w *worker) exceeds(i int, x *external.Execution) property.Set {
+// breaks notes which promises the i-th execution breaks that the contract does not demand, leaves them out of what it violates,
+// and gives all that are not demanded.
+func (w *worker) breaks(i int, x *foreign.Execution) property.Set {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, v := range x.Violations {
-		if w.lenient.Has(v.Property) {
-			w.exceeded = earliest(w.exceeded, v.Property, excess{i, v.Violation.Explain()})
+	unasked := w.unasked()
+	x.Violations = slices.DeleteFunc(x.Violations, func(v scenario.Violation) bool {
+		if unasked.Has(v.Property) {
+			w.broken = earliest(w.broken, v.Property, breach{i, v.Violation.Explain()})
 		}
-	}
-	return w.lenient
+		return unasked.Has(v.Property)
+	})
+	return unasked
 }
 
 // earliest keeps, of two executions, the one that came first.
-func earliest(all map[property.Property]excess, p property.Property, e excess) map[property.Property]excess {
+func earliest(all map[property.Property]breach, p property.Property, e breach) map[property.Property]breach {
 	if all == nil {
-		all = make(map[property.Property]excess)
+		all = make(map[property.Property]breach)
 	}
 	if known, ok := all[p]; !ok || e.Execution < known.Execution {
 		all[p] = e
@@ -157,11 +151,7 @@ func earliest(all map[property.Property]excess, p property.Property, e excess) m
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
-func (w *worker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
-	w.runner.Patient(true)
-	defer w.runner.Patient(false)
-	w.runner.Recovers(open.Has(property.NoLeak))
-	defer w.runner.Recovers(false)
+func (w *worker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
@@ -179,7 +169,7 @@ func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, wan
 	if err := w.runner.Renew(ctx); err != nil {
 		return 0, err
 	}
-	err = repeat(ctx, time, w.runner, sc, want, func(x *external.Execution) bool {
+	err = repeat(ctx, time, w.runner, sc, want, func(x *foreign.Execution) bool {
 		tried++
 		for _, p := range (want & x.Found).BySeverity() {
 			want &^= 1 << p
@@ -192,10 +182,10 @@ func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, wan
 
 // repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
 // time, others like them, until it is enough.
-func repeat(ctx, time context.Context, runner *external.Runner, sc *scenario.Scenario, want property.Set, enough func(*external.Execution) bool) error {
+func repeat(ctx, time context.Context, runner *foreign.Runner, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
 	defer runner.Measure(0)
-	if runner.Measure(0); want&external.Measured != 0 {
-		runner.Measure(external.SettleLong)
+	if runner.Measure(0); want&foreign.Measured != 0 {
+		runner.Measure(foreign.SettleLong)
 	}
 	for try := range reproductions {
 		if try > 0 && time.Err() != nil {

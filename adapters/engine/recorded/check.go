@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
@@ -34,6 +35,8 @@ type CheckOptions struct {
 	FailedRelease linear.FailedRelease
 	// Order is what says which event was first where times contradict the order of lines.
 	Order Order
+	// Audit says that the history ends with an audit, which is judged as well: see [beliefs.Audit].
+	Audit bool
 }
 
 // Order says in which order the events of a recording were.
@@ -80,11 +83,32 @@ func OrderNamed(name string) (Order, error) {
 // Check judges a recorded history: linearizability, and the other properties as far as a history
 // alone can show them broken. The error is for a history that is none.
 func Check(h *history.History, o CheckOptions) (*report.Report, error) {
-	verdicts, err := judge.History(h, o.Reading())
+	verdicts, err := o.judge(h)
 	if err != nil {
 		return nil, err
 	}
 	return o.report(h, verdicts), nil
+}
+
+// judge judges a history that is at hand.
+func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
+	verdicts, err := judge.History(h, o.Reading())
+	if err != nil {
+		return nil, err
+	}
+	return o.audited(h, judge.Events(h), verdicts)
+}
+
+// audited adds the verdicts on the audit that a history ends with, if that is asked for.
+func (o *CheckOptions) audited(h *history.History, read linear.Source, verdicts []linear.Verdict) ([]linear.Verdict, error) {
+	if !o.Audit {
+		return verdicts, nil
+	}
+	more, err := judge.Audit(h, read, o.Reading(), beliefs.Before{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Source, err)
+	}
+	return judge.Merge(append(verdicts, more...)), nil
 }
 
 // wholeEvents is how many events a history may have that is judged whole, in memory. A longer one is judged as it is read.
@@ -100,12 +124,14 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		return nil, fmt.Errorf("%s: more than %d events: expected fewer to order them by time", o.Source, wholeEvents)
 	case o.Order == ByTime:
 		o.Order.Arrange(h)
-		verdicts, err = judge.History(h, o.Reading())
+		verdicts, err = o.judge(h)
 	case h != nil:
-		verdicts, err = judge.History(h, o.Reading())
+		verdicts, err = o.judge(h)
 	default:
 		h = rec.History()
-		verdicts, err = judge.Read(h, rec.Each, o.Reading())
+		if verdicts, err = judge.Read(h, rec.Each, o.Reading()); err == nil {
+			verdicts, err = o.audited(h, rec.Each, verdicts)
+		}
 	}
 	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
 		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors say where
@@ -119,7 +145,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	return r, nil
 }
 
-// unordered decides nothing that was judged of a history of which so many events have an earlier time than one before.
+// unordered leaves every judged property undecided, as n events of the history have an earlier time than one before.
 func unordered(r *report.Report, n int) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {

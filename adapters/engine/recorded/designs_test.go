@@ -4,14 +4,14 @@ import (
 	"context"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
-	"github.com/lockproof/lockproof/adapters/external/clientstress"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -73,12 +73,12 @@ var stressedDesigns = []stressedDesign{
 	wrong(mutexOf("locked is success", mutexes.Queue{LockedIsSuccess: true})),
 	wrong(mutexOf("consumer is not exclusive", mutexes.Consumer{NotExclusive: true})),
 	wrong(mutexOf("waiting consumer is success", mutexes.Active{Subscribed: true})),
-	wrong(semaphoreOf("refused consumer is success", semaphores.Consumers{Refusal: true})),
-	wrong(semaphoreOf("tokens alike made twice", semaphores.Tokens{Alike: true, Twice: true})),
+	wrong(limitedOf("refused consumer is success", semaphores.Consumers{Refusal: true})),
+	wrong(limitedOf("tokens alike made twice", semaphores.Tokens{Alike: true, Twice: true})),
 }
 
-// Locks of each design under stress on a real RabbitMQ: right ones are accused of nothing, and of wrong ones it is seen that
-// two have one slot, or more of them than their callers say.
+// Locks of each design run under stress on a real RabbitMQ. Right ones are accused of nothing. With wrong ones a run sees
+// two clients with one slot, or more holders than there are slots or than their callers allow.
 func TestStressDesigns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out locks of other designs under stress")
@@ -101,6 +101,9 @@ func TestStressDesigns(t *testing.T) {
 			p := r.Result(d.by)
 			if (p.Violation != nil) != d.wrong || p.Skip != "" || p.Checked == 0 {
 				t.Errorf("%s: %+v", d.by, p)
+			}
+			if p := r.Result(property.Progress); !d.wrong && (p.Skip != "" || p.Checked == 0) {
+				t.Errorf("the audit has shown nothing: %+v", p)
 			}
 		})
 	}

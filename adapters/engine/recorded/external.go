@@ -6,11 +6,14 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/clientstress"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/secret"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -53,19 +56,36 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 		err = errors.Join(err, unkept)
 	}
 	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
-		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, external.ErrElsewhere), err)
+		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere), err)
 	}
-	report, unjudged := Check(h, CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own})
-	if unjudged != nil {
-		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Name, unjudged), err)
-	}
+	report := c.judged(h, stats, source)
 	c.tell(report, stats)
 	report.Interrupted = stats.Rounds < c.Rounds || ctx.Err() != nil
 	return &engine.Result{Report: report}, err
 }
 
-// unseen is said of a verdict that would be worth more if it had been seen what clients send.
-const unseen = "why an acquire got nothing was not seen"
+// judged judges a history as what passes the gate is judged: safety by certain holds, recovery by the audit, and whether it is
+// linearizable, which is a promise, where nothing went wrong.
+func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.Stats, source string) *report.Report {
+	o := CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own}
+	verdicts := judge.Certain(h, o.Reading())
+	if recovery, err := judge.Audit(h, judge.Events(h), o.Reading(), beliefs.Before{}); err == nil { // else the run was interrupted
+		verdicts = judge.Merge(append(verdicts, recovery...))
+	}
+	settled := stats.Crashes+stats.Died+stats.Late+stats.Unclear == 0
+	if settled {
+		verdicts = append(verdicts, linear.Check(h, o.Reading()).Verdict(stats.Operations))
+	}
+	r := o.report(h, verdicts)
+	if p := r.Result(property.Linearizable); p != nil && !settled {
+		p.Skip = unsettled
+	}
+	r.Operations = stats.Operations
+	return r
+}
+
+// unsettled is why it is not judged whether a history is linearizable.
+const unsettled = "a promise, which is judged where no client dies and every operation has an end"
 
 // tell adds to a report of the history what is known of the run.
 func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
@@ -82,11 +102,8 @@ func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats)
 	}
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		if p.Property == property.Linearizable && stats.Wire == nil {
-			p.Note = unseen
-		}
 		if p.Violation != nil && r.Source != "" {
-			p.Violation.Command = "lockproof check " + r.Source
+			p.Violation.Command = "lockproof check --audit " + r.Source
 		}
 	}
 }

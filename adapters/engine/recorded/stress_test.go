@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/clientstress"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
@@ -73,7 +73,7 @@ func TestStressReconnects(t *testing.T) {
 }
 
 // stressed puts a lock under stress one way, as it is or with a bug. limit is how long an operation may take, 0 for the usual.
-func stressed(t *testing.T, way, bug string, limit time.Duration, rounds int, starter external.Starter) {
+func stressed(t *testing.T, way, bug string, limit time.Duration, rounds int, starter foreign.Starter) {
 	t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
 		holds := bug == ""
 		r := stressReport(t, starter, limit, rounds, way == "proxy")
@@ -92,7 +92,7 @@ const (
 	fewRounds    = 10 // where that takes long
 )
 
-func stressReport(t *testing.T, starter external.Starter, limit time.Duration, rounds int, proxy bool) *report.Report {
+func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, rounds int, proxy bool) *report.Report {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)

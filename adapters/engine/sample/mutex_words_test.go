@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What means nothing for a backend's locks is skipped on the card, for the backend's reason; where some properties were asked
-// for, it is not spoken of.
+// A property that means nothing for a backend's locks is skipped on the card, for the backend's reason. A run that was
+// asked for some properties leaves the others out.
 func TestOmitted(t *testing.T) {
 	tried := 0
 	for _, b := range lock.Backends() {

@@ -22,8 +22,8 @@ type Part struct{ sum tally.Tally }
 // of it ends where [Config].Until ends the whole run.
 const PartUnit = blockSize
 
-// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What violates
-// a property is not made smaller: see [Conclude]. The error is also for a ctx that is over before all of them are run.
+// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. Violating
+// executions are not made smaller: see [Conclude]. The error is also for a ctx that is over before all of them are run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
@@ -41,8 +41,8 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{sum: *sum}, nil
 }
 
-// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. That it fits does not mean that
-// it is true: for that, carry them out again.
+// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. A part that fits may still be
+// untrue: only carrying the scenarios out again shows that.
 func (p *Part) Check(c Config, from, to int) error {
 	c = c.filled()
 	end := to
@@ -66,8 +66,8 @@ func (p *Part) Scenarios() int { return p.sum.Scenarios }
 // Violated are the properties that were seen violated.
 func (p *Part) Violated() property.Set { return p.sum.Violated() }
 
-// Covered are the points that were come to, each with the first scenario that comes to it, counted from 1. It is nil
-// where [Config].Coverage was not asked for.
+// Covered are the points that the executions reached, each with the first scenario that reaches it, counted from 1. It is
+// nil where [Config].Coverage was not asked for.
 func (p *Part) Covered() map[sim.Point]int { return p.sum.Covered }
 
 // Progress is how far a run of so many scenarios is.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -26,8 +26,7 @@ func written(t *testing.T, p *sample.Part) *sample.Part {
 	return read
 }
 
-// TestPartsAddUp: parts of a run that were written, read and merged in any order come to what the whole run comes to,
-// byte for byte.
+// TestPartsAddUp: parts of a run that were written, read and merged in any order equal the whole run, byte for byte.
 func TestPartsAddUp(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {

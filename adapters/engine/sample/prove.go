@@ -45,8 +45,7 @@ type Config struct {
 	// the result.
 	Workers int
 	// Until ends the run once one of these properties was seen violated, and has only their
-	// executions minimised. Empty runs on, and minimises all. What is run then does not depend on
-	// Workers either.
+	// executions minimised. Empty runs on, and minimises all. The scenarios run then do not depend on Workers either.
 	Until property.Set
 	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
 	Coverage bool

@@ -63,8 +63,8 @@ func (s *sampling) work() {
 	}
 }
 
-// take takes in a block of scenarios in its turn. What comes behind the block in which enough was seen is left out, so
-// that the result does not depend on who was faster.
+// take takes in a block of scenarios in its turn. Blocks behind the one in which enough was seen are left out, so that the
+// result does not depend on the workers' speed.
 func (s *sampling) take(block int, part *tally.Tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

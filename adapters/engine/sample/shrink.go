@@ -40,8 +40,8 @@ func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
 	return r.Trace(s.Target, &sc, s.FailedAcquire)
 }
 
-// within reports whether a scenario has as many slots, clients and administrators as the one that it is made from, as far as
-// they are not drawn: a user's own property may be meant of them alone.
+// within reports whether a scenario has as many slots, clients and administrators as its source, as far as they are not
+// drawn. A user's own property may be meant for these numbers alone.
 func (c *Config) within(s, from *scenario.Scenario) bool {
 	same := func(a, b scenario.Lock) bool { return a == b }
 	return (c.Shape.Slots == nil || slices.EqualFunc(s.Locks, from.Locks, same)) &&

@@ -12,7 +12,7 @@ const mostOfOne = 1 << 20
 
 // Check says why s cannot be what scenarios of a run came to, counted from 0: those from one number up to another, which is
 // left out, where these properties are judged. It may be of the first of them only, if short is given. A sample that was
-// read may be anybody's. That it fits does not mean that it is true.
+// read may be anybody's. A sample that fits may still be untrue.
 func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	n := s.Scenarios
 	if n > to-from || n < 1 || n < to-from && !short {

@@ -182,8 +182,8 @@ func (s *Tally) Follow(o *Tally) {
 	}
 }
 
-// Result says what a sample came to for one property, but for its violation: one of list, where it is a user's own. start is
-// the slots that the lock begins with, where that is said.
+// Result is a sample's result for one property, without the violation. A user's own property is one of list. start is the
+// slots that the lock begins with, if they are given.
 func (s *Tally) Result(p property.Property, list own.List, failedAcquire property.FailedAcquire, start scenario.SlotSet) report.PropertyResult {
 	r := report.PropertyResult{
 		Property: p, Own: list.Of(p), Evidence: p.Evidence(), Checked: s.Checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],

@@ -30,14 +30,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// adapter is a mutex in as few lines as one can be: who can declare an exclusive queue holds it. What is
-// wrong with it is its role.
+// adapter is a mutex in as few lines as one can be: a client that can declare an exclusive queue holds it. Its role is what
+// is wrong with it.
 type adapter struct {
 	role  string
 	conn  *amqp.Connection
 	ch    *amqp.Channel
 	held  bool
 	made  bool
+	tag   uint64 // of the message by which it holds the lock, 0 for none
 	queue string // by which it holds the lock
 	// grants are its own: a fencing token has to be larger than everybody's.
 	grants int
@@ -53,7 +54,7 @@ func (a *adapter) token() string {
 
 type params struct {
 	Name, URL, Lock string
-	Limit           int
+	Limit, Slots    int
 }
 
 func (a *adapter) run() {
@@ -94,6 +95,13 @@ func (a *adapter) answer(method string, p params) string {
 	case "initialize":
 		return a.initialize(p)
 	case "acquire":
+		if a.several() {
+			slot := a.take(p.Name)
+			if slot == 0 {
+				return `"result":{"held":false}`
+			}
+			return fmt.Sprintf(`"result":{"held":true,"slot":%d}`, slot)
+		}
 		if a.held = a.acquire(p.Name, p.Limit); a.held {
 			a.grants++
 			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
@@ -108,6 +116,9 @@ func (a *adapter) answer(method string, p params) string {
 		a.release()
 		return `"result":{}`
 	case "create", "destroy":
+		if a.several() {
+			a.make(p.Name, p.Slots)
+		}
 		a.made = method == "create"
 		return `"result":{}`
 	case "count":
@@ -143,6 +154,9 @@ func (a *adapter) initialize(p params) string {
 	locks, limits := `"mutex"`, a.role == "limited" || a.role == "one at a time"
 	if limits {
 		locks = `"semaphore"`
+	}
+	if a.several() {
+		locks, operations = `"semaphore"`, operations+`,"create","destroy"`
 	}
 	if a.role == "persistent" || a.role == "lasting" {
 		locks += `,"persistent-mutex"`
@@ -180,7 +194,53 @@ func (a *adapter) acquire(name string, limit int) bool {
 
 func (a *adapter) release() {
 	a.held = false
+	if a.tag > 0 {
+		_ = a.ch.Nack(a.tag, false, true)
+		a.tag = 0
+		return
+	}
 	if a.ch != nil {
 		_, _ = a.ch.QueueDelete(a.queue, false, false, false)
+	}
+}
+
+// several reports whether it is a semaphore: of a queue for each slot and an exclusive one beside it, or of numbered messages.
+func (a *adapter) several() bool { return a.role == "slots" || a.role == "tokens" }
+
+// make makes a semaphore of so many slots; of none, it unmakes it.
+func (a *adapter) make(name string, slots int) {
+	a.ch, _ = a.conn.Channel()
+	_, _ = a.ch.QueueDeclare(name+".tokens", false, false, false, false, nil)
+	for slot := 1; slot <= slots && !a.made; slot++ {
+		_, _ = a.ch.QueueDeclare(fmt.Sprintf("%s.A.%d", name, slot-1), false, false, false, false, nil)
+		_ = a.ch.Publish("", name+".tokens", false, false, amqp.Publishing{Body: []byte{byte(slot)}})
+	}
+	if slots == 0 {
+		_, _ = a.ch.QueueDelete(name+".A.0", false, false, false)
+		_, _ = a.ch.QueueDelete(name+".tokens", false, false, false)
+	}
+}
+
+// take tries to have a slot: its number, or 0.
+func (a *adapter) take(name string) int {
+	a.ch, _ = a.conn.Channel()
+	if a.role == "tokens" {
+		d, ok, _ := a.ch.Get(name+".tokens", false)
+		if a.held = ok; !ok {
+			return 0
+		}
+		a.tag = d.DeliveryTag
+		return int(d.Body[0])
+	}
+	for slot := 1; ; slot++ {
+		if _, err := a.ch.QueueDeclarePassive(fmt.Sprintf("%s.A.%d", name, slot-1), false, false, false, false, nil); err != nil {
+			return 0
+		}
+		a.queue = fmt.Sprintf("%s.B.%d", name, slot-1)
+		if _, err := a.ch.QueueDeclare(a.queue, false, false, true, false, nil); err == nil {
+			a.held = true
+			return slot
+		}
+		a.ch, _ = a.conn.Channel()
 	}
 }

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -26,8 +25,6 @@ type Config struct {
 	Kind lock.Kind
 	// Options are the target's own, handed to every client.
 	Options map[string]any
-	// Naming is what the target calls its queues; what is left out is learnt.
-	Naming recognise.Naming
 	// Limit is how long a call may take; 0 is DefaultLimit.
 	Limit time.Duration
 	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.
@@ -76,26 +73,9 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	}
 	w.walk()
 	if w.green && ctx.Err() == nil {
-		w.recognise()
+		w.watch()
 	}
 	return w.green, ctx.Err()
-}
-
-// recognise has other clients use two locks, and tells by what on the broker they hold them.
-func (w *walk) recognise() {
-	s := Step{Client: "c1", What: "watched"}
-	runner, err := external.NewRunner(w.ctx, external.Config{Starter: w.starter, Kind: w.Kind, Options: w.Options, Naming: w.Naming})
-	switch {
-	case err != nil:
-		s.Mark, s.Came = Skipped, err.Error()
-	default:
-		s.Came = strings.Join(append([]string{"a lock is held by " + runner.Held()}, runner.Asides()...), "; ")
-		err = runner.Close()
-	}
-	w.report(s)
-	if err != nil && s.Mark == Green {
-		w.report(Step{Client: "c1", What: "end", Mark: Skipped, Came: err.Error()})
-	}
 }
 
 // walk is a check under way.
@@ -117,7 +97,7 @@ type checkedClient struct {
 	name   string
 	client *subprocess.Client
 	server *wire.Server
-	about  external.About
+	about  foreign.About
 }
 
 func (w *walk) close() error {
@@ -136,7 +116,7 @@ func (w *walk) report(s Step) {
 // begin makes a client's first call.
 func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
-	about, err := p.client.Initialize(w.ctx, external.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
+	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
 	p.about = about.TakenFor(w.Kind)
 	if err != nil {
 		w.broken(s, lock.NoOp, err)

@@ -19,6 +19,9 @@ var rewrite = flag.Bool("rewrite", false, "write what is printed to the golden f
 
 // Each kind of adapter gets its own text: testdata has it.
 func TestCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out many executions in turn")
+	}
 	for _, test := range []struct {
 		role  string
 		kind  lock.Kind
@@ -42,6 +45,8 @@ func TestCheck(t *testing.T) {
 		{"good", lock.Semaphore, false},
 		{"limited", lock.Semaphore, true},
 		{"one at a time", lock.Semaphore, false},
+		{"slots", lock.Semaphore, true},
+		{"tokens", lock.Semaphore, true},
 	} {
 		t.Run(test.role+" "+test.kind.String(), func(t *testing.T) {
 			var out bytes.Buffer

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -13,7 +13,7 @@ import (
 type line struct {
 	client int
 	op     lock.Op
-	params external.Params
+	params foreign.Params
 	held   bool
 	slots  uint8   // that count returns
 	after  lock.Op // only where that is offered as well, whose outcome it is
@@ -38,7 +38,7 @@ func (l *line) words() string {
 	return fmt.Sprintf("%s %s", l.op, l.params.Name)
 }
 
-// fits reports whether an acquire may be told a slot: the only one that there is. Where there are no slots, any is as good.
+// fits reports whether an acquire may be told a slot: the only one that there is. If there are no slots, any is as good.
 func (l *line) fits(slot uint8, any bool) bool {
 	return (slot > 0) == l.held && (slot <= 1 || any)
 }
@@ -62,11 +62,11 @@ const fencing = `initialize has said "tokens":true: answer with a number that is
 const name = "jobs"
 
 var (
-	named = external.Params{Name: name}
-	one   = external.Params{Name: name, Slots: 1}
-	first = external.Params{Name: name, Slot: 1}
-	soon  = external.Params{Name: name, Timeout: 250 * time.Millisecond}
-	two   = external.Params{Name: name, Limit: 2}
+	named = foreign.Params{Name: name}
+	one   = foreign.Params{Name: name, Slots: 1}
+	first = foreign.Params{Name: name, Slot: 1}
+	soon  = foreign.Params{Name: name, Timeout: 250 * time.Millisecond}
+	two   = foreign.Params{Name: name, Limit: 2}
 )
 
 // opening is what both do until the first has acquired.
@@ -91,7 +91,7 @@ var contest = []line{
 	{client: 1, op: lock.Count, params: named, slots: 2, after: lock.Add, advice: "one slot was added to one"},
 	{client: 1, op: lock.Remove, params: one, advice: "take away so many slots, the last ones"},
 	{client: 1, op: lock.Count, params: named, slots: 1, after: lock.Remove, advice: "one slot was removed from two"},
-	{client: 1, op: lock.Wait, params: external.Params{Name: name, Slot: 2}, advice: "nobody holds slot 2: there is nothing to wait for"},
+	{client: 1, op: lock.Wait, params: foreign.Params{Name: name, Slot: 2}, advice: "nobody holds slot 2: there is nothing to wait for"},
 	{client: 1, op: lock.Acquire, params: named, held: true, after: lock.Release, advice: "slot 1 is free again"},
 }
 

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Bounds of a plan's numbers. What a number means is checked by the sort of campaign; these keep that check, and whoever
-// finds the plan in a queue, from being occupied by a number.
+// Bounds of a plan's numbers. Each sort of campaign checks the meaning of its numbers. These bounds keep that check,
+// and a worker that finds the plan in a queue, from working on a huge number.
 const (
 	mostExecutions   = 1_000_000_000_000 // more than all machines run in a life
 	mostOfAKind      = 1000              // clients, slots, rounds, faults

@@ -19,10 +19,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// externalShard is how many scenarios of somebody else's clients are a shard: some seconds of one core's work.
+// externalShard is the number of scenarios in a shard of external clients: some seconds of one core's work.
 const externalShard = 200
 
-// externalJob is a campaign over a seed's scenarios, of somebody else's lock at the gate.
+// externalJob is a campaign over a seed's scenarios of an external lock at the gate.
 type externalJob struct {
 	plan   *Plan
 	config gated.Config
@@ -60,8 +60,12 @@ func (p *Plan) externalConfig() (c gated.Config, err error) {
 	case len(s.Options) > 0:
 		return c, errors.New("sample: options: a command has its own; have options of the target instead")
 	}
+	demands, err := property.ParseContract(p.Target.Contract)
+	if err != nil {
+		return c, fmt.Errorf("target: %w", err)
+	}
 	c = gated.Config{
-		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Slow: time.Duration(p.Target.Slow),
+		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Demands: demands,
 		Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire(),
 	}
 	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
@@ -110,7 +114,7 @@ func (j *externalJob) Read(s Shard, result []byte) (any, error) {
 	})
 }
 
-// shows tries whether what was found can be written and drawn.
+// shows checks that each counterexample can be written and drawn.
 func (j *externalJob) shows(part *gated.Part) error {
 	if part.Violated() == 0 {
 		return nil
@@ -124,7 +128,7 @@ func (j *externalJob) shows(part *gated.Part) error {
 	return errors.Join(out.Result.WritePage(io.Discard), report.WriteCard(io.Discard, out.Result.Report, style.Style{}))
 }
 
-// News: what is violated is carried out again on its own. See Confirm.
+// News is false: each violation is repeated on its own. See Confirm.
 func (j *externalJob) News(any) bool { return false }
 
 func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string, error) {
@@ -139,8 +143,8 @@ func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string
 		strings.Join(suspected.Names(), ", ")), nil
 }
 
-// Differs: clients may do what no schedule decides, so that counts may differ. What was violated here, again on fresh
-// clients, and is not there, does.
+// Differs ignores counts, since clients may do things that no schedule decides. A result differs if it lacks a
+// violation that was seen here and reproduced with fresh clients.
 func (j *externalJob) Differs(result, own any) error {
 	if missing := own.(*gated.Part).Reproduced() &^ result.(*gated.Part).Violated(); missing != 0 {
 		return fmt.Errorf("it does not say that %s is violated", strings.Join(missing.Names(), ", "))
@@ -178,8 +182,8 @@ func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return &Outcome{Result: res}, nil
 }
 
-// mayDiffer is said of a campaign whose clients did something that no schedule decides. Where they did not, its report
-// is the one of a single machine.
+// mayDiffer is printed for a campaign whose clients did something that no schedule decides. Otherwise its report is
+// that of a single machine.
 const mayDiffer = "these counts, and those of what went over the wire, may differ from run to run"
 
 func (j *externalJob) Sofar() *Outcome {

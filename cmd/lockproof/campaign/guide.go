@@ -14,10 +14,11 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A guided campaign goes in generations. All shards of the first are of the whole space; of later ones, a share is of
-// narrower spaces, each as many as the last generation came to new points of coverage there: pairs of commands of
-// different clients, and states of the broker. A narrower space has a number of clients, a number of administrators and
-// a strategy, and a seed of its own, so that `lockproof prove` repeats what was drawn from it.
+// A guided campaign goes in generations. All shards of the first are of the whole space. Later generations have a
+// share of shards of narrower spaces, in proportion to the new points of coverage there in the last generation. A
+// point is a pair of commands of different clients, or a state of the broker. A narrower space has a number of
+// clients, a number of administrators and a strategy, and a seed of its own, so that `lockproof prove` repeats its
+// scenarios.
 
 // guide says which shards come next.
 type guide struct {
@@ -25,7 +26,7 @@ type guide struct {
 	size    int     // shards in a generation
 	spaces  []space
 	covered map[sim.Point]bool
-	fresh   []int // by space: the points that the last generation came to first
+	fresh   []int // by space: the new points of the last generation
 	all     []int // and all generations
 	given   int   // shards
 	guided  int   // of them
@@ -112,8 +113,8 @@ func depthFor(s scenario.Strategy, depth int) int {
 	return 0
 }
 
-// cover takes in what a shard covers, and reports whether any of it is new. of is its space, from 1, or 0: then
-// scenario gives what was drawn.
+// cover adds the coverage of a shard, and reports whether any of it is new. of is its space, from 1. For the whole
+// space, 0, scenario returns the drawn scenarios.
 func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
 	for point, first := range part.Covered() {
 		if g.covered[point] {
@@ -170,7 +171,7 @@ func (g *guide) allot(n int) []int {
 	return out
 }
 
-// byRemainder are spaces in the order in which they get what is left over.
+// byRemainder are spaces in the order in which they get the remainder.
 func byRemainder(weights []int, n, total int) []int {
 	order := make([]int, len(weights))
 	for i := range order {
@@ -197,7 +198,7 @@ func (g *guide) drawn() (out []sample.Drawn) {
 	return out
 }
 
-// said is what the card says of the shards that went where new coverage came from.
+// said are the lines of the card about the shards in narrower spaces.
 func (g *guide) said(total int) (out []string) {
 	n := 0
 	for i := range g.spaces {

@@ -20,11 +20,11 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Manifest is what everybody who takes part in a campaign must agree on.
+// Manifest is everything that all participants of a campaign must agree on.
 type Manifest struct {
 	Plan   *Plan  `json:"plan"`             // without passwords
 	Tool   string `json:"tool"`             // lockproof's version
-	Build  string `json:"build"`            // and what it was built from
+	Build  string `json:"build"`            // the identity of its source
 	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" of a target of ours, which is part of the build
 }
 
@@ -45,8 +45,8 @@ func NewManifest(p *Plan) (*Manifest, error) {
 	return &Manifest{Plan: public, Tool: engine.Version, Build: build, Target: target}, nil
 }
 
-// DecodeManifest reads a manifest from a queue, where anybody may have put it. Its plan may be of another version, and is not
-// checked: see [Plan.Check].
+// DecodeManifest reads a manifest from a queue, which any of its users may have written. Its plan may be of another
+// version, and is not checked: see [Plan.Check].
 func DecodeManifest(data []byte) (*Manifest, error) {
 	m := new(Manifest)
 	if err := json.Unmarshal(data, m); err != nil {
@@ -58,7 +58,7 @@ func DecodeManifest(data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// build is what the program was built from: a commit, or a hash of the program where there were changes beside it.
+// build identifies the program's source: a commit, or a hash of the program if there were uncommitted changes.
 var build = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		commit, clean := "", false
@@ -99,22 +99,22 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Target says what is judged.
+// Target is the lock to judge.
 type Target struct {
 	// Name is a target of ours; left out, it is the reference semaphore.
 	Name string `json:"name,omitzero"`
-	// Exec is the command of somebody else's lock, instead, and Lock its type; left out, it is a semaphore.
+	// Exec is the command of an external lock instead, and Lock its kind; the default is a semaphore.
 	Exec string `json:"exec,omitzero"`
 	Lock string `json:"lock,omitzero"`
 	// Options are handed to the command's clients.
 	Options map[string]string `json:"options,omitempty"`
-	// Files make up the target beside those that the command names: where they differ, it is another target.
+	// Files belong to the target, in addition to those that the command names: a target with other files is another
+	// target.
 	Files []string `json:"files,omitempty"`
 	// Patience is how long a client may send nothing before the others go on without it.
 	Patience Duration `json:"patience,omitzero"`
-	// Slow is how long an operation may take before its client may have given it up by a clock of its own: it is judged less
-	// strictly then. Clients without clocks may have any time.
-	Slow Duration `json:"slow,omitzero"`
+	// Contract is the promises that the command's lock must keep, as the flag --contract says them.
+	Contract string `json:"contract,omitzero"`
 }
 
 // hash is a hash of the target's command, of the program that it begins with, and of the files that it names.

@@ -10,15 +10,15 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// ExecHash is what stands for a command where one is allowed: the SHA-256, in hexadecimal, of its text without passwords.
+// ExecHash identifies a command in a permission: the SHA-256, in hexadecimal, of its text without passwords.
 func ExecHash(command string) string {
 	sum := sha256.Sum256([]byte(secret.HideCommand(command)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Permit lets a worker carry out a plan that it has found in a queue, where anybody may have put it. A plan with a command
-// is for workers that were started with the campaign's name and have the command, or its [ExecHash], as allowed. A worker
-// that has the command runs its own, with its own password. The error says what to do.
+// Permit decides whether a worker carries out a plan from a queue, which any of its users may have written. A plan
+// with a command needs a worker that was started with the campaign's name and the allowed command, or its [ExecHash].
+// A worker with the command runs its own, with its own password. The error has the next step.
 func (p *Plan) Permit(named bool, allowed string) error {
 	if p.Target.Exec == "" {
 		return nil

@@ -26,7 +26,7 @@ type Plan struct {
 	Configurations []Configuration `json:"configurations,omitempty"`
 	// Sweep is every combination of options, sizes and faults, each a row of a table.
 	Sweep *Sweep `json:"sweep,omitzero"`
-	// Judge is what is judged in the rows of a table.
+	// Judge says what the rows of a table judge.
 	Judge  Judge  `json:"judge,omitzero"`
 	Budget Budget `json:"budget,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`
@@ -51,11 +51,11 @@ const (
 	longestLease  = time.Hour
 )
 
-// Budget is what a campaign may take.
+// Budget bounds a campaign.
 type Budget struct {
 	// Executions is how many scenarios are run; left out, as many as `lockproof prove` has.
 	Executions int `json:"executions,omitzero"`
-	// Time ends the campaign earlier: what it has run for, without the time in which nobody ran it.
+	// Time bounds the campaign's running time, without the time in which it was stopped.
 	Time Duration `json:"time,omitzero"`
 }
 
@@ -63,7 +63,7 @@ type Budget struct {
 type Stop struct {
 	// Violation ends it once one of these properties is violated; "any" is each.
 	Violation []string `json:"violation,omitempty"`
-	// NoNewCoverage ends it once so many shards in a row came to nothing new.
+	// NoNewCoverage ends the campaign once that many shards in a row had no new coverage.
 	NoNewCoverage int `json:"no_new_coverage,omitzero"`
 }
 
@@ -110,7 +110,7 @@ func Decode(data []byte) (*Plan, error) {
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Check says what is wrong with a plan. Nothing is run for it.
+// Check reports an error in a plan. It runs nothing.
 func (p *Plan) Check() error {
 	switch {
 	case p.Lockproof != Format:
@@ -130,7 +130,7 @@ func (p *Plan) Check() error {
 	return err
 }
 
-// CheckName says what is wrong with a campaign's name.
+// CheckName reports an error in a campaign's name.
 func CheckName(name string) error {
 	if !names.MatchString(name) {
 		return fmt.Errorf("name %q: expected up to 32 of the characters a-z, 0-9 and -, the first not a -", name)

@@ -1,31 +1,34 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"net/url"
+	"path/filepath"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 // Runner runs campaigns: it gives out shards and takes in their results.
 type Runner interface {
-	// Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
-	// that could not be run; what was stored then is there for the next time.
+	// Run runs or resumes a campaign until it is over or ctx ends. The error is a campaign that could not be run;
+	// stored results remain for the next time.
 	Run(ctx context.Context, c RunConfig) (*Outcome, error)
-	// Work carries out shards of somebody's campaign until it is over, or ctx is. What it had begun then is given back.
+	// Work carries out shards of a campaign until the campaign or ctx ends. It gives unfinished shards back.
 	Work(ctx context.Context, c WorkConfig) error
 	// Watch finds a campaign to look at: the only one on the server, where the name is "".
 	Watch(ctx context.Context, server Server, name string) (Watcher, error)
-	// Delete deletes what a campaign has on a server. What is not lockproof's is left alone.
+	// Delete deletes a campaign's data on a server. Data that is not lockproof's is left alone.
 	Delete(ctx context.Context, server Server, name string) error
 }
 
-// Watcher looks at a campaign from outside. That changes nothing, takes no part, and may be done by any build of
-// lockproof.
+// Watcher observes a campaign from outside. It changes nothing, takes no part, and may be any build of lockproof.
 type Watcher interface {
 	// Look is the status of the campaign.
 	Look(ctx context.Context) (*Status, error)
-	// Page is the page that whoever runs the campaign has left of it last, if that is another one than the time before;
-	// nil if it is not, or there is none.
+	// Page returns the campaign's last stored page, if it has changed since the last call; nil if it has not, or if
+	// there is none.
 	Page(ctx context.Context) ([]byte, error)
 	// Close ends the looking.
 	Close()
@@ -37,14 +40,14 @@ type RunConfig struct {
 	Server Server
 	// Workers is how many shards are carried out at once in this process; 0 is none, where others work.
 	Workers int
-	// AllowExec is the command of the plan, or its [ExecHash], where it may be run here though nobody works here: to see
-	// again what workers say, and to make it smaller.
+	// AllowExec is the plan's command, or its [ExecHash], if it may run here although no worker runs here: to
+	// reproduce the workers' violations, and to minimise them.
 	AllowExec string
 	Options
 	// Watch is called now and then with the progress. It may be nil.
 	Watch func(*Status)
-	// Page makes a page of what it has come to: now and then, with how far it is, and at the end, with nil. The page is
-	// left where a [Watcher] finds it. It may be nil.
+	// Page makes a page of the results: at an interval with the status, and at the end with nil. A [Watcher] can read
+	// the page. It may be nil.
 	Page func(*Outcome, *Status) []byte
 }
 
@@ -66,15 +69,25 @@ type WorkConfig struct {
 type Server struct {
 	// URL is that of a NATS server or cluster with JetStream, with commas where there are several.
 	URL string
-	// Dir is where a server in this process has its files, where there is no URL.
+	// Dir is the folder where a server in this process has its files, where there is no URL.
 	Dir string
+	// Within is a folder that Dir must be in, by whatever links; "" is anywhere: the user named Dir.
+	Within string
 	// Credentials as NATS has them: a user's credentials, or an NKey's seed.
 	Creds, NKey string
-	// TLS as NATS has it: a client's certificate and key, and who has signed the server's.
+	// TLS as in NATS: a client's certificate and key, and the authority that signed the server's.
 	Cert, Key, CA string
 }
 
-// String is the server as errors have it, without its password.
+// Folder is the place of Dir.
+func (s *Server) Folder() outfile.Place { return outfile.Place{Path: s.Dir, Folder: s.Within} }
+
+// File is the place of a file in Dir.
+func (s *Server) File(name string) outfile.Place {
+	return outfile.Place{Path: filepath.Join(s.Dir, name), Folder: cmp.Or(s.Within, s.Dir)}
+}
+
+// String is the server for errors, without its password.
 func (s *Server) String() string {
 	if s.URL == "" {
 		return s.Dir

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Sample says which scenarios are drawn. What is left out is as `lockproof prove` has it.
+// Sample says which scenarios are drawn. The defaults are those of `lockproof prove`.
 type Sample struct {
 	Seed       uint64   `json:"seed,omitzero"`        // 1 if it is left out
 	Options    []string `json:"options,omitempty"`    // fixed, as name=value
@@ -24,14 +24,14 @@ type Sample struct {
 	Depth      int      `json:"depth,omitzero"`       // PCT's
 	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
 	Properties []string `json:"properties,omitempty"` // to judge
-	// Guided is the share of the executions that go where new coverage came from, and Generation after how many shards it
-	// is decided anew where that is.
+	// Guided is the share of the executions in the places of new coverage, and Generation the number of shards after
+	// which these are chosen again.
 	Guided     float64 `json:"guided,omitzero"`
 	Generation int     `json:"generation,omitzero"`
 	Shape
 }
 
-// Shape is what is fixed of workload and faults.
+// Shape has the fixed parts of workload and faults.
 type Shape struct {
 	Clients  *int     `json:"clients,omitzero"`
 	Admins   *int     `json:"admins,omitzero"`
@@ -62,7 +62,7 @@ type sampleJob struct {
 	number int // of the next shard
 	next   int // the next scenario of the whole space
 	sum    *sample.Part
-	stale  int // shards since the last that came to something new
+	stale  int // shards since the last one with new coverage
 }
 
 func (p *Plan) sampleJob(o Options) (Job, error) {
@@ -223,7 +223,7 @@ func (j *sampleJob) shard(of int, next *int) Shard {
 	return s
 }
 
-// drawn is what a shard is drawn from.
+// drawn is the source of a shard's scenarios.
 func (j *sampleJob) drawn(s Shard) (sample.Drawn, error) {
 	switch {
 	case s.Of == 0:
@@ -338,7 +338,7 @@ func (j *sampleJob) Sofar() *Outcome {
 	return sofar(&hasty)
 }
 
-// sofar is what a job comes to without making anything smaller, which would take long; nil where that can't be told.
+// sofar is a job's result without minimising, which would take long; nil if it is not known.
 func sofar(j interface {
 	Conclude(context.Context) (*Outcome, error)
 }) *Outcome {

@@ -24,14 +24,14 @@ type Shard struct {
 	// From and To are the scenarios or configurations that it is of, counted from 0, without the last.
 	From int `json:"from"`
 	To   int `json:"to"`
-	// Of is what they are scenarios of where there are several sorts: a mutant, or a narrower space.
+	// Of selects the sort of scenarios if there are several: a mutant, or a narrower space.
 	Of int `json:"of,omitzero"`
 }
 
-// Key is what the shard's result is stored under.
+// Key is the key of the shard's result.
 func (s Shard) Key() string { return fmt.Sprintf("%09d", s.Number) }
 
-// cut cuts so many scenarios or configurations into shards of a size.
+// cut cuts n scenarios or configurations into shards of a size.
 func cut(n, size int) (shards []Shard) {
 	for from := 0; from < n; from += size {
 		shards = append(shards, Shard{Number: len(shards), From: from, To: min(from+size, n)})
@@ -48,7 +48,7 @@ func (s Shard) among(n, size int) error {
 	return nil
 }
 
-// guarded is what do gives, or an error where it panics: what others have stored may have any form.
+// guarded turns a panic of do into an error: stored data may have any form.
 func guarded(do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -73,11 +73,11 @@ func alike(a, b any) error {
 
 // Options are what a worker needs besides the plan.
 type Options struct {
-	// Stderr is where the standard error of somebody else's clients is shown; nil shows it nowhere.
+	// Stderr gets the standard error of external clients; nil drops it.
 	Stderr io.Writer
 	// Found is called with each violation, as it was first seen and as it is concluded. It may be nil.
 	Found func(*histories.Counterexample)
-	// Said is called with a line about what was refused, and what is done about it. It may be nil.
+	// Said is called with a line about each refusal and its consequence. It may be nil.
 	Said func(string)
 }
 
@@ -89,16 +89,16 @@ type Job interface {
 	Work(ctx context.Context, s Shard) (result any, err error)
 	// Holds says why a shard that was found in a queue is none of the campaign's.
 	Holds(s Shard) error
-	// Read reads what a shard came to, and says why it cannot be that. That it fits does not mean that it is true.
+	// Read reads a shard's result, and says why it is impossible. A possible result need not be true.
 	Read(s Shard, result []byte) (any, error)
 	// News reports whether a result that was read violates what no result before it did.
 	News(result any) bool
-	// Differs says in what a result that was read is not what carrying out the shard again came to.
+	// Differs says how a stored result differs from that of repeating the shard.
 	Differs(result, own any) error
-	// Confirm has a command's clients carry out again what a result violates and none before it did, if the command may be
-	// run here. What they do not show is suspected from then on, which it says.
+	// Confirm makes a command's clients repeat each new violation of a result, if the command may run here. A
+	// violation that they do not show is only suspected from then on, which said reports.
 	Confirm(ctx context.Context, result any, run bool) (said string, err error)
-	// Take takes in what was read, in the order of the shards' numbers.
+	// Take adds a result, in the order of the shards' numbers.
 	Take(s Shard, result any)
 	// Enough says why the campaign ends before there are no more shards; "" while it does not.
 	Enough() string
@@ -112,18 +112,18 @@ type Job interface {
 
 // Progress is how far a campaign is.
 type Progress struct {
-	Executions int      `json:"executions"` // or whatever the unit is
+	Executions int      `json:"executions"` // or another unit
 	Of         int      `json:"of"`         // 0 is not known
 	Unit       string   `json:"unit"`       // executions, or configurations
-	Shards     int      `json:"shards"`     // in all, as far as is known
+	Shards     int      `json:"shards"`     // the known total
 	Violated   []string `json:"violated"`   // properties; or mutants that were found out
 }
 
-// Outcome is what a campaign came to: one of these.
+// Outcome is the result of a campaign: one of these.
 type Outcome struct {
 	// Result is that of a campaign over scenarios.
 	Result *engine.Result
-	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
+	// Table is that of a campaign over configurations, and Counterexamples are the files of its counterexamples.
 	Table           *report.Sweep
 	Counterexamples map[property.Property]*histories.Counterexample
 	// Mutants is that of a campaign over mutants.
@@ -144,7 +144,7 @@ func (o *Outcome) Finish(took time.Duration, interrupted bool) {
 	}
 }
 
-// MutantsOutcome is what became of mutants, of each of which at most Limit scenarios of a seed were run.
+// MutantsOutcome is the result for mutants; at most Limit scenarios of a seed were run for each.
 type MutantsOutcome struct {
 	Seed        uint64
 	Limit       int
@@ -152,7 +152,7 @@ type MutantsOutcome struct {
 	Interrupted bool
 }
 
-// Job is the plan's sort of campaign. The error says what is wrong with the plan.
+// Job is the plan's sort of campaign. The error is one in the plan.
 func (p *Plan) Job(o Options) (Job, error) {
 	spaces := 0
 	for _, there := range []bool{p.Sample != nil, p.Mutants != nil, len(p.Configurations) > 0, p.Sweep != nil} {

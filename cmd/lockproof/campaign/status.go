@@ -24,13 +24,13 @@ type Status struct {
 	Seconds     float64 `json:"seconds"`          // the campaign has run for
 	Left        float64 `json:"left"`             // seconds until its end, at that rate; 0 is not known
 	Over        string  `json:"over,omitempty"`
-	// Reported says that it is over and reported: what it came to was made smaller.
+	// Reported says that the campaign is over and reported, with minimised counterexamples.
 	Reported bool `json:"reported"`
 	// At is when that was so.
 	At time.Time `json:"at"`
 }
 
-// abandoned is after how long without news of a campaign nobody seems to run it.
+// abandoned is the time without news after which a campaign seems to have no runner.
 const abandoned = 10 * time.Second
 
 // String is the status in a line.
@@ -61,7 +61,7 @@ func (s *Status) String() string {
 	case s.Left > 0:
 		out = append(out, "about "+time.Duration(s.Left*float64(time.Second)).Round(time.Second).String()+" left")
 	}
-	return safetext.OneLine(strings.Join(out, ", ")) // a server may have anybody's
+	return safetext.OneLine(strings.Join(out, ", ")) // any user of the server may have written it
 }
 
 // WriteStatus writes a status as a line of JSON.

@@ -29,7 +29,7 @@ type Configuration struct {
 	Faults Faults `json:"faults,omitzero"`
 }
 
-// Size is who calls what.
+// Size is a workload.
 type Size struct {
 	Name       string `json:"name,omitzero"` // in the table; left out, it is the rest in words
 	Clients    int    `json:"clients,omitzero"`
@@ -64,7 +64,7 @@ type Axis struct {
 	Values []string `json:"values"`
 }
 
-// Judge says what is judged in the configurations of a table.
+// Judge says what the configurations of a table judge.
 type Judge struct {
 	Properties []string `json:"properties,omitempty"`
 	Strict     bool     `json:"strict,omitzero"`
@@ -251,7 +251,7 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	})
 }
 
-// name takes in what sizes are called, which tells them apart in the table.
+// name sets the names of sizes, which must be unique in the table.
 func (j *tableJob) name(sizes []Size) error {
 	seen := make(map[string]bool)
 	for _, size := range sizes {
@@ -288,7 +288,7 @@ func (j *tableJob) leaveOut(why string, n int) {
 	j.sweep.LeftOut[i].Number += n
 }
 
-// String is the size's name, or what it is.
+// String is the size's name, or its description.
 func (s Size) String() string { return cmp.Or(s.Name, s.words()) }
 
 // words is the size in words, with blanks.
@@ -330,7 +330,7 @@ func (j *tableJob) Batch() []Shard {
 	return cut(len(j.cells), j.size())
 }
 
-// visited is what a configuration came to, as it is stored.
+// visited is the stored result of a configuration.
 type visited struct {
 	States   int              `json:"states"`
 	Cut      string           `json:"cut,omitempty"`
@@ -402,7 +402,7 @@ func (j *tableJob) Read(s Shard, result []byte) (any, error) {
 	return rows, nil
 }
 
-// longestCut bounds what is said of why a search was cut short, in bytes.
+// longestCut bounds the reason why a search was cut short, in bytes.
 const longestCut = 1000
 
 func (j *tableJob) News(result any) bool {
@@ -457,7 +457,7 @@ func (j *tableJob) violated() (names []string) {
 	return names
 }
 
-// table is what was visited so far.
+// table has the configurations visited so far.
 func (j *tableJob) table() *report.Sweep {
 	s := j.sweep
 	s.Build, s.Plan = described(j.plan)
@@ -469,7 +469,7 @@ func (j *tableJob) table() *report.Sweep {
 	return &s
 }
 
-// described is what a report says of a plan: what lockproof was built from, and the plan as a file.
+// described is a report's description of a plan: lockproof's build, and the plan as a file.
 func described(p *Plan) (built, text string) {
 	built, err := build()
 	if err != nil { // it is not known

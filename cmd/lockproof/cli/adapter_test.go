@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
@@ -39,7 +39,7 @@ type call struct {
 	}
 }
 
-// adapt answers calls until there are no more. What the lock is called has the options in it.
+// adapt answers calls until there are no more. The lock's name has the options in it.
 func adapt(bug string) {
 	client, err := inprocess.Starter{New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		return amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
@@ -68,12 +68,12 @@ func adapt(bug string) {
 	}
 }
 
-func initialize(client external.Client, c *call) (any, error) {
+func initialize(client foreign.Client, c *call) (any, error) {
 	kind, err := lock.KindNamed(c.Params.Lock)
 	if err != nil {
 		return nil, err
 	}
-	about, err := client.Initialize(context.Background(), external.Setup{Client: c.Params.Client, Lock: kind, URL: c.Params.URL})
+	about, err := client.Initialize(context.Background(), foreign.Setup{Client: c.Params.Client, Lock: kind, URL: c.Params.URL})
 	var operations []string
 	for _, op := range about.Operations {
 		operations = append(operations, op.String())
@@ -85,12 +85,12 @@ func initialize(client external.Client, c *call) (any, error) {
 	return map[string]any{"name": name, "locks": []string{c.Params.Lock}, "operations": operations}, err
 }
 
-func operate(client external.Client, c *call) (any, error) {
+func operate(client foreign.Client, c *call) (any, error) {
 	var op lock.Op
 	if err := op.UnmarshalText([]byte(c.Method)); err != nil {
 		return nil, err
 	}
-	r, err := client.Call(context.Background(), op, external.Params{Name: c.Params.Name, Slot: c.Params.Slot, Slots: c.Params.Slots})
+	r, err := client.Call(context.Background(), op, foreign.Params{Name: c.Params.Name, Slot: c.Params.Slot, Slots: c.Params.Slots})
 	switch {
 	case err != nil:
 		return nil, err

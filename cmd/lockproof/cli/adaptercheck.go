@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -18,7 +17,6 @@ type adapterCheckFlags struct {
 	exec  string
 	lock  string
 	limit time.Duration
-	names recognise.Naming
 }
 
 func adapterCheckCommand() *cobra.Command {
@@ -26,11 +24,12 @@ func adapterCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adapter-check --exec 'COMMAND'",
 		Short: "walk through the protocol with an adapter, call by call",
-		Long: `adapter-check starts two clients from a command and calls each operation of theirs once
-or twice, on the simulated broker: green is what came as it should, red what did not, with
-what was expected and what to do. It shows whether an adapter can be talked to, and nothing
-about whether its lock is any good: that is for prove. At last it watches two locks being
-used, and says by what on the broker they are held, as far as that can be told.
+		Long: `adapter-check starts two clients from a command and calls each operation of theirs
+once or twice, on the simulated broker. A call is green if its answer is as it should be,
+else red, with what was expected and what to do. The check shows whether an adapter can be
+talked to, and nothing about whether its lock is any good: that is for prove. In the end it
+watches what the broker has while the lock is used, and says what to declare as holding, if
+that can be told.
 
 Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
 		Example: `  lockproof adapter-check --exec 'python3 my_adapter.py'`,
@@ -39,7 +38,6 @@ Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
 	}
 	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")
 	cmd.Flags().StringVar(&f.lock, "lock-type", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	cmd.Flags().Var(namesValue{&f.names}, "names", "the `NAMES` of its queues, such as A={name}-A-{n}, B= and admin=; what is left out is learnt")
 	f.limit = adaptercheck.DefaultLimit
 	cmd.Flags().Var(span{&f.limit}, "limit", "how long a call may take")
 	return cmd
@@ -54,7 +52,7 @@ func (f *adapterCheckFlags) run(c *cobra.Command) error {
 		return fmt.Errorf("--lock-type: %w", err)
 	}
 	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color, Width: outputStyle().Columns()}
-	config := adaptercheck.Config{Command: f.exec, Kind: kind, Naming: f.names, Limit: f.limit, Stderr: c.ErrOrStderr()}
+	config := adaptercheck.Config{Command: f.exec, Kind: kind, Limit: f.limit, Stderr: c.ErrOrStderr()}
 	green, err := adaptercheck.Run(c.Context(), config, out.Step)
 	if err != nil {
 		return err

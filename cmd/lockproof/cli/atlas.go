@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine/atlas"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -33,16 +32,16 @@ func atlasCommand() *cobra.Command {
 		Use:   "atlas",
 		Short: "answer the guidelines' open questions",
 		Long: `Answers the questions that the guidelines leave open, or with --server those of the
-locks on another kind of server: for each, configurations of which
-every execution is visited, the verdict on every property, short counterexamples, and
-the command that repeats it. A number of steps is the least there is with no more slots
-and calls; where that is not known, it says "at most". Then it looks for the smallest
-set of options under which all properties are proved, and proves those for any number of
-clients.
+locks on another kind of server. Each answer has configurations of which every execution is
+visited, the verdict on every property, short counterexamples, and the command that repeats
+it. A number of steps is the least there is with no more slots and calls; if that is not
+known, it says "at most". Then it looks for the smallest set of options under which all
+properties are proved, and proves those for any number of clients.
 
-With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
-real RabbitMQ; those of locks on Redis, MariaDB, PostgreSQL and Consul with --on redis, mariadb,
-postgres, consul or an address. What is a number and no execution is measured there as well.`,
+With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a real
+RabbitMQ. Counterexamples of locks on Redis, MariaDB, PostgreSQL and Consul are replayed
+with --on redis, mariadb, postgres, consul or an address. Answers that are numbers and no
+executions are measured there as well.`,
 		Example: `  lockproof atlas
   lockproof atlas --question 1,2 --html atlas.html`,
 		GroupID: "study", Args: cobra.NoArgs,
@@ -177,10 +176,10 @@ func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 // write writes what there is of an atlas. The error is for what could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	a.Command, a.At = commandLine(), time.Now()
-	unsaved := f.save(a)
+	unsaved := f.save(c, a)
 	return all(f.print(c.OutOrStdout(), a), unsaved,
-		writeFile("--markdown", f.markdown, func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),
-		writeFile("--html", f.html, func(w io.Writer) error { return report.WriteAtlasPage(w, a) }),
+		writeFile(c, "markdown", func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),
+		writeFile(c, "html", func(w io.Writer) error { return report.WriteAtlasPage(w, a) }),
 	)
 }
 
@@ -191,13 +190,14 @@ func (f *atlasFlags) print(w io.Writer, a *report.Atlas) error {
 	return report.WriteAtlas(w, a, outputStyle())
 }
 
-func (f *atlasFlags) save(a *report.Atlas) error {
+func (f *atlasFlags) save(c *cobra.Command, a *report.Atlas) error {
 	if f.out == "" {
 		return nil
 	}
 	var errs []error
 	for name, ce := range a.Counterexamples() {
-		errs = append(errs, saveIn(f.out, filepath.Join(f.out, name), ce))
+		_, err := saveIn(c.Flags().Lookup("out"), name, ce)
+		errs = append(errs, err)
 	}
 	return all(errs...)
 }

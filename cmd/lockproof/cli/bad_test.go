@@ -143,8 +143,8 @@ func (b *bad) next(t *testing.T, flags map[string][]string) (args []string, file
 	return args, file, did
 }
 
-// TestBadInputs: no bad flag, file or address ends a command otherwise than by an exit code and a line that says what is
-// wrong with what, in bounded time; and no file that is read is changed. More of them: -bad 400.
+// TestBadInputs: a bad flag, file or address ends a command by an exit code and a line that says what is wrong with
+// what, in bounded time. No file that is read is changed. More of them: -bad 400.
 func TestBadInputs(t *testing.T) {
 	b := &bad{Rand: rand.New(rand.NewPCG(uint64(*badInputs), 1)), samples: map[string][]byte{
 		"h.jsonl":    []byte(`{"type":"invoke","process":0,"f":"acquire"}` + "\n" + `{"type":"ok","process":0,"f":"acquire","value":1}` + "\n"),

@@ -13,7 +13,7 @@ func TestLongValues(t *testing.T) {
 	long := strings.Repeat("v", 70000)
 	for _, words := range [][]string{
 		{long}, {"prove", long}, {"prove", "--" + long}, {"prove", "--seed", long}, {"prove", "--property", long}, {"prove", "--on", long}, {"prove", "--time", long},
-		{"prove", "--option", long}, {"prove", "--html", long}, {"prove", "--names", long}, {"check", long},
+		{"prove", "--option", long}, {"prove", "--html", long}, {"prove", "--holding", long}, {"check", long},
 		{"replay", long}, {"explore", "--start", long}, {"list", long}, {"campaign", "run", long}, {"init", long}, {"compare", long},
 	} {
 		var out bytes.Buffer

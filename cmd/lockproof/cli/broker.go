@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/sim/broker"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
 // brokerFlags say where the simulated broker listens, which version it is like, and how it confirms.
@@ -31,10 +31,10 @@ func brokerCommand() *cobra.Command {
 		Short: "run the simulated broker for any AMQP 0-9-1 client, until interrupted",
 		Long: `broker runs the simulated broker for any AMQP 0-9-1 client, until interrupted.
 
-Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8, or
-in the version that --rabbitmq names, errors and their texts included; quorum queues are as in
-3.10.8. What it does not have, such as streams, it refuses with 540 NOT_IMPLEMENTED. Nothing is
-kept when it ends.
+Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8,
+or in the version that --rabbitmq names, errors and their texts included; quorum queues are
+as in 3.10.8. The broker refuses features that it does not have, such as streams, with 540
+NOT_IMPLEMENTED. Nothing is kept when it ends.
 
 Anybody who reaches its address can use it, with the name and password guest. So it listens
 on this machine alone, unless --listen-anywhere is given. It prints its address first, and when

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/secret"
 )
 
 func campaignCommand() *cobra.Command {
@@ -75,8 +75,13 @@ func (f *queueFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-func (f *queueFlags) server(dir string) campaign.Server {
-	return campaign.Server{URL: f.queue, Dir: dir, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
+// server is where the queue is: in the folder that was typed, or else in the one of that name here.
+func (f *queueFlags) server(typed, name string) campaign.Server {
+	s := campaign.Server{URL: f.queue, Dir: typed, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
+	if typed == "" {
+		s.Dir, s.Within = name+".campaign", "."
+	}
+	return s
 }
 
 // campaignRunFlags are the flags of `campaign run`.
@@ -98,7 +103,11 @@ func campaignRunCommand() *cobra.Command {
 before, however that was, the same command goes on where it was left.
 
 Without --queue the campaign runs in this process, with its files in a directory. With
---queue workers elsewhere take part as well: lockproof campaign work --queue URL.`,
+--queue workers elsewhere take part as well: lockproof campaign work --queue URL.
+
+A target that is somebody else's command is run with all that you may do. On a terminal you
+are asked the first time; elsewhere --allow-exec says it. With --workers 0 the command is
+run only with --allow-exec: to see again what workers say.`,
 		Example: `  lockproof campaign run night.json
   lockproof campaign run night.json --queue nats://host:4222 --html night.html`,
 		Args: cobra.ExactArgs(1),
@@ -107,7 +116,7 @@ Without --queue the campaign runs in this process, with its files in a directory
 	flags := cmd.Flags()
 	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` in which a campaign in this process keeps its files (default NAME.campaign)")
 	flags.Var(number[int]{&f.workers, 0, manyWorkers}, "workers", "how many work here at once (default one a processor); the result is the same. With --queue it may be 0")
-	flags.StringVar(&f.allowExec, "allow-exec", "", "with --workers 0, the `COMMAND` of the file, or the SHA-256 of its text: it is run here to see again what workers say")
+	flags.StringVar(&f.allowExec, "allow-exec", "", "the `COMMAND` that the file names, or the SHA-256 of its text: it may be run here")
 	f.queueFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	return cmd
@@ -115,11 +124,6 @@ Without --queue the campaign runs in this process, with its files in a directory
 
 // check refuses flags that have nothing to decide.
 func (f *campaignRunFlags) check(c *cobra.Command) error {
-	if f.workers > 0 {
-		if err := given(c, "without --workers 0: who works here may run the command; leave it out", "allow-exec"); err != nil {
-			return err
-		}
-	}
 	if f.queue != "" {
 		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
 	}
@@ -137,13 +141,13 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.fit(c, plan); err != nil {
+	if err := cmp.Or(f.fit(c, plan), f.permit(c, path, plan)); err != nil {
 		return err
 	}
 	f.plan = plan
 	line := newProgress()
 	out, err := campaigns.Run(c.Context(), campaign.RunConfig{
-		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers, AllowExec: f.allowExec,
+		Plan: plan, Server: f.server(f.dir, plan.Name), Workers: f.workers, AllowExec: f.allowExec,
 		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found, Said: tell},
 		Watch:   func(s *campaign.Status) { line.say("%s", s) },
 		Page:    f.page,
@@ -160,9 +164,25 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 		return f.writeTable(c, out)
 	case out.Mutants != nil:
 		m := out.Mutants
-		return all(printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit), writeFile("--html", f.html, func(w io.Writer) error { return f.writePage(w, out, nil) }))
+		return all(printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit), writeFile(c, "html", func(w io.Writer) error { return f.writePage(w, out, nil) }))
 	}
 	return f.write(c, out.Result)
+}
+
+// permit is an error unless the user wants the command of a plan to be run here.
+func (f *campaignRunFlags) permit(c *cobra.Command, path string, plan *campaign.Plan) error {
+	command, hash := plan.Target.Exec, campaign.ExecHash(plan.Target.Exec)
+	switch {
+	case command == "":
+		return given(c, "with a target of lockproof's: no command is run; leave it out", "allow-exec")
+	case f.allowExec == "" && f.workers == 0:
+		return nil
+	case f.allowExec == "":
+		return permitOnce(c, path, command, "lockproof campaign run "+quote(path)+" --allow-exec "+hash)
+	case f.allowExec != hash && secret.HideCommand(f.allowExec) != secret.HideCommand(command):
+		return fmt.Errorf("--allow-exec is another command than %s names, %q: if you trust it, give --allow-exec %s", path, secret.Command(command), hash)
+	}
+	return nil
 }
 
 // fit refuses flags that a plan has no use for.
@@ -176,8 +196,8 @@ func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	return f.demand(plan.Judged())
 }
 
-// page makes the page of what a campaign has come to, and writes it while the campaign runs. What can't be written now is
-// tried again when it is over, and said then.
+// page makes the page of what a campaign has come to, and writes it while the campaign runs. A page that can't be
+// written now is tried again when the campaign is over, and its error is said then.
 func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byte {
 	var b bytes.Buffer
 	if err := f.writePage(&b, out, s); err != nil {
@@ -243,7 +263,7 @@ func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) e
 	if !f.json {
 		print = func(w io.Writer, t *report.Sweep) error { return report.WriteSweep(w, t, outputStyle()) }
 	}
-	errs = append(errs, print(c.OutOrStdout(), t), writeFile("--html", f.html, func(w io.Writer) error { return report.WriteSweepPage(w, t) }))
+	errs = append(errs, print(c.OutOrStdout(), t), writeFile(c, "html", func(w io.Writer) error { return report.WriteSweepPage(w, t) }))
 	switch {
 	case t.Interrupted:
 		errs = append(errs, errInterrupted)
@@ -270,9 +290,9 @@ left out where there is one campaign on the server. This must be the same build 
 lockproof, and a target that is somebody else's command must be the same here, under the
 same name.
 
-Whoever may write to the queue says which command that is. So a worker runs none, unless
-you name the campaign, and allow the command by its text or by its hash, which the refusal
-tells.
+Any user who may write to the queue says which command that is. So a worker runs none,
+unless you name the campaign, and allow the command by its text or by its hash, which the
+refusal tells.
 
 It may be killed at any moment: what it was at is done by another.`,
 		Example: `  lockproof campaign work --queue nats://host:4222
@@ -298,7 +318,7 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	}
 	line, done := newProgress(), 0
 	err := campaigns.Work(c.Context(), campaign.WorkConfig{
-		Server: f.server(""), Name: first(args), AllowExec: f.allowExec, Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr(), Said: tell},
+		Server: f.server("", ""), Name: first(args), AllowExec: f.allowExec, Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr(), Said: tell},
 		Done: func(n int) {
 			done = n
 			line.say("%d shards done", n)
@@ -335,9 +355,9 @@ func campaignStatusCommand() *cobra.Command {
 		Short: "tell how far a campaign is",
 		Long: `Tells how far a campaign is: shards done, running and given out again, executions a
 second, violations so far, time left. The name may be left out where there is one campaign
-on the server. With --html it writes the page of what the campaign has come to: whoever
-runs the campaign makes it every ten seconds, and when it is over. Looking changes nothing,
-and neither does it to stop looking.`,
+on the server. With --html it writes the campaign's page. The runner of the campaign makes
+the page every ten seconds, and when the campaign is over. Looking changes nothing, and
+neither does it to stop looking.`,
 		Example: `  lockproof campaign status night
   lockproof campaign status --queue nats://host:4222 --watch --html night.html`,
 		Args: cobra.MaximumNArgs(1),
@@ -352,7 +372,7 @@ and neither does it to stop looking.`,
 	return cmd
 }
 
-// looking is how often a campaign is looked at that is watched.
+// looking is how often a watched campaign is looked at.
 const looking = time.Second
 
 // where is where the campaign is, and its name, which may be "".
@@ -367,7 +387,7 @@ func (f *campaignStatusFlags) where(c *cobra.Command, args []string) (campaign.S
 	case f.dir != "" && name != "":
 		err = fmt.Errorf("%q beside --dir: a directory has one campaign; leave one of them out", name)
 	}
-	return f.server(cmp.Or(f.dir, name+".campaign")), name, cmp.Or(err, f.queueFlags.check(c))
+	return f.server(f.dir, name), name, cmp.Or(err, f.queueFlags.check(c))
 }
 
 func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
@@ -385,7 +405,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 	for last := ""; ; {
 		s, err := w.Look(c.Context())
 		if err == nil {
-			err = f.page(c.Context(), w, s)
+			err = f.page(c, w, s)
 		}
 		if err != nil {
 			live.done()
@@ -414,11 +434,11 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 }
 
 // page writes the campaign's page, where there is another one than before.
-func (f *campaignStatusFlags) page(ctx context.Context, w campaign.Watcher, s *campaign.Status) error {
+func (f *campaignStatusFlags) page(c *cobra.Command, w campaign.Watcher, s *campaign.Status) error {
 	if f.html == "" {
 		return nil
 	}
-	page, err := w.Page(ctx)
+	page, err := w.Page(c.Context())
 	if err != nil {
 		return err
 	}
@@ -429,7 +449,7 @@ func (f *campaignStatusFlags) page(ctx context.Context, w campaign.Watcher, s *c
 		return nil
 	}
 	f.shown = true
-	return writeFile("--html", f.html, func(w io.Writer) error { _, err := w.Write(page); return err })
+	return writeFile(c, "html", func(w io.Writer) error { _, err := w.Write(page); return err })
 }
 
 // print prints a status in a line, as JSON or for people.
@@ -458,7 +478,7 @@ gone on with, or its card printed again, with lockproof campaign run. A campaign
 			if err := f.check(c); err != nil {
 				return err
 			}
-			return campaigns.Delete(c.Context(), f.server(""), args[0])
+			return campaigns.Delete(c.Context(), f.server("", ""), args[0])
 		},
 	}
 	f.register(cmd)

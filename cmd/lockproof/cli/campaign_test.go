@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/natstest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -38,13 +38,14 @@ func TestCampaignOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
 	}
+	command := adapter("locked-is-success")
 	path := campaignFile(t, &campaign.Plan{
-		Name: "buggy", Target: campaign.Target{Exec: adapter("locked-is-success")}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
+		Name: "buggy", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
 		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}}, Stop: campaign.Stop{Violation: []string{"any"}},
 	})
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
-	code := run([]string{"campaign", "run", path, "--dir", filepath.Join(dir, "queue"), "--out", filepath.Join(dir, "ce")}, &out, &errs)
+	code := run([]string{"campaign", "run", path, "--allow-exec", command, "--dir", filepath.Join(dir, "queue"), "--out", filepath.Join(dir, "ce")}, &out, &errs)
 	if code != exitViolated || !strings.Contains(out.String(), "✗ violated  mutual-exclusion") {
 		t.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
 	}
@@ -58,15 +59,16 @@ func TestCampaignOfACommand(t *testing.T) {
 	}
 }
 
-// TestClaimsOfWorkers: what a worker says that a command violates is carried out again where the campaign is run, if the
-// command is allowed there, and then comes to what one machine reports; if it is not, it is a suspicion, and said to be one.
+// TestClaimsOfWorkers: a violation that a worker reports of a command is carried out again where the campaign is run,
+// if the command is allowed there. The verdict is then the one of a single machine. If the command is not allowed,
+// the violation is a suspicion, and said to be one.
 func TestClaimsOfWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
 	}
 	command := adapter("locked-is-success")
 	path := campaignFile(t, &campaign.Plan{
-		Name: "claims", Target: campaign.Target{Exec: command, Slow: campaign.Duration(time.Hour)}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
+		Name: "claims", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
 		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}},
 	})
 	for allowed, want := range map[string]report.Verdict{"": report.Suspected, command: report.Violated} {
@@ -105,8 +107,8 @@ func TestClaimsOfWorkers(t *testing.T) {
 	}
 }
 
-// TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded again,
-// and one when it is over. Whoever watches gets it.
+// TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded
+// again, and one when it is over. Each watcher gets it.
 func TestCampaignPages(t *testing.T) {
 	t.Parallel()
 	plans := map[string]*campaign.Plan{

@@ -25,6 +25,7 @@ type checkFlags struct {
 	others  string
 	failed  string
 	order   string
+	audit   bool
 	outputFlags
 }
 
@@ -40,14 +41,21 @@ other properties as far as a history alone can show them broken.
 A history that does not say what it is of is taken for that of a mutex; --lock,
 --slots and --permits say otherwise.
 
-Whose releases count is a matter of the reading. --release-by-others reject is that of
-the owner-aware, reentrant and fenced mutexes and the semaphore of Jepsen's tests of
-Hazelcast: a release by another than the holder, or by another than a client with a
-permit, breaks the history. --release-by-others allow is that of Knossos' mutex, which
-has no owner: any release gives back what anybody holds, and only one of a lock that
-nobody holds breaks the history. A release that failed has no effect; whether its client
-goes on believing that it holds the lock is said by --failed-release, and matters to
-mutual-exclusion only.`,
+A release by another client than the holder has two readings. The reading
+--release-by-others reject is that of the owner-aware, reentrant and fenced mutexes and the
+semaphore of Jepsen's tests of Hazelcast. A release by another than the holder, or by
+another than a client with a permit, breaks the history. The reading --release-by-others
+allow is that of Knossos' mutex, which has no owner. Any release gives back what any client
+holds, and only a release of a lock that no client holds breaks the history. A release that
+failed has no effect. The flag --failed-release says whether its client goes on believing
+that it holds the lock, which matters to mutual-exclusion only.
+
+With --audit the history ends with an audit, and recovery is judged as well. From an event
+{"type":"info","process":"nemesis","f":"audit"} on, all is at rest and one client after the
+other is at work. Clients that still hold the lock give it back, fresh clients acquire each
+slot, the next is refused, all release, survivors acquire and release. A free slot that is
+refused then breaks a property that is named by what came before: a restart, a crash, a lost
+connection, changed slots, a release.`,
 		Example: `  lockproof check history.jsonl
   lockproof check --lock semaphore --slots 2 --html page.html jepsen.edn`,
 		GroupID: "judge", Args: cobra.ExactArgs(1),
@@ -62,6 +70,7 @@ mutual-exclusion only.`,
 	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
 	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
+	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
 	return cmd
 }
@@ -84,7 +93,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
 		return err
 	}
-	o := recorded.CheckOptions{Source: args[0], Permits: f.permits}
+	o := recorded.CheckOptions{Source: args[0], Permits: f.permits, Audit: f.audit}
 	if f.strict {
 		o.FailedAcquire = property.Strong
 	}
@@ -114,8 +123,8 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
 }
 
-// recordingOf begins to read a history from a file, or from standard input where it is called - or /dev/stdin. done is called
-// when it has been read.
+// recordingOf begins to read a history from a file, or from standard input if its name is - or /dev/stdin. The
+// function done is called when it has been read.
 func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *histories.Recording, done func(), err error) {
 	if path == "-" || path == "/dev/stdin" {
 		if r, err = histories.NewRecording(histories.PipedHistoryInput.Stream("standard input", c.InOrStdin()), path, assumed); err != nil {
@@ -148,7 +157,7 @@ func (f *checkFlags) drawn(file string, recording *histories.Recording) (*histor
 	return h, err
 }
 
-// fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.
+// fit refuses flags that contradict a history, and flags that mean nothing for it.
 func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Recording, kind lock.Kind) error {
 	h := recording.History()
 	if h.Kind != kind {

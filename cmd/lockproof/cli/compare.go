@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// compareFlags are what `compare` is told.
+// compareFlags are the flags of `compare`.
 type compareFlags struct {
 	time      time.Duration
 	seed      uint64
@@ -32,20 +32,22 @@ func compareCommand() *cobra.Command {
 		Use:   "compare [TARGET…]",
 		Short: "put locks side by side: which should I take?",
 		Long: `Puts locks side by side, all references of all servers unless some are named: which
-properties hold with which faults, and what operations cost, on the simulated servers.
-Every execution of 2 clients and 1 slot is visited, without a fault and with one of each
-kind, if there is time for it; what is not wholly visited is only passed.
+properties hold with which faults, and what operations cost, on the simulated servers. Every
+execution of 2 clients and 1 slot is visited, without a fault and with one of each kind, if
+there is time for it. Properties of a configuration that is not wholly visited are only
+passed.
 
-On the real servers that are there: how long operations take one client alone, and how many
-bytes; how many acquires are granted a second to so many clients, each of a lock of its own
-and all of one; and how soon the slot of a holder that dies is another's. A server that is
-missing is left out, and named. They are looked for where LOCKPROOF_AMQP_URL,
-LOCKPROOF_REDIS_URL, LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL say, else on this machine;
-Consul where CONSUL_HTTP_ADDR says. None is started. Locks there have names of their own, and
-are deleted. Commits of databases are as durable as the server's settings have them.
+Further figures are of the real servers that are there: how long operations take one client
+alone, and how many bytes. Acquires granted a second are counted for so many clients, each
+of a lock of its own and all of one. The last figure is how soon the slot of a holder that
+dies is another's. A server that is missing is left out, and named. They are looked for
+where LOCKPROOF_AMQP_URL, LOCKPROOF_REDIS_URL, LOCKPROOF_MYSQL_URL and
+LOCKPROOF_POSTGRES_URL say, else on this machine; Consul where CONSUL_HTTP_ADDR says. None
+is started. Locks there have names of their own, and are deleted. Commits of databases are
+as durable as the server's settings have them.
 
-The exit code is 1 if a property of any is lost. That an answer is missing is said in the
-table, and changes nothing about it.`,
+The exit code is 1 if a property of any is lost. A missing answer is said in the table, and
+does not change the exit code.`,
 		Example: `  lockproof compare
   lockproof compare semaphore token-semaphore --time 10s
   lockproof compare --on redis://127.0.0.1:6379/0 --clients 1,16
@@ -130,8 +132,8 @@ func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 		ended = errInterrupted
 	}
 	return all(ended, f.print(c.OutOrStdout(), table),
-		writeFile("--markdown", f.markdown, func(w io.Writer) error { return report.WriteComparisonMarkdown(w, table) }),
-		writeFile("--html", f.html, func(w io.Writer) error { return report.WriteComparisonPage(w, table) }),
+		writeFile(c, "markdown", func(w io.Writer) error { return report.WriteComparisonMarkdown(w, table) }),
+		writeFile(c, "html", func(w io.Writer) error { return report.WriteComparisonPage(w, table) }),
 	)
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/measure"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -20,11 +20,12 @@ import (
 type realServer struct {
 	title   string
 	schemes []string // of addresses
-	// find finds one at an address, or, without one, where it usually is. It is closed when the command has ended.
+	// find finds a server at an address or, without an address, at its usual place. The server is closed when the
+	// command has ended.
 	find func(c *cobra.Command, address string) (measure.Server, error)
 }
 
-// realServers are those that there are, by the titles of their locks.
+// realServers are all kinds of real servers, by the titles of their locks.
 var realServers = slices.Concat(
 	[]realServer{{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ}},
 	measuredOthers(),
@@ -73,7 +74,8 @@ func addressed(on []string) (map[string]string, error) {
 	return at, nil
 }
 
-// reals finds the servers that some locks stand on. One that is missing is told of; one that was named has to be there.
+// reals finds the servers that some locks stand on. A missing server is reported; a server that was named has to be
+// there.
 func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]measure.Server, []report.ComparedServer, error) {
 	at, err := addressed(on)
 	if err != nil {
@@ -115,8 +117,8 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 	}
 }
 
-// reachable hands the command line to the program that reaches the servers which locks stand on, if this one does not. Where
-// that program is not to be had, those servers are missing.
+// reachable hands the command line to the program that reaches the servers which locks stand on, if this one does
+// not. If that program is not to be had, those servers are missing.
 func reachable(c *cobra.Command, targets []*lock.Target) error {
 	if finders != nil || !slices.ContainsFunc(targets, func(t *lock.Target) bool { return otherOf(t.Backend) != nil }) {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// configFile is where flags are looked for that a project always gives.
+// configFile is the file with the flags that a project always gives.
 const configFile = ".lockproof.yaml"
 
 // maxConfig bounds the file: a megabyte of flags is a mistake.
@@ -38,6 +38,7 @@ type setting struct {
 // config is what a file says: for each command, flags by their names.
 type config struct {
 	path     string
+	named    bool // by the user, so that its program is as well
 	commands []configured
 }
 
@@ -51,10 +52,10 @@ type configured struct {
 // target is the setting that is no flag: what is judged.
 const target = "target"
 
-// unsettable are flags that are for whoever types, and no file.
-var unsettable = []string{"help", "version", "config", "run-exec", "listen-anywhere"}
+// unsettable are flags that only the command line gives, and no file.
+var unsettable = []string{"help", "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
-// loadConfig reads a file, nil where there is none and nobody asked for one.
+// loadConfig reads a file. The result is nil if there is no file and none was asked for.
 func loadConfig(path string, asked bool) (*config, error) {
 	data, err := configInput.Read(path)
 	if errors.Is(err, os.ErrNotExist) && !asked {
@@ -63,7 +64,11 @@ func loadConfig(path string, asked bool) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseConfig(path, data)
+	c, err := parseConfig(path, data)
+	if c != nil {
+		c.named = asked
+	}
+	return c, err
 }
 
 // parseConfig reads what a file says. The error names the line.
@@ -151,7 +156,7 @@ func (c *config) errorf(at *yaml.Node, format string, args ...any) error {
 
 func (c *config) at(line int, err error) error { return fmt.Errorf("%s:%d: %w", c.path, line, err) }
 
-// configure has the flags of a command that were not typed be as the project's file has them.
+// configure sets the flags of a command that were not typed as the project's file has them.
 func configure(cmd *cobra.Command, args []string) error {
 	path, asked := configFile, false
 	if flag := cmd.Flags().Lookup("config"); flag != nil && flag.Changed {
@@ -174,7 +179,7 @@ func configure(cmd *cobra.Command, args []string) error {
 	return c.apply(cmd, args, c.commands[i].settings)
 }
 
-// check refuses what no command has, of whichever command it is said.
+// check refuses unknown commands and unknown keys in the whole file, not only for the command that is run.
 func (c *config) check(root *cobra.Command) error {
 	var names []string
 	known := make(map[string]*cobra.Command)
@@ -209,8 +214,8 @@ func (c *config) check(root *cobra.Command) error {
 
 type targetKey struct{}
 
-// apply gives a command the settings that nobody has typed, and says so. Who types a target or a command of their own
-// judges that.
+// apply gives a command the settings that were not typed, and says so. A target or a command that is typed replaces
+// those of the file.
 func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) error {
 	other := len(args) > 0 || cmd.Flags().Changed("exec")
 	var given []string
@@ -251,22 +256,33 @@ func (s *setting) shown() string {
 // writes reports whether a setting names a file or a folder that a command writes.
 func (s *setting) writes() bool { return s.name == "out" || slices.Contains(outputs, s.name) }
 
-// confine keeps what a file has a command write inside the file's folder, and asks before its program is run for the
-// first time: the file may have come with somebody else's repository.
+// confine keeps the outputs that a file names inside the file's folder. It runs no program that only the file names
+// unless the user says so: the file may have come with somebody else's repository. A user who types --config has
+// named the file's program, too.
 func (c *config) confine(cmd *cobra.Command, s setting) error {
 	switch {
+	case s.name == "exec" && c.named:
+		return nil
 	case s.name == "exec":
-		return permitOnce(cmd, c.path, s.values[len(s.values)-1])
+		return permitOnce(cmd, c.path, s.values[len(s.values)-1], cmd.CommandPath()+" --config "+quote(c.path))
 	case !s.writes():
 		return nil
 	}
 	for _, value := range s.values {
-		inside, err := outfile.Inside(filepath.Dir(c.path), value)
+		folder := filepath.Dir(c.path)
+		inside, err := outfile.Inside(folder, value)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		if !inside {
-			return fmt.Errorf("%s: %s is outside the folder of %s: a file of flags has files written in its own folder only; type --%s instead", s.name, value, c.path, s.name)
+		git, err := outfile.Inside(filepath.Join(folder, ".git"), value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if !inside || git { // in git's folder there are programs and settings, which no clone brings with it
+			return fmt.Errorf("%s: %s is outside the folder of %s, or git's: a file of flags has files written in its own folder only; type --%s instead", s.name, value, c.path, s.name)
+		}
+		if err := cmd.Flags().SetAnnotation(s.name, within, []string{folder}); err != nil {
+			return err
 		}
 	}
 	return nil

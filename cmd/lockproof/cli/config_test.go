@@ -25,7 +25,8 @@ func TestConfig(t *testing.T) {
 		{"prove:\n  scenarios: 1\n  require: [survives-restart]\n", "prove", exitInconclusive, "survives-restart is required"},
 		{"explore:\n  target: mutex\n  crashes: 0\n  admins: 0\n", "explore", exitHolds, "13 properties"},
 		{"prove:\n  exec: exec cat\n", "prove semaphore --scenarios 100", exitHolds, "100 executions"},
-		{"prove:\n  exec: exec cat\n", "prove --scenarios 100", exitCannot, "expected answers only"},
+		{"prove:\n  exec: exec cat\n", "prove --scenarios 100", exitCannot, "is not run unless you say so: exec cat; if you trust it, type: lockproof prove --config .lockproof.yaml"},
+		{"prove:\n  exec: exec cat\n", "prove --scenarios 100 --config .lockproof.yaml", exitCannot, "expected answers only"},
 		{"# nothing\n", "prove --scenarios 100", exitHolds, "100 executions"},
 		{"prove:\n", "prove --scenarios 100", exitHolds, "100 executions"},
 

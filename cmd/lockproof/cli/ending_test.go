@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
 // TestOutputsAreTried: where something can't be written is said before the run, which would not end by itself.

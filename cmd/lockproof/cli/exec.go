@@ -2,14 +2,15 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -19,29 +20,47 @@ type execFlags struct {
 	exec     string
 	lockType string
 	patience time.Duration
-	naming   recognise.Naming
+	contract contractValue
+	holding  holdingValue
 }
 
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	flags.Var(namesValue{&f.naming}, "names", "with --exec, the `NAMES` of its queues, such as A={name}-A-{n}, B= and admin=; what is left out is learnt")
+	flags.Var(&f.contract, "contract", "with --exec, the `PROMISES` that the lock must keep: guidelines, mutex, semaphore, lease, or some by name")
+	flags.Var(&f.holding, "holding", "with --exec, what `HOLDS` the lock at the broker, such as 'queue jobs-{slot}' (or message, absent, consumer): errors are found earlier")
 	f.patience = 2 * time.Second
 	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
 
-// namesValue is what a program calls its queues, as a flag.
-type namesValue struct{ n *recognise.Naming }
+// contractValue is the promises that a contract demands, as a flag.
+type contractValue struct{ demands property.Set }
 
-func (v namesValue) String() string { return v.n.String() }
-func (namesValue) Type() string     { return "names" }
+// String implements pflag.Value.
+func (v *contractValue) String() string { return strings.Join(v.demands.Names(), ",") }
 
-func (v namesValue) Set(text string) error {
-	n, err := recognise.ParseNaming(text)
+// Type implements pflag.Value.
+func (*contractValue) Type() string { return "PROMISES" }
+
+// Set implements pflag.Value.
+func (v *contractValue) Set(text string) error {
+	demands, err := property.ParseContract(text)
 	if err == nil {
-		*v.n = v.n.Or(n)
+		v.demands |= demands
 	}
+	return err
+}
+
+// holdingValue is what is declared to hold a lock, as a flag.
+type holdingValue struct{ holding.Declared }
+
+// Type implements pflag.Value.
+func (*holdingValue) Type() string { return "HOLDS" }
+
+// Set implements pflag.Value.
+func (v *holdingValue) Set(text string) (err error) {
+	v.Declared, err = holding.Parse(text)
 	return err
 }
 
@@ -111,7 +130,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	}
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {

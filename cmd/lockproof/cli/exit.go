@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -21,14 +21,14 @@ const (
 	exitInconclusive = 4 // nothing was judged, or an answer is missing
 )
 
-// How a run that was made can end otherwise than well.
+// Errors of a run that was made and did not end well.
 var (
 	errViolated     = errors.New("violated")
 	errInterrupted  = errors.New("interrupted")
 	errInconclusive = errors.New("inconclusive")
 )
 
-// ended is how a run ends whose report is written: nil if all is well.
+// ended is the error of a run whose report is written: nil if all is well.
 func ended(r *report.Report) error {
 	switch r.Outcome() {
 	case report.OutcomeHolds:
@@ -41,7 +41,7 @@ func ended(r *report.Report) error {
 	return errInconclusive
 }
 
-// exitCode is the exit code of a command that ended with that error. Where several things can be said, a violation comes
+// exitCode is the exit code of a command that ended with that error. If several things can be said, a violation comes
 // first, then that the user has interrupted it, then what went wrong, then what is missing.
 func exitCode(err error, interrupted bool) int {
 	switch {
@@ -59,7 +59,7 @@ func exitCode(err error, interrupted bool) int {
 	return exitInconclusive
 }
 
-// several is how a command ended, and what went wrong besides.
+// several has the error that ended a command, and its other errors.
 type several []error
 
 // all is several errors in one, nil where there are none.
@@ -80,8 +80,8 @@ func (s several) Error() string { return errors.Join(s...).Error() }
 // Unwrap is each of it.
 func (s several) Unwrap() []error { return s }
 
-// troubles are what went wrong according to an error, each to be said in a line of its own. How a run ended that is
-// shown is none, and neither is that it was interrupted.
+// troubles are the failures in an error, each to be said in a line of its own. The verdict of a run is no failure,
+// and neither is its interruption.
 func troubles(err error) (out []error) {
 	if s, ok := err.(several); ok {
 		for _, part := range s {
@@ -98,7 +98,7 @@ func troubles(err error) (out []error) {
 	return out
 }
 
-// hints say what to type where an error does not know that it stands on a command line.
+// hints say what to type after errors of packages that know nothing of the command line.
 var hints = []struct {
 	of    error
 	say   string
@@ -107,10 +107,10 @@ var hints = []struct {
 	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them", targetNames},
 	{property.ErrUnknown, ": `lockproof list properties` shows them", propertyNames},
 	{lock.ErrUnknownOption, ": `lockproof list options` shows them", optionNames},
-	{external.ErrOtherType, " (--lock-type)", func() []string { return nil }},
+	{foreign.ErrOtherType, " (--lock-type)", func() []string { return nil }},
 }
 
-// hint is what to type instead of what led to an error; "" where it says that itself.
+// hint says what to type instead of the cause of an error; "" if the error says that itself.
 func hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.of) {

@@ -47,11 +47,11 @@ func exploreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore [TARGET]",
 		Short: "visit every execution of a bounded configuration",
-		Long: `Visits every reachable state of a configuration: every order of the clients' commands,
-every placement of the faults, every choice of a random option. A property that holds
-in all of them is proved within these bounds; one that does not is shown with a short
-execution that violates it, which replays. Where no execution with as many slots and
-calls, or fewer, violates it in fewer steps, the card says so.
+		Long: `Visits every reachable state of a configuration: every order of the clients'
+commands, every placement of the faults, every choice of a random option. A property that
+holds in all of them is proved within these bounds; one that does not is shown with a short
+execution that violates it, which replays. The card says so if no execution with as many
+slots and calls, or fewer, violates it in fewer steps.
 
 A client calls acquire, verify and release, so many rounds of them; an administrator
 removes a slot and adds one. --calls and --admin-calls say otherwise, such as
@@ -59,11 +59,11 @@ removes a slot and adds one. --calls and --admin-calls say otherwise, such as
 includes every pause.
 
 With --clients any there is any number of clients, each going through its calls again and
-again: what is proved then holds for every number of clients, rounds and, where a fault's
-number is any as well, faults (any number of crashes, unless --crashes says otherwise).
-With --admins any there is any number of administrators. What makes more slots at once than
---most-slots is not followed: properties are undecided then, unless they are violated.
-The card tells how many real clients already reach all that was visited.
+again. A proof then holds for every number of clients and rounds. It also holds for every
+number of a fault if that number is any (any number of crashes, unless --crashes says
+otherwise). With --admins any there is any number of administrators. Steps that make more
+slots at once than --most-slots are not followed: properties are undecided then, unless they
+are violated. The card tells how many real clients already reach all that was visited.
 
 With --exec the clients are programs, in any language: the command is run for each. Every
 order in which their commands can reach the broker is run from its beginning, with the
@@ -87,7 +87,7 @@ no faults.`,
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "names", "option", "property", "require", "strict")
+	section(cmd, "What is judged", "exec", "lock-type", "contract", "holding", "option", "property", "require", "strict")
 	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
 	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late")
 	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "preemptions", "patience")
@@ -187,7 +187,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "names"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "contract", "holding"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),
@@ -208,7 +208,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	return cmp.Or(err, f.aimless(c))
 }
 
-// aimless refuses to write checkpoints every so much time where there are none.
+// aimless refuses an interval of checkpoints if no file for them is named.
 func (f *exploreFlags) aimless(c *cobra.Command) error {
 	if f.Search.Checkpoint != "" {
 		return nil
@@ -216,7 +216,7 @@ func (f *exploreFlags) aimless(c *cobra.Command) error {
 	return given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every")
 }
 
-// callers refuses what is said of clients and administrators of which there are none, and of slots that a lock can't
+// callers refuses flags about clients and administrators of which there are none, and about slots that a lock can't
 // have.
 func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	var err error

@@ -29,7 +29,7 @@ func TestExploreExec(t *testing.T) {
 		{[]string{"explore", "--exec", adapter}, exitHolds, "every execution visited"},
 		{[]string{"explore", "--exec", adapter, "--runs", "5"}, exitHolds, "only 5 runs were allowed, so that nothing is proved"},
 		{[]string{"explore", "--exec", adapter + " locked-is-success"}, exitViolated, "lockproof replay --run-exec " + found},
-		{[]string{"replay", "--run-exec", found}, exitViolated, " hold slot 1 at once"},
+		{[]string{"replay", "--run-exec", found}, exitViolated, "mutual-exclusion is violated on the simulated broker"},
 	} {
 		var out, errs bytes.Buffer
 		if step.args[0] == "explore" {

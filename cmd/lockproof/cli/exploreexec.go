@@ -39,7 +39,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	defer done()
 	line := newProgress()
 	res, err := gated.Explore(c.Context(), gated.ExploreConfig{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
 		Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
@@ -62,7 +62,7 @@ func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	return &f.preemptions
 }
 
-// fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
+// fit restricts the configuration to one that external clients can be taken through, and refuses the rest.
 func (f *exploreFlags) fit(c *cobra.Command) error {
 	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
 	if err != nil {

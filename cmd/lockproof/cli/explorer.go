@@ -39,13 +39,13 @@ func explores(c *cobra.Command) bool {
 }
 
 // writePage writes the page of a command, with the explorer if it was asked for.
-func writePage(c *cobra.Command, path string, make func() *report.Page) error {
-	if path == "" {
+func writePage(c *cobra.Command, make func() *report.Page) error {
+	if c.Flags().Lookup("html").Value.String() == "" {
 		return nil
 	}
 	page := make()
 	unexplored := explorable(c, page)
-	return all(unexplored, writeFile("--html", path, func(w io.Writer) error { return report.WritePage(w, page) }))
+	return all(unexplored, writeFile(c, "html", func(w io.Writer) error { return report.WritePage(w, page) }))
 }
 
 // explorable gives a page the explorer, if it was asked for.
@@ -90,9 +90,9 @@ func serveCommand() *cobra.Command {
 		Long: `serve opens the explorer for a target, the reference semaphore unless another is named, on
 this machine until it is interrupted. It prints the address.
 
-Clients acquire, verify and release; administrators add and remove a slot. What happens next is
-chosen in the page, faults included, and judged at every step. What was found is saved as a
-counterexample, which lockproof replay carries out again.`,
+Clients acquire, verify and release; administrators add and remove a slot. The reader of the
+page chooses what happens next, faults included, and every step is judged. Findings are
+saved as a counterexample, which lockproof replay carries out again.`,
 		Example: `  lockproof serve
   lockproof serve locked-is-success --clients 3
   lockproof serve --admins 2 -o admin-mutex=false`,

@@ -27,7 +27,7 @@ func given(c *cobra.Command, why string, flags ...string) error {
 	return nil
 }
 
-// numberExpected says of a flag's value that is no number what was expected, and nothing of how numbers are read.
+// numberExpected says which number a flag expected instead of its value. It says nothing of how numbers are read.
 func numberExpected(_ *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var cause *strconv.NumError
@@ -44,8 +44,8 @@ func numberExpected(_ *cobra.Command, err error) error {
 	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
 }
 
-// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of another
-// flag, or a word of the program to run. What is to be read, or was just written, would be gone.
+// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of
+// another flag, or a word of the program to run. A file that is to be read, or was just written, would be gone.
 func oncePerFile(c *cobra.Command, args []string) error {
 	for _, name := range outputs {
 		flag := c.Flags().Lookup(name)
@@ -75,7 +75,7 @@ func oncePerFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// resumes reports whether two flags are those of a search that goes on and leaves its checkpoint where it found it.
+// resumes reports whether two flags may name one file: a resumed search leaves its checkpoint where it found it.
 func resumes(a, b string) bool { return a == "checkpoint" && b == "resume" }
 
 // namesFile reports whether a flag's value, or a word of it, is that file.
@@ -97,7 +97,7 @@ func namesFile(flag *pflag.Flag, path string) bool {
 	return false
 }
 
-// notEmpty refuses flags that are given nothing, such as a variable of the shell's that is not set.
+// notEmpty refuses flags with an empty value, such as a variable of the shell's that is not set.
 func notEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		var values []string
@@ -185,7 +185,7 @@ func (s startFlag) String() string {
 // Type implements pflag.Value.
 func (s startFlag) Type() string { return "SLOTS" }
 
-// defaults says which defaults flags have that depend on others.
+// defaults says the defaults of flags that depend on other flags.
 func defaults(cmd *cobra.Command, texts map[string]string) {
 	for name, text := range texts {
 		cmd.Flags().Lookup(name).DefValue = text
@@ -225,7 +225,8 @@ func (b beginning) String() string {
 // Type implements pflag.Value.
 func (b beginning) Type() string { return "WHERE" }
 
-// besideStart refuses a number of slots together with --start slots, and together with a counterexample whatever that sets.
+// besideStart refuses a number of slots together with --start slots. Together with a counterexample it refuses all
+// flags that the counterexample decides.
 func besideStart(c *cobra.Command) error {
 	if !c.Flags().Changed("start") {
 		return nil
@@ -237,7 +238,7 @@ func besideStart(c *cobra.Command) error {
 	return given(c, "beside --start: it says which there are; give one of them", "slots")
 }
 
-// Bounds of numbers that are bounded by what a machine can do in a life rather than by sense.
+// Bounds of numbers that have no sensible limit: no machine does more in its life.
 const (
 	manyWorkers   = 1024
 	manyScenarios = 1_000_000_000_000

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
 // use is what a flag is for in one sort of run.
@@ -63,7 +63,7 @@ var sorts = map[string]sort{
 		"crashes": {args: "--crashes 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other"},
 		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
-		"names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
+		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3"},
 	}},
 	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
@@ -74,7 +74,7 @@ var sorts = map[string]sort{
 		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
 		"crashes": {args: "--crashes 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
 		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress proxy", refused: "--stress without a real broker"},
 		"start":  {args: "--start slots=1,3"},
 	}},
@@ -85,7 +85,7 @@ var sorts = map[string]sort{
 		"require": {args: "--require survives-restart"}, "clients": {args: "--clients 5"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 5"},
 		"rounds": {args: "--rounds 1"}, "crashes": {args: "--crashes 1"}, "restarts": {args: "--restarts 2", refused: "it is not restarted"},
 		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"}, "broker": {args: "--broker URL", refused: "--broker beside --on"},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress slow", refused: "expected straight or proxy"},
 		"start":  {args: "--start slots=1,3", refused: "from the simulated one alone"},
 	}},
@@ -98,7 +98,7 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crashes": {args: "--crashes 2", refused: "--crashes 2"},
 		"restarts": {args: "--restarts 3", refused: "--restarts 3"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated"},
 		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
-		"names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
+		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"prove --stress": {base: "prove --exec ADAPTER --on URL --stress proxy --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
@@ -110,7 +110,7 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crashes": {args: "--crashes 2", refused: "--crashes 2"},
 		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
 		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"},
-		"names": {args: "--names A={name}-A-{n}", refused: "with --stress"}, "patience": {args: "--patience 5s", same: true}, "stress": {args: "--stress straight"},
+		"contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: "with --stress"}, "patience": {args: "--patience 5s", same: true}, "stress": {args: "--stress straight"},
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"explore": {base: "explore no-admin-mutex --slots 1 --crashes 0 --admins 2 --clients 1 --admin-calls add:1 --out DIR/ce", report: true, flags: map[string]use{
@@ -122,7 +122,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 1", same: true}, "storage": {args: "--storage exact"}, "array": {args: "--array 1", refused: "without --storage bits"},
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp --depth 3", base: "explore --depth 3"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
@@ -136,7 +136,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
 		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
 		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --crashes 0 --property progress --out DIR/ce"},
@@ -151,7 +151,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 1", refused: walking}, "storage": {args: "--storage bits", refused: walking}, "array": {args: "--array 1", refused: walking},
 		"first": {args: "--first", refused: walking}, "checkpoint": {args: "--checkpoint DIR/cp", refused: walking}, "every": {args: "--every 1m", refused: walking},
 		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
@@ -166,7 +166,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 1", refused: noStates}, "storage": {args: "--storage exact", refused: noStates}, "array": {args: "--array 1", refused: noStates},
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
 		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"runs": {args: "--runs 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
@@ -176,18 +176,21 @@ var sorts = map[string]sort{
 		"strict": {args: "--strict", same: true}, "require": {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
 		"order": {args: "--order lines", same: true},
+		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"check of a semaphore that does not say so": {base: "check --lock semaphore ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock": {args: "--lock mutex"}, "slots": {args: "--slots 2"}, "permits": {args: "--permits 2"}, "strict": {args: "--strict", same: true},
 		"require":           {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
 		"order": {args: "--order lines", same: true},
+		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"check of a history that says what it is of": {base: "check DIR/jobs.jsonl", report: true, flags: map[string]use{
 		"lock": {args: "--lock persistent-mutex", refused: "says that it is of a semaphore"}, "slots": {args: "--slots 3", refused: "says that there are 1"},
 		"permits": {args: "--permits 2", refused: "names slots"}, "strict": {args: "--strict", same: true}, "require": {args: "--require no-leak"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
 		"order": {args: "--order lines", same: true},
+		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"replay": {base: "replay ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
 		"on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
@@ -211,18 +214,18 @@ var sorts = map[string]sort{
 		"html": {args: "--html DIR/c.html"},
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true}, "names": {args: "--names A={name}-A-{n}"},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},
 	}},
 	"campaign": {base: "campaign"},
 	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
-		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"},
+		"allow-exec": {args: "--allow-exec cat", refused: "no command is run"},
 		"require":    {args: "--require no-false-hold", base: "campaign run DIR/little.json --dir DIR/queue"}, "queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/night.json", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run of a table": {long: true, base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
-		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"allow-exec": {args: "--allow-exec cat", refused: "no command is run"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
 		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
 		"summary": {args: "--summary DIR/s.md", refused: "with a table"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with a table"}, "annotate": {args: "--annotate", refused: "with a table"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/table.json", refused: "no server answers"},
@@ -230,7 +233,7 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run of mutants": {long: true, base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
-		"allow-exec": {args: "--allow-exec cat", refused: "without --workers 0"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
+		"allow-exec": {args: "--allow-exec cat", refused: "no command is run"}, "dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
 		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
 		"json": {args: "--json", refused: "with mutants"}, "summary": {args: "--summary DIR/s.md", refused: "with mutants"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with mutants"}, "annotate": {args: "--annotate", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
@@ -238,7 +241,7 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
-		"allow-exec": {args: "--workers 0 --allow-exec cat", refused: "no server answers"}, "dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
+		"allow-exec": {args: "--workers 0 --allow-exec cat", refused: "no command is run"}, "dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
 		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
 		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
 		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
@@ -306,7 +309,7 @@ func TestFlags(t *testing.T) {
 // commandOf is the command of a command line.
 func commandOf(t *testing.T, line string) *cobra.Command {
 	t.Helper()
-	command, _, err := rootCommand().Find(strings.Fields(line))
+	command, _, err := rootCommand().Find(exampleWords(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +413,7 @@ func come(t *testing.T, line, url string) outcome {
 		}
 	}
 	var args []string
-	for _, word := range strings.Fields(line) {
+	for _, word := range exampleWords(line) {
 		word = strings.ReplaceAll(strings.ReplaceAll(word, "DIR", dir), "URL", url)
 		switch word {
 		case "ADAPTER":

@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// sibling is a program that has all that this one has, and besides what takes long to compile.
+// sibling is a program that has all of this one, and packages that take long to compile.
 type sibling struct{ name, does string }
 
 var (
@@ -48,7 +48,7 @@ func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	return become(path)
 }
 
-// there is where the program is: beside this one, in PATH, or else built where there is Go.
+// there is the path of the program: beside this one, in PATH, or else built if there is Go.
 func (p sibling) there(ctx context.Context) (string, error) {
 	path, err := p.find()
 	if err != nil {

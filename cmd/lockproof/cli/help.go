@@ -24,7 +24,7 @@ var groups = []*cobra.Group{
 // annotation is the key under which a flag's section is kept, and a command's sections in their order.
 const annotation = "lockproof-section"
 
-// section gives flags of a command a title in its help. What is in no section comes last.
+// section gives flags of a command a title in its help. Flags in no section come last.
 func section(cmd *cobra.Command, title string, names ...string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = make(map[string]string)

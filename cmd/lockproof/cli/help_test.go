@@ -131,8 +131,8 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestProgress: on a terminal a line changes ten times a second, elsewhere there is one every ten seconds; the time left is
-// told once something is known of it, and never more than the run may take.
+// TestProgress: on a terminal a line changes ten times a second, elsewhere there is one every ten seconds. The time
+// left is told once something is known of it, and never more than the run may take.
 func TestProgress(t *testing.T) {
 	var out strings.Builder
 	clock := time.Unix(0, 0)

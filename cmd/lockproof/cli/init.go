@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 //go:embed start
@@ -43,8 +46,8 @@ const (
 	jars        = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian's
 )
 
-// What the services' machines take: GitHub's have all but the drivers, the image of Go that GitLab is told to take has Go;
-// both are Debian's kin, whose pip wants to be told that the machine is nobody's.
+// Commands that the services' machines need. GitHub's machines have all but the drivers; the image of Go that GitLab
+// is told to take has Go. Both are Debian's kin: their pip has to be told that no user owns the machine.
 var (
 	inPython = map[string]string{
 		"github": "pip install --break-system-packages pika",
@@ -73,10 +76,11 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init " + strings.Join(names, "|") + " [DIRECTORY]",
 		Short: "write a starting adapter for your lock, and the file for CI",
-		Long: `Writes into a project what judging its lock begins with: lockproof/adapter.*, which stands
-between lockproof and your library and has a small mutex in its place; .lockproof.yaml, with
-which lockproof adapter-check and lockproof prove need no flags; and a file for CI. The
-adapter works as it is: replace the lock in it by yours.
+		Long: `Writes into a project the files that judging its lock begins with. The first is
+lockproof/adapter.*, which stands between lockproof and your library and has a small mutex
+in its place. Then come .lockproof.yaml, with which lockproof adapter-check and lockproof
+prove need no flags, and a file for CI. The adapter works as it is: replace the lock in it
+by yours.
 
 Nothing that is there already is written over.`,
 		Example: `  lockproof init python
@@ -118,20 +122,31 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 		}
 	}
 	slices.Sort(written)
+	if err := os.MkdirAll(cmp.Or(dir, "."), 0o777); err != nil {
+		return err
+	}
+	for _, to := range written {
+		folder := outfile.Place{Path: filepath.Join(dir, filepath.Dir(to)), Folder: cmp.Or(dir, ".")}
+		if err := folder.TryFolder(); err != nil {
+			return err
+		}
+	}
 	for _, to := range written {
 		data, err := start.ReadFile("start/" + files[to])
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(dir, to)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		at := outfile.Place{Path: filepath.Join(dir, to), Folder: cmp.Or(dir, ".")}
+		if err := (outfile.Place{Path: filepath.Dir(at.Path), Folder: at.Folder}).Make(); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version).Replace(string(data))), 0o644); err != nil {
+		text := strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version)
+		if err := at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err }); err != nil {
 			return err
 		}
-		fmt.Fprintln(c.OutOrStdout(), "wrote", path)
+		fmt.Fprintln(c.OutOrStdout(), "wrote", at.Path)
 	}
+	permitLater(filepath.Join(dir, configFile), l.command) // a user who begins a project with a program need not be asked about it
 	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n    %s\n    lockproof adapter-check\n    lockproof prove\n", filepath.Clean(dir), l.next)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 // begun is a new project with a starting adapter, in which we are from then on.
 func begun(t *testing.T, args ...string) {
 	t.Helper()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it is remembered that the program may be run
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"init", args[0], dir}, args[1:]...), &out, &errs); code != exitHolds || !strings.Contains(out.String(), "lockproof adapter-check") {

@@ -18,11 +18,11 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/stress"
-	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers/linked"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
 // asCommand is the environment variable that makes this test binary the command.

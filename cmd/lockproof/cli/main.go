@@ -21,8 +21,9 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Main carries out the command line of this process, and ends it. Campaigns are run by the runner, and real servers besides
-// RabbitMQ are found by the finders; a program without one or the other hands the command line to the program that has it.
+// Main carries out the command line of this process, and ends it. The runner runs campaigns, and the finders find
+// real servers besides RabbitMQ. A program without one or the other hands the command line to the program that has
+// it.
 func Main(runner campaign.Runner, found servers.Finders) {
 	campaigns, finders = runner, found
 	boundWorkers(runtime.NumCPU())
@@ -32,7 +33,7 @@ func Main(runner campaign.Runner, found servers.Finders) {
 // perProcessor is how many workers a processor has at most, by GOMAXPROCS: more only cost memory.
 const perProcessor = 16
 
-// boundWorkers takes back what GOMAXPROCS has beyond sense: work is spread over as many workers.
+// boundWorkers lowers a GOMAXPROCS that is larger than makes sense: work is spread over as many workers.
 func boundWorkers(processors int) {
 	if asked, most := runtime.GOMAXPROCS(0), perProcessor*processors; asked > most {
 		runtime.GOMAXPROCS(most)
@@ -73,12 +74,12 @@ func guarded(w io.Writer) io.Writer {
 	return w
 }
 
-// ending is what is to be done when a command has ended.
+// ending has the functions to be called when a command has ended.
 type ending []func() error
 
 type endingKey struct{}
 
-// atEnd has something done when the command has ended. Its errors are reported with the rest.
+// atEnd has a function called when the command has ended. Its error is reported with the rest.
 func atEnd(c *cobra.Command, do func() error) {
 	end := c.Context().Value(endingKey{}).(*ending)
 	*end = append(*end, do)
@@ -92,10 +93,10 @@ func (e ending) close() error {
 	return all(errs...)
 }
 
-// interruptible is a context that the first interrupt ends, so that the run ends in good order; the second ends the
+// interruptible is a context that the first interrupt ends, so that the run ends in good order. The second ends the
 // program at once, unless it comes so soon that it is the same one: timeout signals its child, and then the child's
-// group. So does the end of the terminal, unless nohup says otherwise. A reader that is gone, such as head,
-// makes writing fail and ends nothing: there may be files to be written yet.
+// group. The end of the terminal is an interrupt, too, unless nohup says otherwise. A reader that is gone, such as
+// head, makes writing fail and ends nothing: there may be files to be written yet.
 func interruptible(together time.Duration) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -140,19 +141,18 @@ func rootCommand() *cobra.Command {
 		Long: `lockproof decides whether a distributed lock or semaphore is correct and cheap, and
 shows the shortest execution found in which it is not.
 
-Exit codes: 0 everything judged holds, and everything that --require names was judged;
-1 a property is violated or suspected; 2 the run could not be made; 3 interrupted;
-4 inconclusive: nothing was judged, a property that --require names was skipped, or one
-is undecided. Where several are true, the first of 1, 3, 2, 4 is told: a file that could
-not be written is an error of its own, and hides no violation. Files are tried before the
-run.
+Exit codes: 0 everything judged holds, and everything that --require names was judged; 1 a
+property is violated or suspected; 2 the run could not be made; 3 interrupted; 4
+inconclusive: nothing was judged, a property that --require names was skipped, or one is
+undecided. If several are true, the first of 1, 3, 2, 4 is told: a file that could not be
+written is an error of its own, and hides no violation. Files are tried before the run.
 
-What is printed is as wide as the terminal; elsewhere as COLUMNS says, or 100 columns. How far
-a run is goes to standard error: on a terminal in a line that changes, elsewhere in a line
-every ten seconds. NO_COLOR leaves colours out.
+Output is as wide as the terminal; elsewhere as COLUMNS says, or 100 columns. How far a run
+is goes to standard error: on a terminal in a line that changes, elsewhere in a line every
+ten seconds. NO_COLOR leaves colours out.
 
-What a project always gives stands in its .lockproof.yaml: for each command, flags by their
-names, and for prove and explore the target. What is typed wins.
+The flags that a project always gives stand in its .lockproof.yaml: for each command, flags
+by their names, and for prove and explore the target. The command line wins.
 
 Names of commands, flags and targets are completed in the shell: lockproof completion --help
 says how.`,

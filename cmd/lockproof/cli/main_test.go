@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCommandLines: the exit code of command lines, and what they print. What is wrong is said in one
-// line: what, where, what was expected.
+// TestCommandLines: the exit code of command lines, and what they print. An error is one line: what, where, what was
+// expected.
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

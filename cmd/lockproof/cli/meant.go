@@ -56,7 +56,7 @@ func distance(a, b string) int {
 	return last[len(t)]
 }
 
-// didYouMean is what is said where a word is like a name, "" where it is not.
+// didYouMean is the hint for a word that is like a name, "" for any other word.
 func didYouMean(word string, names []string) string {
 	if name := meant(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %s?", name)
@@ -92,7 +92,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
 }
 
-// unknownFlag says of a flag that is none which is meant, and of a flag's value that is no number what was expected.
+// unknownFlag says which flag is meant by an unknown one, and what was expected instead of a value that is no number.
 func unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -144,7 +144,7 @@ func completeSeveralTargets(*cobra.Command, []string, string) ([]string, cobra.S
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeNames has the values of a command's flags completed that are names.
+// completeNames completes those values of a command's flags that are names.
 func completeNames(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames} {
 		if cmd.Flags().Lookup(flag) == nil {

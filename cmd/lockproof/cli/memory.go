@@ -13,8 +13,7 @@ const mostMemory = 8192
 // overhead is how many MiB the program takes besides a search.
 const overhead = 256
 
-// searchMemory is how many MiB of a search fit into so many bytes: beside them stands what is garbage already, and what a table
-// takes that grows.
+// searchMemory is how many MiB of a search fit into so many bytes. The rest is for garbage, and for tables that grow.
 func searchMemory(system int64) int {
 	return int(max(1, min(mostMemory, (system>>20-overhead)/2)))
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemMemory is how many bytes this process may have at most: by the machine, by ulimit, and by the container's limit. Where
-// the system does not say it, it is as much as can be counted.
+// systemMemory is how many bytes this process may have at most: by the machine, by ulimit, and by the container's
+// limit. If the system does not say it, it is as much as can be counted.
 func systemMemory() int64 {
 	least := int64(math.MaxInt64)
 	var limit unix.Rlimit

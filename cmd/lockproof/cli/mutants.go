@@ -19,9 +19,9 @@ func mutantsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mutants [NAME…]",
 		Short: "prove the prover: every mutant must be found out",
-		Long: `Runs every mutant (the reference with one bug each) until the property that it was made
-to break is seen broken, and prints how many scenarios that took and how many steps the
-minimised counterexample has. A mutant that survives is a failure of the prover.`,
+		Long: `Runs every mutant (the reference with one bug each) until the property that it was
+made to break is seen broken. The card has how many scenarios that took, and how many steps
+the minimised counterexample has. A mutant that survives is a failure of the prover.`,
 		Example: `  lockproof mutants
   lockproof mutants locked-is-success reconnects`,
 		GroupID: "study", ValidArgsFunction: completeTargets,

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
@@ -32,7 +33,7 @@ type outputFlags struct {
 	sarif   string
 	notes   bool
 	out     string
-	// command is whose flags these are.
+	// command is the command that has these flags.
 	command *cobra.Command
 	// require is what --require names, and required those among the properties that are judged.
 	require  properties
@@ -69,17 +70,38 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 // outputs are the flags that name a file to be written.
 var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "checkpoint"}
 
+// within is the annotation of a flag that a file of flags gives: the folder that its files have to be in.
+const within = "within"
+
+// placeOf is where a flag has a file or folder written. A place that the user typed may be anywhere. A place that a
+// file of flags gives is in the file's folder, and one that we chose in the current folder.
+func placeOf(flag *pflag.Flag) outfile.Place {
+	p := outfile.Place{Path: flag.Value.String()}
+	if folder := flag.Annotations[within]; len(folder) > 0 {
+		p.Folder = folder[0]
+	} else if !flag.Changed {
+		p.Folder = "."
+	}
+	return p
+}
+
+// inFolder is the place of a file whose name is ours, in the folder that a flag names.
+func inFolder(flag *pflag.Flag, name string) outfile.Place {
+	folder := placeOf(flag)
+	return outfile.Place{Path: filepath.Join(folder.Path, name), Folder: cmp.Or(folder.Folder, folder.Path)}
+}
+
 // tryOutputs tries whether a command's files can be written, before the run that is to fill them.
 func tryOutputs(c *cobra.Command) error {
 	for _, name := range outputs {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
-			if err := outfile.Try(flag.Value.String()); err != nil {
+			if err := cmp.Or(placeOf(flag).Try(), writesOver(flag)); err != nil {
 				return fmt.Errorf("--%s: %w", name, err)
 			}
 		}
 	}
 	if flag := c.Flags().Lookup("out"); flag != nil && flag.Value.String() != "" {
-		if err := outfile.TryDirectory(flag.Value.String()); err != nil {
+		if err := placeOf(flag).TryFolder(); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
@@ -116,8 +138,8 @@ func (f *outputFlags) save(res *engine.Result) error {
 	return all(append(errs, f.retire(res.Report))...)
 }
 
-// retire moves aside what an earlier run has left of the same target and options that violates what holds now, so
-// that it is not taken for this run's. Nothing is deleted.
+// retire moves aside an earlier run's counterexamples of the same target and options if their property holds now.
+// Otherwise they would be taken for this run's. Nothing is deleted.
 func (f *outputFlags) retire(r *report.Report) error {
 	if r.Mode != report.Sampled && r.Mode != report.Visited { // they keep no counterexamples
 		return nil
@@ -129,13 +151,13 @@ func (f *outputFlags) retire(r *report.Report) error {
 		if verdict != report.Passed && verdict != report.Proved {
 			continue
 		}
-		path := f.path(p.Property, r.Target, r.Fixed)
-		if _, err := histories.LoadCounterexample(path); err != nil { // there is none
+		at := inFolder(f.command.Flags().Lookup("out"), f.name(p.Property, r.Target, r.Fixed))
+		if _, err := histories.LoadCounterexample(at.Path); err != nil { // there is none
 			continue
 		}
-		aside, err := outfile.MoveAside(path)
+		aside, err := at.MoveAside()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s is an earlier run's: %w", path, err))
+			errs = append(errs, fmt.Errorf("%s is an earlier run's: %w", at.Path, err))
 			continue
 		}
 		tell(fmt.Sprintf("%s %s this time: what an earlier run found is now in %s", p.Property, verdict, aside))
@@ -149,41 +171,41 @@ var bounds = []string{
 	"crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late", "strict",
 }
 
-// path is the file of what violates a property: of each target, its options, and the bounds that were given, one.
-func (f *outputFlags) path(p property.Property, target string, options []string) string {
+// name is the file name of a property's counterexample: one for each target, its options, and the given bounds.
+func (f *outputFlags) name(p property.Property, target string, options []string) string {
 	named := slices.Clone(options)
 	for _, name := range bounds {
 		if flag := f.command.Flags().Lookup(name); flag != nil && flag.Changed {
 			named = append(named, name+"="+flag.Value.String())
 		}
 	}
-	return filepath.Join(f.out, histories.FileName(p, target, named...))
+	return histories.FileName(p, target, named...)
 }
 
 // keep writes a counterexample to where those of the run are.
 func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
 	ce.Origin.Command = commandLine()
-	path = f.path(ce.Property, ce.Scenario.Target, ce.Origin.Options)
-	return path, saveIn(f.out, path, ce)
+	return saveIn(f.command.Flags().Lookup("out"), f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options), ce)
 }
 
-// found keeps what a run has just found, so that it is there however the run ends. What can't be written now is
-// tried again when the run is over, and said then.
+// found keeps what a run has just found, so that it is there however the run ends. A file that can't be written now
+// is tried again when the run is over, and its error is said then.
 func (f *outputFlags) found(ce *histories.Counterexample) { _, _ = f.keep(ce) }
 
-// saveIn writes a counterexample to a directory, which is made where there is none.
-func saveIn(dir, path string, ce *histories.Counterexample) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("counterexamples: %w; --out names another directory", err)
+// saveIn writes a counterexample to the folder that a flag names.
+func saveIn(flag *pflag.Flag, name string, ce *histories.Counterexample) (path string, err error) {
+	at := inFolder(flag, name)
+	if err := placeOf(flag).Make(); err != nil {
+		return at.Path, fmt.Errorf("counterexamples: %w; --out names another directory", err)
 	}
-	return ce.Save(path)
+	return at.Path, ce.SaveAt(at)
 }
 
 func (f *outputFlags) files(c *cobra.Command, res *engine.Result) error {
 	return all(
-		writeFile("--junit", f.junit, func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
-		writePage(c, f.html, res.Page),
-		writeFile("--sarif", f.sarif, func(w io.Writer) error { return report.WriteSARIF(w, res.Report, f.source()) }),
+		writeFile(c, "junit", func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
+		writePage(c, res.Page),
+		writeFile(c, "sarif", func(w io.Writer) error { return report.WriteSARIF(w, res.Report, f.source()) }),
 		f.summarize(res.Report),
 	)
 }
@@ -206,28 +228,26 @@ func (f *outputFlags) source() string {
 	return ""
 }
 
-// summarize appends the summary: what has several runs has them one below the other.
+// summarize appends the summary: a command with several runs has them one below the other.
 func (f *outputFlags) summarize(r *report.Report) error {
 	if f.summary == "" {
 		return nil
 	}
-	file, err := os.OpenFile(f.summary, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	err := placeOf(f.command.Flags().Lookup("summary")).Append(func(w io.Writer) error { return report.WriteSummary(w, r) })
 	if err != nil {
-		return fmt.Errorf("--summary: %w", err)
-	}
-	if err := errors.Join(report.WriteSummary(file, r), file.Close()); err != nil {
 		return fmt.Errorf("--summary: %w", err)
 	}
 	return nil
 }
 
 // writeFile writes the file that a flag names, if it names one.
-func writeFile(flag, path string, write func(io.Writer) error) error {
-	if path == "" {
+func writeFile(c *cobra.Command, name string, write func(io.Writer) error) error {
+	flag := c.Flags().Lookup(name)
+	if flag.Value.String() == "" {
 		return nil
 	}
-	if err := outfile.Write(path, write); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
+	if err := placeOf(flag).Write(write); err != nil {
+		return fmt.Errorf("--%s: %w", name, err)
 	}
 	return nil
 }

@@ -14,24 +14,29 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// permitOnce asks on a terminal before a program that a file of flags names is run for the first time, and remembers the
-// answer yes. Elsewhere nobody can be asked: whoever runs a project's commands in CI runs its programs anyway.
-func permitOnce(c *cobra.Command, file, command string) error {
-	if !interactive() || permitted(file, command) {
+// permitOnce asks on a terminal before a program that a file names is run for the first time, and remembers the
+// answer yes. Elsewhere no user can be asked, and the error tells what to type instead.
+func permitOnce(c *cobra.Command, file, command, typed string) error {
+	if permitted(file, command) {
 		return nil
 	}
-	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it, now and later? [y/N] ", safetext.Escape(file), safetext.Escape(secret.Command(command))))
+	shown := safetext.Escape(secret.Command(command))
+	if !interactive() {
+		return fmt.Errorf("%s names a program, which is not run unless you say so: %s; if you trust it, type: %s", file, shown, typed)
+	}
+	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it, now and later? [y/N] ", safetext.Escape(file), shown))
 	switch {
 	case err != nil:
 		return err
 	case !yes:
 		return errors.New("exec: the program was not run")
 	}
-	return permitLater(file, command)
+	permitLater(file, command)
+	return nil
 }
 
-// permission is the file that remembers that a program of a file of flags may be run. Another place of the file and another
-// command have another one.
+// permission is the file that remembers that a program of a file of flags may be run. A file in another place, or
+// with another command, has another one.
 func permission(file, command string) (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -54,14 +59,13 @@ func permitted(file, command string) bool {
 	return err == nil
 }
 
-// permitLater remembers that the program may be run. Where that can't be written, the next run asks again.
-func permitLater(file, command string) error {
+// permitLater remembers that the program may be run. If that can't be written, the next run asks again.
+func permitLater(file, command string) {
 	path, err := permission(file, command)
 	if err != nil {
-		return nil
+		return
 	}
 	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = os.WriteFile(path, nil, 0o600)
 	}
-	return nil
 }

@@ -43,7 +43,7 @@ func newProgress() *progress {
 	return p
 }
 
-// within has the run end after so long, if that is not 0.
+// within ends the run after a time, if that is not 0.
 func (p *progress) within(limit time.Duration) *progress {
 	p.limit = limit
 	return p
@@ -52,7 +52,7 @@ func (p *progress) within(limit time.Duration) *progress {
 // say says how far a run is, if it is time to.
 func (p *progress) say(format string, args ...any) { p.part(0, 0, format, args...) }
 
-// part says how far a run is of which so much is done, and how long the rest will take.
+// part says how much of a run is done, and how long the rest will take.
 func (p *progress) part(done, of int, format string, args ...any) {
 	every := progressEvery
 	if p.width == nil {

@@ -44,8 +44,8 @@ func (p orAll) Set(list string) error {
 	return p.properties.Set(list)
 }
 
-// external are those that can be judged of somebody else's lock: what its clients have to announce something for as well, if
-// it is named, or required.
+// external are the properties that can be judged of somebody else's lock. Properties for which its clients have to
+// announce something are among them if they are named, or required.
 func (p *properties) external(kind lock.Kind, required *properties) property.Set {
 	return property.ApplicableExternal(kind) | (p.set|required.set)&property.Announceable
 }
@@ -66,7 +66,7 @@ func (p *properties) required(judged property.Set, kind lock.Kind) (property.Set
 	if p.all {
 		return judged, nil
 	}
-	if none := p.set &^ (property.ApplicableExternal(kind) | property.Announceable); none != 0 {
+	if none := p.set &^ (judged | property.Applicable(kind) | property.Announceable); none != 0 {
 		return 0, fmt.Errorf("--require %s: it means nothing for a %s; leave it out", none.Names()[0], kind)
 	}
 	if none := p.set &^ judged; none != 0 {

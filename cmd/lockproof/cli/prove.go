@@ -40,20 +40,20 @@ func proveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove [TARGET]",
 		Short: "judge a lock: the reference semaphore unless another target is named",
-		Long: `Draws scenarios (clients, operations, options, faults, schedule) from a seed, runs them
-on a simulated server, judges every property, and prints the card. What violates
-a property is minimised and written as a counterexample that replays.
+		Long: `Draws scenarios (clients, operations, options, faults, schedule) from a seed, runs
+them on a simulated server, judges every property, and prints the card. An execution that
+violates a property is minimised and written as a counterexample that replays.
 
 With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many
 clients at once, as fast as they can, and the recorded history is judged.
 
-With --exec anybody's lock is judged, in any language: the command is run for each
-client and called over its standard input and output, and what it sends to the broker
-waits until the schedule lets it through. With --stress there is no schedule, and a real
-broker is asked for by --on: many clients at once, as fast as they can.
+With --exec anybody's lock is judged, in any language. The command is run for each client
+and called over its standard input and output. Its commands to the broker wait until the
+schedule lets them through. With --stress there is no schedule, and a real broker is asked
+for by --on: many clients at once, as fast as they can.
 
-A broker may be shared with other runs and programs: names carry a mark and the time, what
-was made is deleted at the end, and what a killed run has left is deleted by the next.
+A broker may be shared with other runs and programs. Names carry a mark and the time, and
+all that was made is deleted at the end. The next run deletes what a killed run has left.
 
 How many clients, administrators, slots, rounds, crashes and restarts there are is drawn
 for each scenario, unless a flag says it.`,
@@ -84,7 +84,7 @@ for each scenario, unless a flag says it.`,
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "names", "option", "property", "require", "strict")
+	section(cmd, "What is judged", "exec", "lock-type", "contract", "holding", "option", "property", "require", "strict")
 	section(cmd, "Where", "on", "broker", "stress")
 	section(cmd, "Which executions, and how many", "scenarios", "least", "seed", "strategy", "depth", "time", "first", "workers", "patience")
 	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
@@ -160,7 +160,7 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 
 // alien refuses the flags that are for somebody else's program alone.
 func alien(c *cobra.Command) error {
-	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "names")
+	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding")
 }
 
 // unscheduled refuses the flags that are for runs with a schedule alone.

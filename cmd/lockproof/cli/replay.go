@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
@@ -66,9 +66,9 @@ func (f *onFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// start finds or starts the broker that is asked for. It is stopped when the command has ended. One that others use as
-// well keeps account of what is made there; should it take us for dead, the command's context ends.
-// One that is to be restarted is started here.
+// start finds or starts the broker that is asked for. It is stopped when the command has ended. A broker that others
+// use as well keeps account of what is made there; should it take us for dead, the command's context ends. A broker
+// that is to be restarted is started here.
 func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
 	url, _ := f.real()
 	flag := "--on"
@@ -132,11 +132,11 @@ same order, and what it says is compared with the simulation step by step. Locks
 PostgreSQL and Consul are carried out there with --on redis, mariadb, postgres, consul or an address.
 
 A counterexample of a program that was judged with --exec has the program run again, and its
-commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ
-behind the gate, which is compared with it at every reply.
+commands reach the broker in the recorded order. The broker is the simulated one, or a real
+RabbitMQ behind the gate, which is compared with it at every reply.
 
-That program is whatever command the file names, with all that you may do. So it is shown
-and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
+The program is the command that the file names, and may do all that you may do. So it is
+shown and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
 
 A file has no passwords. Those of the program's command and options that it hides are given
 again: by the environment variables that it names, and with -o. An error says which are missing.
@@ -247,8 +247,8 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	return err
 }
 
-// show draws what a replay came to and says its verdict, on the terminal and, where one is asked for, on a page. What
-// can't be written changes nothing about the verdict.
+// show draws what a replay came to and says its verdict, on the terminal and, where one is asked for, on a page. An
+// output that can't be written changes nothing about the verdict.
 func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Writer) error) error {
 	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
@@ -258,7 +258,7 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 		fmt.Fprintln(c.OutOrStdout(), fitted(strings.TrimSuffix(line, "\n")))
 	}
 	r.Command, r.Said, r.At = commandLine(), said.String(), time.Now()
-	return all(ended, undrawn, writePage(c, html, r.Page))
+	return all(ended, undrawn, writePage(c, r.Page))
 }
 
 // fitted breaks a line that is wider than what is printed may be. A page breaks it itself.
@@ -284,7 +284,8 @@ func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample,
 	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, broker.String()) })
 }
 
-// verdict says whether the property was violated again. What was only ever seen once is shown as it was then.
+// verdict says whether the property was violated again. A violation that was only ever seen once is shown as it was
+// then.
 func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, broker string) error {
 	again := ""
 	if r.Tries.Of > 1 {

@@ -71,7 +71,7 @@ func kindNamed(on string) *kindOfServer {
 	return nil
 }
 
-// What --on is no use for where a lock stands on no broker, and what is, in the end of a sentence.
+// Ends of sentences about a lock that stands on no broker: what --on is no use for, and what to do instead.
 const (
 	unreplayed = "no counterexample is replayed on a real one: leave --on out for the simulated one"
 	unstressed = "prove puts locks on a broker alone under stress: leave --on out, or measure a real one with `lockproof compare`"

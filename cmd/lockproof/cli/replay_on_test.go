@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What --on says has to be a server of the kind that a lock stands on.
+// TestReplayOnAnother: --on has to name a server of the kind that a lock stands on.
 func TestReplayOnAnother(t *testing.T) {
 	for _, test := range []struct{ backend, on, address, err string }{
 		{"redis", "redis", "", ""},

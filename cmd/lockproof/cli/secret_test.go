@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,7 +104,37 @@ func TestPasswordsStayHidden(t *testing.T) {
 	for _, command := range commands {
 		runs.run(nil, strings.Fields(command)...)
 	}
+	token := []string{"CONSUL_HTTP_TOKEN=" + marked, "CONSUL_HTTP_ADDR=http://u:" + marked + "@127.0.0.1:1"}
+	for _, command := range []string{"prove consul-semaphore --on consul " + judged, "compare --time 1s --on consul", "atlas --server consul --time 1s --on consul --html c.html"} {
+		runs.run(token, strings.Fields(command)...)
+	}
 	runs.search()
+}
+
+// TestPasswordOfARunThatSucceeds: nothing that a run writes has the password by which it was let in. PostgreSQL takes any, as it is
+// set up for tests.
+func TestPasswordOfARunThatSucceeds(t *testing.T) {
+	conn, err := net.Dial("tcp", "127.0.0.1:5432")
+	if err != nil {
+		if os.Getenv("LOCKPROOF_REQUIRE_POSTGRES") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("NOT TESTED: no PostgreSQL on 127.0.0.1:5432: %v", err)
+	}
+	conn.Close()
+	runs := newSecretRuns(t)
+	if code, said := runs.run(nil, "prove", "postgres-unlocked-slot", "--seed", "1", "--out", "found"); code != exitViolated {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	for _, address := range []string{"postgres://postgres:" + marked + "@127.0.0.1:5432/postgres", "postgres://127.0.0.1:5432/postgres?user=postgres&password=" + marked} {
+		words := []string{"replay", "found/postgres-unlocked-slot.mutual-exclusion.json", "--html", "r.html", "--on", address}
+		if code, said := runs.run(nil, words...); code != exitViolated {
+			t.Errorf("exit code %d: %s", code, said)
+		}
+	}
+	if files := runs.search(); files == 0 {
+		t.Error("nothing was written")
+	}
 }
 
 // TestSecretsOfACommand: neither the command of --exec nor an option of it shows its password in anything that a run writes.

@@ -58,8 +58,8 @@ func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err e
 	return h, nil
 }
 
-// load is how much is done to a real broker by clients of a lock type. What it can't bear is refused where it was
-// given, and left out where it was not.
+// load is how much is done to a real broker by clients of a lock type. Numbers that the type can't bear are refused
+// if they were given, and left out if they were not.
 func (f *shapeFlags) load(c *cobra.Command, kind lock.Kind, seed uint64) (stress.Load, error) {
 	asked := stress.Load{
 		Slots: f.slots, Clients: f.clients, Admins: f.admins, Rounds: f.rounds, Verifies: 2, Crashes: f.crashes, Seed: seed,

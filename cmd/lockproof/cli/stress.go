@@ -3,15 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/history"
 )
 
@@ -46,12 +43,13 @@ func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 
 // keep writes the history before it is judged, so that it is there whatever happens next, and says where.
 func (f *proveFlags) keep(h *history.History, target string) (path string, err error) {
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
+	out := f.command.Flags().Lookup("out")
+	at := inFolder(out, histories.HistoryName(target))
+	if err := placeOf(out).Make(); err != nil {
 		return "", fmt.Errorf("history: %w; --out names another directory", err)
 	}
-	path = filepath.Join(f.out, histories.HistoryName(target))
-	if err := outfile.WriteNamed(path, func(w io.Writer) error { return histories.WriteHistory(w, h) }); err != nil {
+	if err := at.Write(func(w io.Writer) error { return histories.WriteHistory(w, h) }); err != nil {
 		return "", fmt.Errorf("history: %w", err)
 	}
-	return path, nil
+	return at.Path, nil
 }

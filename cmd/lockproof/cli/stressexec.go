@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
-	"github.com/lockproof/lockproof/adapters/external/clientstress"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -29,7 +29,7 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 // stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
 func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *sample.Config) error {
-	if err := given(c, "with --stress: the history alone is judged, whatever queues are called; leave it out", "names"); err != nil {
+	if err := given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"); err != nil {
 		return err
 	}
 	load, err := f.load(c, kind, f.seed)

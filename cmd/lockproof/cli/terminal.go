@@ -38,12 +38,12 @@ func outputStyle() style.Style {
 	return style.Style{Width: min(width, widest), Color: !plain}
 }
 
-// interactive reports whether somebody is there who can be asked.
+// interactive reports whether a user is there who can be asked.
 func interactive() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 }
 
-// ask asks a question and reports whether the answer is yes. Whatever is not yes is no; ctx ends the waiting.
+// ask asks a question and reports whether the answer is yes. Any other answer is no; ctx ends the waiting.
 func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	if _, err := fmt.Fprint(out, question); err != nil {
 		return false, err

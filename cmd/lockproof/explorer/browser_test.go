@@ -83,9 +83,11 @@ func page(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := program.Get(t.Context(), func(said string) { t.Log(said) })
-	if err != nil {
-		t.Fatal(err)
+	p := program.Embedded()
+	if p == nil {
+		if p, err = program.Build(t.Context(), "."); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pg := replayed.Page()
 	target, err := engine.TargetNamed("mutex-shared")
@@ -158,8 +160,9 @@ func quoted(text string) string {
 	return string(data)
 }
 
-// TestBrowser walks an execution in a browser, from a file, offline: by keys and clicks, with another choice, a fault,
-// another option, its address, the state space, and what is saved. Of all counterexamples the browser says what is said here, byte by byte.
+// TestBrowser walks an execution in a browser, from a file, offline: by keys and clicks, with another choice, a
+// fault, another option, its address, the state space, and what is saved. The browser says the same of all
+// counterexamples as is said here, byte by byte.
 func TestBrowser(t *testing.T) {
 	w := walker{t, browser(t)}
 	address := page(t, known)
@@ -250,7 +253,7 @@ func TestEmbedded(t *testing.T) {
 	if embedded == nil {
 		t.Skip("no program is embedded: releases have one (make explorer)")
 	}
-	now, err := program.Build(t.Context())
+	now, err := program.Build(t.Context(), ".")
 	if err != nil {
 		t.Fatal(err)
 	}

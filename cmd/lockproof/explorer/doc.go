@@ -1,4 +1,4 @@
-// Package explorer lets a reader of a page step through one execution: it carries the execution out again in the
+// Package explorer lets a reader of a page step through one execution. It carries the execution out again in the
 // simulated world, as far as the reader goes, and says what can happen next and what is judged of it. The same code
 // runs in the browser, compiled to WebAssembly ([wasm]), and here, where it is tested.
 //

@@ -41,8 +41,8 @@ func ask(t *testing.T, q Request) *Response {
 	return &r
 }
 
-// TestVerdicts: of every counterexample the explorer says what the command line says; and so does the command line of
-// what the explorer saves, at the end and after each other choice at one step.
+// TestVerdicts: the explorer says of every counterexample what the command line says. The command line says the same
+// of what the explorer saves, at the end and after each other choice at one step.
 func TestVerdicts(t *testing.T) {
 	for i, file := range files(t) {
 		data, err := os.ReadFile(file)

@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// clipped is what stands beyond the page's right edge. What scrolls in a frame of its own is left out if it has to: diagrams,
-// whose steps stand below in words, and tables with a column for each property.
+// clipped is what stands beyond the page's right edge. Parts that have to scroll in a frame of their own are left
+// out: diagrams, whose steps stand below in words, and tables with a column for each property.
 const clipped = `(() => {
   const width = document.documentElement.clientWidth, bad = [];
   if (document.documentElement.scrollWidth > width) bad.push("the page is " + document.documentElement.scrollWidth + " wide");

@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot
-// does not exist or has no holder; claim that one by declaring B[L]. Looking never breaks a channel;
-// only the race between looking and declaring does, and that is what the two stages are for.
+// Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot is missing or
+// free, and claim that one by declaring B[L]. Looking never breaks a channel. Only the race between looking and
+// declaring does; the two stages handle that.
 
 var acquireSteps = map[Phase]step{
 	Scanning: {
@@ -89,7 +89,7 @@ func (p *Protocol) scanning() Phase {
 	return ScanningA
 }
 
-// claiming is how an exclusive queue is claimed: what looks for it comes first, unless it is claimed unseen.
+// claiming is the first phase of claiming an exclusive queue: a look for it, unless it is claimed unseen.
 func (p *Protocol) claiming(look, claim Phase) Phase {
 	if p.Options.Claim == ClaimUnseen {
 		return claim
@@ -160,7 +160,7 @@ func (p *Protocol) advance(m *Machine, n int) {
 func claimed(p *Protocol, m *Machine) {
 	switch {
 	case !m.seen(0) && p.Options.Claim == ClaimUnseen && p.Kind == lock.Semaphore:
-		p.advance(m, 1) // nobody had looked, so no race was lost
+		p.advance(m, 1) // no client had looked, so no race was lost
 	case !m.seen(0):
 		p.lost(m)
 	case !p.confirming():
@@ -182,8 +182,8 @@ func (p *Protocol) confirmed(m *Machine, exists bool) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// lost handles a claim that met RESOURCE_LOCKED: somebody else has the slot now. Where there is one
-// slot only, that is the answer.
+// lost handles a claim that met RESOURCE_LOCKED: another client has the slot now. If the lock has only one slot, that
+// is the answer.
 func (p *Protocol) lost(m *Machine) {
 	if p.Kind != lock.Semaphore {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -196,8 +196,8 @@ func (p *Protocol) lost(m *Machine) {
 	}
 	switch p.Options.Restart {
 	case RestartRandom, RestartAny:
-		// Slots below the one at hand were seen taken by this call: starting at one of them, or at the one
-		// at hand, skips none. Any other number may.
+		// This call saw the slots below the current one taken: a start at one of them, or at the current one, skips
+		// none. A start elsewhere may.
 		p.enter(m, ChoosingSlot)
 		return
 	case RestartFirst:

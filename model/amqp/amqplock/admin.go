@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Administration (guidelines, "Lock Administration"): take the administration mutex, determine how
-// many slots there are, prune what lies beyond them if overshooting, then declare A queues upward or
-// delete them downward, waiting for each reply before the next command.
+// Administration (guidelines, "Lock Administration") takes the administration mutex and determines the number of
+// slots. It prunes queues beyond them if it overshoots. Then it declares A queues upward or deletes them downward,
+// and waits for each reply before the next command.
 
 var adminSteps = map[Phase]step{
 	MutexProbing: {
@@ -65,7 +65,7 @@ var adminSteps = map[Phase]step{
 	},
 }
 
-// busy handles an administration mutex that somebody else holds.
+// busy handles an administration mutex that another client holds.
 func (p *Protocol) busy(m *Machine) {
 	m.Tries++
 	if int(m.Tries) > p.Options.AdminRetries {

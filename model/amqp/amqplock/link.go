@@ -33,9 +33,9 @@ var linkSteps = map[Phase]step{
 	},
 }
 
-// repair opens what is closed, connection and channel or the channel alone, and goes on with
-// a phase: from its beginning, or with its decision only. NoPhase ends the operation with the result
-// that it has. What the batch at hand has seen is kept.
+// repair opens the closed part of the link, connection and channel or the channel alone, and continues with a phase:
+// from its beginning, or with its decision only. NoPhase ends the operation with its present result. The observations
+// of the current batch are kept.
 func (p *Protocol) repair(m *Machine, then Phase, decided bool) {
 	m.Then, m.Decided, m.Answered = then, decided, 0
 	m.Phase = Opening
@@ -78,8 +78,8 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 }
 
-// disconnected ends the operation: the connection is gone, or nothing was heard in time and it is
-// given up. Whatever was held on it, the client does not believe in any more.
+// disconnected ends the operation: the connection is gone, or is given up after a timeout. The client no longer
+// believes in its holds on it.
 func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	at := m.Phase
 	if m.mending() {
@@ -89,9 +89,9 @@ func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	p.finish(m, WithoutConnection(m.Op, m.Result, m.Slot, r.Kind, harmless[at]))
 }
 
-// WithoutConnection is the result of an operation whose connection is gone, or is given up because nothing was heard in
-// time, which how says. An operation that is over has the result that it had: what was left was to give back the
-// administration mutex, which goes with the connection, or to open the link again. harmless says that nothing had changed.
+// WithoutConnection is the result of an operation whose connection is gone, or is given up after a timeout; how says
+// which. A finished operation keeps its result: only the return of the administration mutex, which goes with the
+// connection, or a repair of the link was left. harmless says that nothing had changed.
 func WithoutConnection(op lock.Op, result lock.Result, slot uint8, how amqp.ReplyKind, harmless bool) lock.Result {
 	reason := lock.Disconnected
 	if how == amqp.Lost {

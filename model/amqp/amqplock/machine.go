@@ -21,8 +21,8 @@ const (
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase that a repair of the link leads back to, and Decided says that the phase's
-	// replies are in already, so that only its decision is left.
+	// Then is the phase after a repair of the link. Decided says that the phase has its replies already, so that only
+	// its decision is left.
 	Then    Phase
 	Decided bool
 
@@ -56,9 +56,8 @@ func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome !=
 // Implementation is a lock as the harness runs it: the reference, or a variant with a bug. It keeps
 // no state of its own; all of it is in the machine.
 type Implementation interface {
-	// Start begins an operation on an idle machine. arg is the number of slots of create, add and
-	// remove, at least 1, and the slot of wait. Connect ends ok whatever becomes of it; the link
-	// says what did.
+	// Start begins an operation on an idle machine. arg is the number of slots of create, add and remove, at least 1,
+	// and the slot of wait. Connect always ends ok; the link has its result.
 	Start(m *Machine, op lock.Op, arg uint8)
 	// Choices is how many ways a random option leaves open now, or 0 when the machine wants
 	// a command instead. Choose takes one of them, counted from 0.
@@ -210,5 +209,5 @@ func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	}
 }
 
-// seen reports what the i-th item of the batch, plain commands first, then probes, came to.
+// seen is the result of the i-th item of the batch: plain commands first, then probes.
 func (m *Machine) seen(i int) bool { return m.Seen&(1<<i) != 0 }

@@ -56,14 +56,14 @@ type Options struct {
 	AdminRetries  int    // attempts at the administration mutex after the first
 	Existence     string // how a queue's existence is determined
 	VerifyFirst   bool   // acquire verifies before it returns success
-	Claim         string // what comes before a claim: a look whether somebody holds it, or none
+	Claim         string // the step before a claim: a look for a holder, or none
 	Verify        string // what verify asks for: the slot, the client's own claim, or both
 	Restart       string // where the scan goes on after RESOURCE_LOCKED
 	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
 	Jitter        int    // random delay before such an attempt, 0 to this many milliseconds
 	AddReading    string // literal: add declares A[C+X] only
 	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
-	Confirm       string // what tells that a probing publish was handled
+	Confirm       string // the confirmation that a probing publish was handled
 	TxRouting     string // when a transaction's messages are routed: the broker's choice, not the lock's
 	Durable       bool   // A queues survive a broker restart
 	Arguments     amqp.Arguments
@@ -126,7 +126,7 @@ func (o Options) Check() error {
 func (o Options) Facts() lock.Facts {
 	retries := o.Retries
 	if o.Claim == ClaimUnseen {
-		retries = lock.MaxSlots // each slot is claimed once, whatever the last one came to
+		retries = lock.MaxSlots // each slot is claimed once, whatever the results
 	}
 	return lock.Facts{
 		Retries: retries, AdminRetries: o.AdminRetries, Polls: o.Polls,

@@ -74,8 +74,8 @@ func (p *Protocol) size(m *Machine) int {
 	return p.lead(m) + steps[m.Phase].probes(p, m)*p.probeWidth()
 }
 
-// lead is how many plain commands the batch at hand begins with. A channel on which nothing is published needs nothing that
-// tells what became of it.
+// lead is the number of plain commands at the start of the current batch. A channel without publishes needs no
+// confirmation mode.
 func (p *Protocol) lead(m *Machine) int {
 	if m.Phase == Opening && p.Options.Confirm == NoConfirms {
 		return 1

@@ -2,10 +2,9 @@ package amqplock
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). By publish it is
-// a transient mandatory message, which says so for other people's exclusive queues as well and
-// breaks nothing (FACTS B1, B2 and B24). By passive declare a missing queue, or another's
-// exclusive one, breaks the channel (FACTS B3 and B8).
+// A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). A publish is a transient mandatory
+// message. It also finds other clients' exclusive queues, and breaks nothing (FACTS B1, B2 and B24). A passive
+// declare of a missing queue, or of another client's exclusive one, breaks the channel (FACTS B3 and B8).
 
 // probeWidth is how many commands a probe takes: in a transaction the return arrives with the commit
 // (FACTS B18).

@@ -14,8 +14,8 @@ type QueueRole struct {
 	Collides   bool // it is another lock's, or has another role, as well
 }
 
-// Leftover says what is wrong with a queue that is there when all is over, with so many messages, or "". kept says that
-// it is somebody's, or that of a slot that somebody believes to hold.
+// Leftover describes the fault of a queue that is left after the execution, with its number of messages; "" is none.
+// kept says that it has an owner, or belongs to a slot in which a client believes.
 func (r *QueueRole) Leftover(messages int, kept bool) string {
 	switch {
 	case messages > 0:

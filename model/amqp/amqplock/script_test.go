@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/pinned"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the machines do into the scripts")
@@ -20,12 +20,12 @@ var rewrite = flag.Bool("rewrite", false, "write what the machines do into the s
 //	lock KIND               a new machine of a lock type, with default options
 //	option NAME VALUE       changes one
 //	ACQUIRE, add 2 …        an operation
-//	  REPLY | COMMAND       the command that the machine wants, and the reply it is given
-//	= RESULT                how the operation ended
+//	  REPLY | COMMAND       the machine's next command, and its reply
+//	= RESULT                the operation's result
 //
-// Replies are ack, return (an ack after a basic.return), nack, ok, lost, gone (connection) or a code
-// that closes the channel; a number chooses a way of a random option. Commands and results are what
-// is tested; -rewrite writes them. A "+" before a command says that it was pipelined.
+// Replies are ack, return (an ack after a basic.return), nack, ok, lost, gone (connection) or a code that closes the
+// channel; a number chooses a value of a random option. The test checks commands and results; -rewrite writes them. A
+// "+" before a command marks it as pipelined.
 func TestScripts(t *testing.T) { pinned.Scripts(t, *rewrite, play) }
 
 // session is the machine that a script drives.

@@ -5,13 +5,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired
-// the slot. An answer means that the connection is alive, and with it the exclusive B[L]; what is
-// left to ask is whether the slot still exists. A holder of a removed slot gives it up.
+// Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired the slot. A
+// reply means that the connection is alive, and with it the exclusive B[L]; the probe's result says whether the slot
+// still exists. A holder of a removed slot gives it up.
 //
-// For brokers without confirms the guidelines have "repeated exclusive queue declarations": whoever declares B[L] again on the
-// connection that has it is told that it is there (FACTS B5), and whose it is, but nothing of A[L]. So it is a second
-// question, not another form of the first: option verify.
+// For brokers without confirms the guidelines have "repeated exclusive queue declarations". A client that declares
+// B[L] again on its connection learns that the queue exists (FACTS B5) and is its own, but nothing of A[L]. It is
+// therefore a second question, not another form of the first: option verify.
 
 var verifySteps = map[Phase]step{
 	Checking: {
@@ -74,7 +74,7 @@ func reclaimed(p *Protocol, m *Machine) {
 	}
 }
 
-// verified ends a verify: a slot that does not exist any more is given up.
+// verified ends a verify: a missing slot is given up.
 func (p *Protocol) verified(m *Machine, exists bool) {
 	if exists {
 		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})

@@ -6,9 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring. A mutex: look how many consumers its queue has, which breaks no channel (FACTS C4), and consume it
-// exclusively if there are none; who loses the race in between loses the channel (FACTS C1). A token: basic.get, which is
-// answered at once; or a consumer that waits for one, and is cancelled when it has it, so that it takes no other (FACTS C10).
+// Acquiring. A mutex first looks at the number of its queue's consumers, which breaks no channel (FACTS C4), and
+// consumes the queue exclusively if there are none. A client that loses the race in between loses its channel (FACTS
+// C1). A token is taken by basic.get, which is answered at once, or by a consumer that waits for it. The consumer is
+// cancelled when it has the token, so that it takes no other (FACTS C10).
 
 var acquireSteps = map[Phase]step{
 	Declaring: {
@@ -125,9 +126,9 @@ func (p *Protocol) got(m *Machine) {
 	p.enter(m, Cancelling)
 }
 
-// checked: an answer on the channel that has the token, or the consumer, says that it still has it, since that goes with
-// the channel; of a queue that is gone, basic.cancel has come before the answer. The number of consumers says that
-// somebody consumes.
+// checked handles a verify's reply. The channel has the token or the consumer, so a reply on it says that both are
+// still there; basic.cancel comes before the reply if the queue is gone. The number of consumers says whether any
+// client consumes.
 func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	held := m.Held > 0
 	if p.Settings.Verify == ByCount {

@@ -5,10 +5,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Administration. A persistent mutex is its queue. A semaphore is its tokens: they are added by publishing, and removed by
-// taking them, which waits for whoever holds one; how many there are the broker does not say of those that are held
-// (FACTS C9). An accounted semaphore has a queue beside it whose length is the number of slots, an administration
-// mutex as that of the guidelines, and changes both queues in one transaction.
+// Administration. A persistent mutex is its queue. A semaphore is its tokens: they are added by publishing, and
+// removed by taking them, which waits for their holders. The broker does not tell how many are held (FACTS C9). An
+// accounted semaphore has a second queue whose length is the number of slots, and the guidelines' administration
+// mutex. It changes both queues in one transaction.
 
 var adminSteps = map[Phase]step{
 	Claiming: {
@@ -148,7 +148,8 @@ func (p *Protocol) account() amqp.Command {
 	return cmd
 }
 
-// inUse handles a code that says that something is somebody else's: the step is done again, until it is given up.
+// inUse handles a code that says that a resource belongs to another client: the step is repeated until it is given
+// up.
 func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code != refusal {
@@ -163,7 +164,7 @@ func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	}
 }
 
-// busy notes that something is somebody else's, and reports whether it is given up.
+// busy counts an attempt at a resource of another client, and reports whether it is given up.
 func (p *Protocol) busy(m *Machine) bool {
 	m.Tries++
 	return int(m.Tries) > p.Settings.AdminTries
@@ -182,7 +183,7 @@ func made(p *Protocol, m *Machine, r amqp.Reply) {
 	}
 }
 
-// change begins to add or remove tokens. Whoever goes by tokens alone does not know how many there are to remove.
+// change begins to add or remove tokens. Tokens alone do not tell how many there are to remove.
 func (p *Protocol) change(m *Machine) {
 	known := p.Settings.Admin == Accounted
 	switch m.Op {
@@ -214,7 +215,7 @@ func (p *Protocol) grown(m *Machine) {
 	p.changed(m)
 }
 
-// collected goes on with a token that was taken to be removed, or with none. What it has taken it keeps meanwhile.
+// collected handles the reply to taking a token for removal. The client keeps the tokens that it has taken meanwhile.
 func collected(p *Protocol, m *Machine, r amqp.Reply) {
 	switch {
 	case r.Kind != amqp.GetEmpty:

@@ -91,7 +91,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 }
 
-// unfinished is what is left of an operation whose result is known.
+// unfinished is the rest of an operation whose result is known.
 func (m *Machine) unfinished() Phase {
 	if m.Mutex {
 		return Unclaiming
@@ -99,8 +99,8 @@ func (m *Machine) unfinished() Phase {
 	return NoPhase
 }
 
-// disconnected ends the operation: the connection is gone, or nothing was heard in time and it is given up. Whatever was
-// held on it, the client does not believe in any more.
+// disconnected ends the operation: the connection is gone, or is given up after a timeout. The client no longer
+// believes in its holds on it.
 func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	at := m.Phase
 	if m.mending() {

@@ -172,7 +172,7 @@ func (p *Protocol) Next(m *Machine) amqp.Command {
 	return cmd
 }
 
-// lacking is what the channel has to be told before the command at hand.
+// lacking is the command that sets the channel's mode before the current command.
 func (p *Protocol) lacking(m *Machine) amqp.Method {
 	switch want := p.mode(m.Phase); {
 	case want == plain, want == m.Mode:
@@ -183,7 +183,7 @@ func (p *Protocol) lacking(m *Machine) amqp.Method {
 	return amqp.ConfirmSelect
 }
 
-// mode is what the channel has to be put into for a phase.
+// mode is the mode of the channel that a phase needs.
 func (p *Protocol) mode(phase Phase) mode {
 	accounted := p.Settings.Admin == Accounted
 	switch {

@@ -34,10 +34,10 @@ const (
 	Accounted = "accounted"
 )
 
-// Settings are what the texts leave open, and what mistakes are made of.
+// Settings are the decisions that the texts leave open, and those that mutants get wrong.
 type Settings struct {
-	Verify     string // what verify takes for an answer
-	Creator    string // who declares the lock's queue
+	Verify     string // the evidence by which verify decides
+	Creator    string // the client that declares the lock's queue
 	Durable    bool   // that queue survives a broker restart
 	AutoDelete bool   // it goes with its last consumer
 	Exclusive  bool   // the mutexes' consumer is exclusive
@@ -51,7 +51,7 @@ type Settings struct {
 	Persistent bool   // tokens survive a broker restart
 	Admin      string // how a semaphore is administered
 	CountMutex bool   // counting an accounted semaphore takes the administration mutex
-	AdminTries int    // attempts at the administration mutex, and at what others hold, after the first
+	AdminTries int    // attempts at the administration mutex, and at held tokens, after the first
 	Polls      int    // how often wait looks before it gives up
 	Timeout    int    // the broker's consumer_timeout in milliseconds; 0 is none
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Releasing. A mutex ends with its consumer, or with the channel that has it (FACTS C6, unlike B10). A
-// token goes back by basic.nack, at once and whole; who acknowledges it and publishes another in its place does two
-// things, one of which may be the last; in a transaction they are one.
+// Releasing. A mutex ends with its consumer, or with the consumer's channel (FACTS C6, unlike B10). A token goes back
+// by basic.nack in one step. Acknowledging it and publishing another are two steps, and the first may be the client's
+// last; a transaction makes them one.
 
 var releaseSteps = map[Phase]step{
 	Leaving: {

@@ -29,8 +29,8 @@ func skips(more ...[2]string) map[string]string {
 // offered are the operations of semaphores: there is no holder of a token to wait for by its number.
 var offered = []lock.Op{lock.Create, lock.Acquire, lock.Verify, lock.Release, lock.Add, lock.Remove, lock.Destroy, lock.Count}
 
-// References are the locks by consumption that keep what they promise. What a design cannot promise is among its Skips;
-// what is lost when it is asked for all the same is in the package's README.
+// References are the right locks by consumption. Skips has the properties that a design cannot promise; the package's
+// README has what violates them.
 var References = []*lock.Target{
 	{
 		Name: "consumer-mutex", Kind: lock.Mutex, Backend: Server, Skips: skips(),

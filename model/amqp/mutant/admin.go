@@ -77,10 +77,10 @@ var administering = []*lock.Target{
 			case m.Phase == amqplock.Measuring && m.Slot > 1: // the slot before is there: who has it?
 				m.Slot--
 				enter(m, amqplock.ScanningB)
-			case m.Phase == amqplock.Claiming: // nobody
+			case m.Phase == amqplock.Claiming: // no holder
 				m.Slot++
 				enter(m, amqplock.Measuring)
-			case m.Phase == amqplock.ScanningA: // somebody
+			case m.Phase == amqplock.ScanningA: // a holder
 				end(m, lock.Result{Outcome: lock.Done, Slots: m.Slot - 2})
 			}
 		}}),

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
@@ -40,7 +40,7 @@ type parting struct {
 	others map[*amqplock.Machine]amqplock.Machine
 }
 
-// compare carries out a part of an operation, and notes whether the reference comes to something else.
+// compare runs a part of an operation, and records whether the reference has another result.
 func (w watched) compare(m *amqplock.Machine, at int, acts *[]int, mutant, reference func(*amqplock.Machine)) {
 	here := *m
 	reference(&here)
@@ -78,7 +78,7 @@ func (w watched) Next(m *amqplock.Machine) amqp.Command {
 	}
 	if other.Idle() || w.reference.Choices(&other) > 0 || w.reference.Next(&other) != c {
 		w.acts = append(w.acts, w.commands)
-		delete(w.others, m) // whatever comes next is another's answer
+		delete(w.others, m) // the next reply belongs to another command
 	}
 	return c
 }
@@ -87,8 +87,8 @@ func (w watched) Apply(m *amqplock.Machine, r amqp.Reply) {
 	w.compare(m, w.commands, &w.acts, func(m *amqplock.Machine) { w.Implementation.Apply(m, r) }, func(m *amqplock.Machine) { w.reference.Apply(m, r) })
 }
 
-// acting are the steps of an execution, from 1, in which a mutant does something else than the reference would do in its
-// place, and that in which its world is first another than the reference's on the same schedule.
+// acting are the steps of an execution, from 1, in which a mutant acts differently from the reference in its place.
+// It also has the step at which their worlds first differ on the same schedule.
 func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.Trace, []int) {
 	t.Helper()
 	p := parting{others: make(map[*amqplock.Machine]amqplock.Machine)}
@@ -133,7 +133,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 	return trace, steps
 }
 
-// unfixed are options without what makes the target what it is.
+// unfixed are options without the target's own changes.
 func unfixed(target *lock.Target, o lock.Options) lock.Options {
 	usual := o.Defaults()
 	for _, fixed := range target.Settled(usual).Changed() {
@@ -145,8 +145,8 @@ func unfixed(target *lock.Target, o lock.Options) lock.Options {
 	return o
 }
 
-// worldsPart is the first step, from 1, in which the same schedule comes to something else with the reference: another
-// command, reply, event, or other queues. 0 is none.
+// worldsPart is the first step, from 1, in which the reference on the same schedule has another command, reply, event
+// or other queues. 0 is none.
 func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
 	reference := &lock.Target{Name: "reference", Kind: target.Kind}
 	other := s.Clone()
@@ -195,11 +195,11 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 	return locks > 1
 }
 
-// alike reports whether a queue is there as another is, whoever has it.
+// alike reports whether two queues are equal except for their owners.
 func alike(a, b sim.Resource) bool { return a.Name == b.Name && a.Content == b.Content }
 
-// TestDecision: the step of a mutant's counterexample that is marked as the one that decided is one in which the bug acts;
-// where none is marked, that at which the violation shows is. What is said of the cause is held against a file.
+// TestDecision: the bug acts in the step of a mutant's counterexample that is marked as decisive; without a mark, it
+// acts in the step that shows the violation. The texts about the cause are compared with a file.
 func TestDecision(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/counterexamples/*.json")
 	if err != nil {

@@ -29,7 +29,7 @@ func TestReferenceSurvives(t *testing.T) {
 	}
 }
 
-// TestSuite: names are told apart, each mutant says what it does, and no property goes without one.
+// TestSuite: names are unique, each mutant has a description, and each property has a mutant.
 func TestSuite(t *testing.T) {
 	var covered property.Set
 	names := make(map[string]bool)

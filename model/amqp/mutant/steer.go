@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// What bugs do to a machine.
+// Changes of a machine by bugs.
 
 // enter has it go on with a phase.
 func enter(m *amqplock.Machine, phase amqplock.Phase) {
@@ -40,7 +40,7 @@ func believe(m *amqplock.Machine) {
 	end(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// What bugs look for.
+// Conditions of bugs.
 
 // beginning reports whether an operation that needs no new connection is at its first phase.
 func beginning(m *amqplock.Machine, op lock.Op) bool { return m.Op == op && m.Link == amqplock.Up }

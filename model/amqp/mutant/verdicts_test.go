@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
@@ -19,9 +19,9 @@ import (
 // verdictsOn is on how many scenarios of each lock the verdicts are held.
 const verdictsOn = 120
 
-// TestVerdicts holds what is judged, and found, of each lock on the same scenarios against a file: how
-// often each property was judged and violated, and the first violation in words. Whatever changes a
-// line has changed a verdict, or the evidence for it. -rewrite takes the verdicts as they are.
+// TestVerdicts compares the verdicts on each lock, for the same scenarios, with a file: how often each property was
+// judged and violated, and the first violation in words. A changed line is a changed verdict, or changed evidence.
+// -rewrite renews the file.
 func TestVerdicts(t *testing.T) {
 	const path = "testdata/verdicts.txt"
 	var out strings.Builder
@@ -52,7 +52,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// verdicts writes what comes of one lock's scenarios.
+// verdicts writes the results of one lock's scenarios.
 func verdicts(out *strings.Builder, target *lock.Target) {
 	var r sim.Runner
 	var judged, violated [property.Count]int

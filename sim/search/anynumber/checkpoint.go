@@ -10,12 +10,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// A checkpoint of a search for any number of clients is written between two rounds: magic, version, the configuration
-// as JSON, the caller's note and how far the search is as JSON, each after its length; then parts, views, roles,
-// effects, contexts with their steps, and the contexts that are to be looked at; and the SHA-256 of all that.
+// A checkpoint of a search for any number of clients is written between two rounds. It holds magic, version, and
+// after their lengths the configuration as JSON, the caller's note and the progress as JSON. Parts, views, roles,
+// effects, contexts with their steps, and the pending contexts follow. The SHA-256 of everything ends the file.
 const (
 	magic   = "lockproof views\n"
 	version = 3
@@ -23,7 +23,7 @@ const (
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")
 
-// configuration is what such a checkpoint belongs to.
+// configuration identifies the search that a checkpoint belongs to.
 type configuration struct {
 	search.Configuration
 	Any          []scenario.Client
@@ -73,8 +73,8 @@ func (s *exploration) save() {
 	s.saved = time.Now()
 }
 
-// Save leaves the search in a file, with a note of the caller's, so that [Options].Resume goes on from there; where
-// its views are closed, that comes to the same result at once.
+// Save writes the search and the caller's note to a file. [Options].Resume continues from it; if the views are
+// closed, it returns the same result at once.
 func (r *Result) Save(path string, note []byte) error { return r.search.write(path, note) }
 
 func (s *exploration) write(path string, note []byte) error {
@@ -182,8 +182,9 @@ func (s *exploration) adopt(p *progress) error {
 	return s.familiar()
 }
 
-// familiar reports an error if the initial context is not among those read: parts are written otherwise by another
-// version of the program. What everybody shares is in no context then that there is, and a new one is to be looked at.
+// familiar reports an error if the decoded contexts lack the initial one. Another version of the program encodes
+// parts differently: the initial shared part would then belong to no decoded context, and a new context would be
+// pending.
 func (s *exploration) familiar() error {
 	n := s.clients.Len()
 	w := s.workers[0]

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // same reports how a search that was resumed differs from one that was not.
@@ -39,8 +39,8 @@ func hasty() Bounds {
 	return b
 }
 
-// TestResume interrupts a search after every so many contexts, until it is through: nothing is lost, and what it comes
-// to is what a search comes to that was not interrupted.
+// TestResume interrupts a search every few contexts until it ends. The result must equal that of an uninterrupted
+// search.
 func TestResume(t *testing.T) {
 	violated := hasty()
 	whole := standard(1, 1, 1<<property.MutualExclusion, true)
@@ -55,7 +55,7 @@ func TestResume(t *testing.T) {
 		cut := want.Cutoff(t.Context(), 2, 10_000)
 		for _, workers := range []int{1, 2} {
 			if testing.Short() && workers == 1 {
-				continue // it is what the others are compared with, uninterrupted
+				continue // the uninterrupted reference
 			}
 			o := Options{Workers: workers, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Note: []byte("where it was")}
 			got := Run(searchtest.NewCountdown(7), b, o)
@@ -77,8 +77,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeBounds: a search goes on from where a bound of memory or the first violation ended it, and one that is
-// closed stays as it is.
+// TestResumeBounds: a search that a memory bound or the first violation ended can be resumed; a closed search stays
+// as it is.
 func TestResumeBounds(t *testing.T) {
 	b := hasty()
 	want := Run(t.Context(), b, Options{})
@@ -128,7 +128,7 @@ func boundedWritten(t testing.TB, b Bounds) []byte {
 	return data
 }
 
-// TestRefused: what is no checkpoint of this search is refused, with what is wrong.
+// TestRefused: a file that is no checkpoint of this search is refused with a reason.
 func TestRefused(t *testing.T) {
 	b := standard(1, 1, 1<<property.MutualExclusion, false)
 	good := written(t, b)

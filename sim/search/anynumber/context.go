@@ -5,25 +5,25 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// viewContext is a context: what is shared, and what may be seen of all clients that hold something. With it goes what
-// is known of clients: the parts that one of them can have in it.
+// viewContext is a context: the shared part and the roles of all holders. It also has the parts that a client can
+// have in the context.
 type viewContext struct {
 	id      uint32
 	shared  uint32
 	holders []uint32 // roles, ascending
 
-	seen     states.Set // parts that a client can have, but for those of incoming. It stays as it is for a round
+	seen     states.Set // parts that a client can have, without incoming; constant during a round
 	mu       sync.Mutex
-	incoming states.Set // found in the round at hand
-	pending  bool       // it is to be looked at in the next round
-	begun    bool       // it was looked at, or is in the round at hand
+	incoming states.Set // found in the current round
+	pending  bool       // the next round has to process the context
+	begun    bool       // the context was processed, or is in the current round
 
-	// What the worker has that looks at it.
-	done    states.Set // those of seen that were looked at
-	besides []uint32   // a part, plus 1, for each view of those who hold nothing, but for that of which nothing may be seen
+	// State of the worker that processes the context.
+	done    states.Set // the parts of seen that were processed
+	besides []uint32   // one part, plus 1, for each visible view of an idle client
 	looked  bool
 	audited bool
 	steps   []step
@@ -37,7 +37,7 @@ type contexts struct {
 	list []*viewContext
 }
 
-// contextKey is how a context is known. holders are put in order.
+// contextKey is the key of a context. It sorts holders.
 func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	slices.Sort(holders)
 	buf = binary.LittleEndian.AppendUint32(buf[:0], shared)
@@ -74,14 +74,14 @@ func (c *contexts) find(shared uint32, holders []uint32) *viewContext {
 	return c.ids[string(contextKey(nil, shared, holders))]
 }
 
-// contextBytes is about what a context takes beside its sets, and stepBytes what a step does.
+// contextBytes is about the size of a context without its sets, and stepBytes that of a step.
 const (
 	contextBytes = 600
 	stepBytes    = 240
 )
 
-// measure adds contexts up. What sets of parts take depends on how parts are numbered, and that on who was first: they
-// are counted as if each went up to the last of so many parts.
+// measure sums up the contexts. The numbers of parts depend on the order of discovery, and the size of a set of parts
+// on those numbers. To be independent of both, it counts each set as if it had all parts.
 func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes int64) {
 	for _, g := range c.list {
 		views += int64(g.seen.Count())
@@ -92,8 +92,7 @@ func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes
 	return n, views, steps, holders, n*int64(contextBytes+3*parts/8) + steps*stepBytes
 }
 
-// join adds parts to those that a client can have in a context, and reports whether it has to be looked at in the
-// next round, and was not to be before.
+// join adds parts to a context. It reports whether the context becomes pending for the next round.
 func (g *viewContext) join(set states.Set) bool {
 	more := set.Exceeds(g.seen)
 	g.mu.Lock()
@@ -108,7 +107,7 @@ func (g *viewContext) join(set states.Set) bool {
 	return true
 }
 
-// admit takes those in who were found in the last round.
+// admit adds the parts that the last round found.
 func (g *viewContext) admit() {
 	g.seen.Merge(g.incoming)
 	g.incoming, g.pending, g.begun = g.incoming[:0], false, true

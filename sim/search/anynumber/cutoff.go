@@ -9,19 +9,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // Cutoff is the smallest number of real clients whose states already have all views.
 type Cutoff struct {
-	Clients int   // of each kind of which there is any number; 0 is that no number up to Tried was seen to have them all
+	Clients int   // of each kind with any number; 0 if no number up to Tried had all views
 	Tried   int   // the most clients tried
-	Reached int64 // views that those have, as far as was looked
+	Reached int64 // views that those clients reached, in the states visited
 }
 
-// Cutoff looks for it: for one client, then two, up to so many, in no more than so many states together, shortest
-// executions first. More clients reach what fewer reach, so that views reached once need not be reached again. It is for
-// views that are closed.
+// Cutoff computes the cutoff: it tries one client, then two, up to the given number, shortest executions first. most
+// bounds the states of all tries together. More clients reach each view that fewer clients reach, so a view counts
+// once. The views must be closed.
 func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	reached := make(map[*viewContext]states.Set)
 	for n := 1; n <= clients && c.Reached < r.Views && most > 0 && ctx.Err() == nil; n++ {
@@ -38,8 +38,8 @@ func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	return c
 }
 
-// reach adds the views of so many real clients to those that were reached, and tells how many there were not before, and
-// how many states were visited.
+// reach adds the views of the given number of real clients to reached. It returns how many are new, and how many
+// states it visited.
 func (r *Result) reach(ctx context.Context, clients, most int, reached map[*viewContext]states.Set) (more int64, seen int) {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()

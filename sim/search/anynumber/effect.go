@@ -4,24 +4,24 @@ import (
 	"sync"
 
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// effectTable numbers effects and knows what each does to the parts of those who watch. It is safe for
-// concurrent use.
+// effectTable numbers effects and stores how each changes the parts of watching clients. It is safe for concurrent
+// use.
 type effectTable struct {
 	mu   sync.RWMutex
 	ids  map[sim.Effect]uint32
 	list []*influence
 }
 
-// influence is what an effect makes of the parts of others.
+// influence is how one effect changes the parts of other clients.
 type influence struct {
 	mu    sync.RWMutex
 	inert states.Set // parts that it leaves as they are
 	known states.Set
 	to    map[uint32]uint32
-	roles map[uint32]uint32 // what it makes of who holds something, as contexts know it, plus 1
+	roles map[uint32]uint32 // the holder's role after the effect, plus 1; 0 is idle
 }
 
 func (t *effectTable) number(e sim.Effect) uint32 {
@@ -48,8 +48,8 @@ func (t *effectTable) at(id uint32) *influence {
 	return t.list[id]
 }
 
-// set notes what the effect makes of a part. It is false if it was seen to make something else of it: then others
-// are told too little by it.
+// set records the effect on a part. It returns false if another result was recorded before: then the effect's
+// description says too little.
 func (f *influence) set(part, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +65,8 @@ func (f *influence) set(part, to uint32) bool {
 	return true
 }
 
-// assign notes what the effect makes of a role: another, plus 1, or 0, that nothing is held any more. It is false if it
-// was seen to make something else of it.
+// assign records the effect on a role: another role, plus 1, or 0 if nothing is held any more. It returns false if
+// another result was recorded before.
 func (f *influence) assign(role, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *influence) assign(role, to uint32) bool {
 	return !ok || was == to
 }
 
-// of is what the effect makes of a part that is known. mu is held.
+// of is the effect's result for a known part. The caller holds mu.
 func (f *influence) of(part uint32) uint32 {
 	if f.inert.Has(part) {
 		return part
@@ -83,7 +83,7 @@ func (f *influence) of(part uint32) uint32 {
 	return f.to[part]
 }
 
-// get is what the effect makes of a part, if that is known.
+// get returns the effect's result for a part, if it is known.
 func (f *influence) get(part uint32) (uint32, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -103,7 +103,7 @@ func (f *influence) unknown(set states.Set) states.Set {
 	return set.Without(f.known)
 }
 
-// image is what the effect makes of a set of parts, which must be known; same says that it is the set itself.
+// image is the effect's result for a set of known parts; same reports that it is the same set.
 func (f *influence) image(set states.Set) (out states.Set, same bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

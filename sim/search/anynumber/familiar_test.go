@@ -4,13 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/property"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestUnfamiliar: where the initial context is written otherwise than in the checkpoint that was read, a search is not gone
-// on with, whichever part of it that is.
+// TestUnfamiliar: a search is not resumed if the program encodes any part of the initial context differently from the
+// checkpoint.
 func TestUnfamiliar(t *testing.T) {
 	for name, change := range map[string]func(*exploration){
 		"nothing":  func(*exploration) {},

@@ -36,8 +36,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestReal: of what goes wrong with any number of clients real ones show the shortest execution, if there are enough
-// of them.
+// TestReal: real clients show the shortest execution of a violation in the abstraction, if there are enough of them.
 func TestReal(t *testing.T) {
 	b := standard(1, 0, 1<<property.MutualExclusion, false)
 	b.Target, b.Faults.Crashes = mutant.Named("locked-is-success"), 0

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/internal/searchtest"
 )
 
-// TestInfluence: what effects make of parts and roles is what they were seen to make of them at first; whatever else is
-// seen is told.
+// TestInfluence: the first recorded result of an effect on a part or role stays; a different result is reported.
 func TestInfluence(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -98,8 +98,8 @@ func TestAnyMatrix(t *testing.T) {
 	}
 }
 
-// searchRow searches a row, those properties together for which nothing has to be remembered of a client, and each of the
-// others by itself.
+// searchRow searches a row: the properties that need no past of a client together, and each other property on its
+// own.
 func searchRow(t *testing.T, row row) {
 	var sum Stats
 	cutoff, began := 0, time.Now()

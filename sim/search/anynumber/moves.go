@@ -10,10 +10,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// move is one action of somebody among others, and what it leads to.
+// move is one action of a client or the broker among others, and its result.
 type move struct {
 	action      scenario.Action
 	shared      uint32
@@ -24,19 +24,19 @@ type move struct {
 	unwitnessed bool
 }
 
-// same reports whether both are one action with one effect, on the client that takes it and on all others.
+// same reports whether both moves are the same action with the same effect, on the acting client and on all others.
 func (m *move) same(o *move) bool {
 	return m.action == o.action && m.own == o.own && m.shared == o.shared && m.left == o.left && m.effect == o.effect
 }
 
-// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none. There are at most two: of
-// the connection at hand, and of what was granted on an earlier one.
+// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none. There are at most two:
+// the current connection, and an earlier one under which the client's slot was granted.
 type abandoned [2]uint32
 
-// takenIn is an action in a world, so that it can be carried out again beside others.
+// takenIn is an action with its world, so that it can be repeated beside other clients.
 type takenIn struct {
 	shared uint32
-	all    []uint32 // the parts of the world: that of who acts, if it is a client's doing, then others
+	all    []uint32 // the parts of the world; the acting client's, if there is one, is the first
 	move   move
 }
 
@@ -150,8 +150,8 @@ func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	return all
 }
 
-// moves are the moves of a client (a part plus 1) or of the broker (0), beside these holders and, if beside is not 0,
-// beside another client (a part plus 1). The world has room for one more client, which watches.
+// moves are the moves of a client (a part plus 1) or of the broker (0), beside the holders and, unless beside is 0,
+// another client (a part plus 1). The world has room for one more client, which watches.
 func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out []move) {
 	all := among(own, holders, beside)
 	if len(all) >= lock.MaxClients {
@@ -168,7 +168,7 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 	return out
 }
 
-// take carries out an action of the first of some clients, or of the broker, and notes what it does to the others.
+// take carries out an action of the first client or of the broker, and records its effect on the others.
 func (w *worker) take(shared uint32, all []uint32, a scenario.Action) move {
 	sys := w.enter(shared, all)
 	out := sys.Take(a)
@@ -204,8 +204,8 @@ func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) ui
 	return w.part(sys, n, class)
 }
 
-// affected notes what an action has made of another client's part, and sees that this is what its effect always does,
-// to the client and to what others know of it.
+// affected records how an action changed another client's part. It checks that its effect always changes the part,
+// and the role that contexts know, in the same way.
 func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) {
 	was, is := w.clients.At(part), w.clients.At(now)
 	switch {
@@ -218,7 +218,7 @@ func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) 
 	}
 }
 
-// known is what contexts know of a client: a role, plus 1, or 0 for one that holds nothing.
+// known is a client's role in contexts, plus 1; 0 if the client is idle.
 func known(p *states.Part) uint32 {
 	if p.Holds {
 		return p.Role + 1
@@ -231,8 +231,8 @@ func (w *worker) tooManySlots(shared uint32) bool {
 	return int(w.exploration.shared.At(shared).Slots) > w.slots
 }
 
-// dead is the part of a client that has died and left something: of the first kind of which there is any number,
-// since the dead are alike.
+// dead is the part of a dead client that left something. All dead clients are equal: it belongs to the first kind
+// with any number.
 func (w *worker) dead(shared uint32, image []byte) uint32 {
 	class := byte(w.fixed)
 	sys := w.system([]byte{class})
@@ -243,8 +243,8 @@ func (w *worker) dead(shared uint32, image []byte) uint32 {
 // fail notes an assumption of the search that does not hold.
 func (w *worker) fail(err error) { w.err = firstError(w.err, err) }
 
-// firstError is the error to report of two, either of which may be nil: the first in the order of their words,
-// so that it is the same however many workers there are.
+// firstError returns one of two errors, each of which may be nil: the first in alphabetical order. The choice does
+// not depend on the number of workers.
 func firstError(a, b error) error {
 	if a == nil || b != nil && b.Error() < a.Error() {
 		return b
@@ -252,7 +252,7 @@ func firstError(a, b error) error {
 	return a
 }
 
-// after is what an action makes of another client's part.
+// after is how an action changes another client's part.
 func (w *worker) after(how *takenIn, part uint32) uint32 {
 	if to, ok := w.effects.at(how.move.effect).get(part); ok {
 		return to
@@ -272,8 +272,8 @@ func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	return to
 }
 
-// with is the world of an action with another part in it: of a holder that is there, instead of the one that stands
-// for it; or of one more client.
+// with is the world of an action with another part in it. A holder's part replaces the one that represents its role;
+// an idle client's is added.
 func (w *worker) with(how *takenIn, part uint32) []uint32 {
 	all := slices.Clone(how.all)
 	others := all[how.move.first():]

@@ -12,21 +12,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/pinned"
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 var rewrite = flag.Bool("rewrite", false, "take what the searches come to as it is")
 
-// TestPinned holds against a file what searches for any number of clients come to: each context with the clients that
-// hold something and the parts that a client can have in it, and what becomes of one that runs alone.
+// TestPinned compares searches for any number of clients with a file: each context with its holders, the parts of
+// clients in it, and the solo runs.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(5) {
@@ -74,7 +74,7 @@ func randomBounds(r *rand.Rand) Bounds {
 	}
 	b := standard(1, []int{0, 0, 1, 1, 2}[r.IntN(5)], p, r.IntN(2) == 0)
 	if len(b.Clients) == 2 {
-		slices.Reverse(b.Clients[1].Ops) // what one administrator does is not what the other does
+		slices.Reverse(b.Clients[1].Ops) // the two administrators call different operations
 	}
 	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
 	if b.Target = targets[r.IntN(len(targets))]; b.Target.Kind != lock.Semaphore {

@@ -4,29 +4,29 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// step is an action in a context: who can take it, where it leads, and what it does to the clients that watch.
+// step is an action in a context: the clients that can take it, its successor, and its effect on watching clients.
 type step struct {
 	to   *viewContext
 	does *influence
-	by   uint32 // the holder that acts, a role plus 1, if nobody else has that role: it does not watch
+	by   uint32 // the acting holder's role plus 1, if no other client has that role: it does not watch
 	how  *takenIn
-	// open are the views of the clients that may watch: the action has the same effect beside them. Clients that hold
-	// something, and clients with no visible state, may always watch. all says that everybody may.
+	// open are the views of the clients that may watch: the action has the same effect beside them. Holders, and
+	// clients without visible state, may always watch. all: every client may.
 	open []opening
 	all  bool
 }
 
-// opening is a view that makes no difference to an action: it has the same effect beside it as beside nobody.
+// opening is a view beside which an action has the same effect as without it.
 type opening struct {
 	view uint64
 	how  *takenIn // an action of which that is so
 }
 
-// outcome tells the steps of a context apart: two with the same lead to the same context, and do the same to all
-// others.
+// outcome identifies a step of a context. Steps with equal outcomes lead to the same context and have the same
+// effect.
 type outcome struct {
 	shared, effect uint32
 	by, becomes    uint32 // roles, plus 1
@@ -34,7 +34,7 @@ type outcome struct {
 	all            bool
 }
 
-// arrival is what is new of a step: who arrives by it, and who may watch it from now on.
+// arrival is the news of a step: the parts that arrive by it, and the views that may watch it from now on.
 type arrival struct {
 	who  states.Set
 	open []uint64
@@ -47,8 +47,8 @@ func (w *worker) arrive(g *viewContext, set states.Set) {
 	}
 }
 
-// process takes the new steps of a context: those of the clients that are new there, those of others beside them, and
-// their effect on the new ones.
+// process takes the new steps of a context: those of its new clients, those of other clients beside them, and their
+// effect on the new clients.
 func (w *worker) process(g *viewContext) {
 	fresh, who, old := g.seen.Without(g.done), w.population(g), len(g.steps)
 	w.now = append(w.now[:0], make([]arrival, old)...)
@@ -77,8 +77,7 @@ func (w *worker) process(g *viewContext) {
 	g.looked, g.done = true, slices.Clone(g.seen)
 }
 
-// meet takes in what may be seen of those who have come and hold nothing: a part, plus 1, for each view that nobody had
-// before.
+// meet records the visible views of new idle clients. It returns one part, plus 1, for each new view.
 func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
 	first := make(map[uint64]uint32)
 	for p := range fresh.All {
@@ -98,8 +97,8 @@ func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
 	return news
 }
 
-// turn adds the steps of a client (a part plus 1) or of the broker (0): beside the holders alone, and beside each of some
-// others (parts plus 1) if that has another effect. fresh says that the client is new in the context.
+// turn adds the steps of a client (a part plus 1) or of the broker (0). It takes them beside the holders alone, and
+// beside each client of besides (a part plus 1) that changes the effect. fresh: the client is new in the context.
 func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uint32, fresh bool) {
 	by := uint32(0)
 	if own > 0 {
@@ -164,7 +163,7 @@ func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	}
 }
 
-// beside is the action that somebody with a view watches.
+// beside is the action that a client with the given view watches.
 func (s *step) beside(view uint64) *takenIn {
 	for _, o := range s.open {
 		if o.view == view {
@@ -174,7 +173,7 @@ func (s *step) beside(view uint64) *takenIn {
 	return s.how
 }
 
-// happens notes that somebody, a part plus 1, makes a move.
+// happens records that a client (a part plus 1) or the broker (0) makes a move.
 func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	w.note(g, own, m)
 	if m.own > 0 {
@@ -204,8 +203,8 @@ func (w *worker) besideTwo(g *viewContext, who *population) {
 	}
 }
 
-// note takes a move into what was found. own is the part of who makes it, plus 1:
-// who has a client that stands for it is not judged.
+// note records the violations and coverage of a move. own is the part of the acting client, plus 1. A client of the
+// kind that a named client represents is not judged.
 func (w *worker) note(g *viewContext, own uint32, m *move) {
 	if w.named && own > 0 && int(w.class(own-1)) == w.fixed {
 		return
@@ -216,7 +215,7 @@ func (w *worker) note(g *viewContext, own uint32, m *move) {
 	}
 }
 
-// leads is the context that an action leads to, where the others hold something beside it.
+// leads is the context that an action leads to. others are the other holders.
 func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	var then []uint32
 	hold := func(part uint32) {
@@ -236,7 +235,7 @@ func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	return w.contexts.intern(w.key, m.shared, then)
 }
 
-// pass has those who watch a step be where it leads, with those who arrive by it.
+// pass adds the watching clients, as the effect changes them, and the arriving clients to the step's successor.
 func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	unknown := s.does.unknown(watching)
 	if w.thorough {
@@ -261,8 +260,8 @@ func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	w.arrive(s.to, set)
 }
 
-// audit judges what is left behind where nobody who holds something has an operation under way. Others may
-// have one: what is found is looked for with real clients.
+// audit judges leftovers in a context whose holders can all be idle. Idle clients may have an operation under way, so
+// real clients have to confirm a violation.
 func (w *worker) audit(g *viewContext, who *population) {
 	if g.audited {
 		return

@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Real looks for concrete executions of violations that the abstraction has, with the given number of clients of each kind
-// that has any number. It visits at most so many states, and only those from whose contexts a violation can be reached. For
-// each property that it finds violated it returns the actions of a shortest execution. It also reports whether everything
-// was visited: then no execution of that many clients violates the others.
+// Real looks for concrete executions of the abstraction's violations. Each kind with any number gets the given number
+// of clients. It visits at most that many states, and only states from whose contexts a violation can be reached. For
+// each property that it finds violated it returns a shortest execution. It also reports whether it visited
+// everything: then no execution of that many clients violates the other properties.
 //
-// illegal judges the history of an execution by itself, see [Counterexamples].
+// illegal judges the history of an execution on its own, see [Counterexamples].
 func (r *Result) Real(ctx context.Context, want property.Set, clients, most int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
 	s := r.search
 	p, towards := projection{exploration: s, each: clients}, s.towards(want)
@@ -25,7 +25,7 @@ func (r *Result) Real(ctx context.Context, want property.Set, clients, most int,
 	return v.Found, v.All
 }
 
-// Bounds is the configuration with so many clients of each kind of which there is any number.
+// Bounds is the configuration with the given number of clients of each kind that has any number.
 func (r *Result) Bounds(each int) sim.Bounds {
 	s := r.search
 	b := s.bounds
@@ -38,8 +38,8 @@ func (r *Result) Bounds(each int) sim.Bounds {
 	return b
 }
 
-// towards are the contexts from which one can be reached in which a property is violated: all of them for
-// linearizability, which histories are judged for one by one where its witness was lost.
+// towards are the contexts from which a violation can be reached. For linearizability these are all contexts, since
+// histories without a witness are judged one by one.
 func (s *exploration) towards(want property.Set) map[*viewContext]bool {
 	back := make(map[*viewContext][]*viewContext)
 	for _, g := range s.contexts.list {
@@ -75,8 +75,7 @@ type projection struct {
 	buf            []byte
 }
 
-// project is the context of a world of real clients, and the parts that clients have in it; nil if the search has not
-// come to it.
+// project is the context of a world of real clients, with the clients' parts; nil if the search has not reached it.
 func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	p.holders, p.parts = p.holders[:0], p.parts[:0]
 	for c := 1; c <= p.fixed+p.each*(len(p.bounds.Clients)-p.fixed); c++ {
@@ -102,7 +101,7 @@ func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	return p.contexts.find(shared, p.holders), p.parts
 }
 
-// place notes a client's part. It is false if the search has not come to it.
+// place finds a client's part. It returns false if the search has not reached it.
 func (p *projection) place(image []byte) bool {
 	id, ok := p.clients.Find(image)
 	if !ok {

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// role is what a context knows of a client that holds something: its kind, and what others may see of it. Where
-// contexts are whole, it is all of its part.
+// role is what a context knows of a holder: its kind and its view. In whole contexts it is the holder's part.
 type role struct {
 	class byte
 	view  uint64
@@ -32,20 +31,19 @@ func (r *roles) number(of role) uint32 {
 	return id
 }
 
-// population is which clients a context has: for each holder the parts that it can have, and the parts of those who hold
-// nothing.
+// population are the clients of a context: for each holder its possible parts, and the parts of idle clients.
 type population struct {
 	holders []holder
 	plain   states.Set            // all but the idle ones
 	idle    map[uint64]states.Set // clients that hold nothing and have visible state, by that state
 }
 
-// holder is a role in a context, with so many clients that have it.
+// holder is a role in a context, and the number of clients that have it.
 type holder struct {
 	role  uint32
 	count int
 	parts states.Set
-	one   uint32 // of the parts: it stands for all of them, as nobody else can tell them apart
+	one   uint32 // the part that represents the others: no other client can tell them apart
 }
 
 // population sorts the parts of a context.
@@ -92,7 +90,7 @@ func (c *population) holder(role uint32) *holder {
 	return &c.holders[i]
 }
 
-// beside are a part for each holder but one of a role, which is a role plus 1; 0 is nobody's.
+// beside is one part for each holder, without one of the given role (plus 1; 0 is none).
 func (c *population) beside(role uint32) (parts []uint32) {
 	for _, h := range c.holders {
 		n := h.count

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/property"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.

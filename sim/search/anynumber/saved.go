@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 func (r *roles) save(e *states.Encoder) {
@@ -36,7 +36,7 @@ func (r *roles) restore(d *states.Decoder, v *states.Views) {
 	}
 }
 
-// consistent reports whether what is said of clients' parts that were read is there.
+// consistent reports whether the decoded parts name existing kinds, views and roles.
 func (s *exploration) consistent() bool {
 	for id := range s.clients.Len() {
 		d := s.clients.At(id)
@@ -47,7 +47,7 @@ func (s *exploration) consistent() bool {
 	return true
 }
 
-// save writes the effects in the order of their numbers, each with what it is known to do.
+// save writes the effects in the order of their numbers, each with its known results.
 func (t *effectTable) save(e *states.Encoder) {
 	byNumber := make([]sim.Effect, len(t.list))
 	for of, id := range t.ids {
@@ -100,7 +100,7 @@ func readEffect(d *states.Decoder, of *sim.Effect) {
 	d.Failed(err)
 }
 
-// complete reports whether it is said of every part that is known what becomes of it.
+// complete reports whether each known part has a result.
 func (f *influence) complete() bool {
 	for part := range f.known.All {
 		if _, ok := f.to[part]; !ok && !f.inert.Has(part) {
@@ -110,7 +110,7 @@ func (f *influence) complete() bool {
 	return true
 }
 
-// save writes first who there is in each context, since steps name contexts, then what is known of each.
+// save writes first the key of each context, since steps name contexts, then the context's state.
 func (c *contexts) save(e *states.Encoder) {
 	e.U32(uint32(len(c.list)))
 	for _, g := range c.list {

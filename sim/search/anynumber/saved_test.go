@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
-	"github.com/lockproof/lockproof/sim/search/searchtest"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // begun is a search for any number of clients that has some contexts, steps and effects.
@@ -57,7 +57,7 @@ func twoViews() *states.Views {
 	return v
 }
 
-// TestInconsistent: what is said of clients' parts must be there.
+// TestInconsistent: decoded parts must name existing kinds, views and roles.
 func TestInconsistent(t *testing.T) {
 	v, r := twoViews(), &roles{ids: map[role]uint32{{}: 0, {class: 1}: 1}}
 	for name, c := range map[string]struct {
@@ -92,7 +92,7 @@ func TestInconsistent(t *testing.T) {
 	}
 }
 
-// TestDamagedEffects: effects are each there once, and tell of every part that is known what becomes of it.
+// TestDamagedEffects: no decoded effect may occur twice, and each of its known parts needs a result.
 func TestDamagedEffects(t *testing.T) {
 	s := begun(t)
 	parts, holders := s.clients.Len(), uint32(len(s.roles.ids))
@@ -143,7 +143,7 @@ func TestDamagedEffects(t *testing.T) {
 	}
 }
 
-// TestDamagedContexts: contexts are each there once, and what is said of them and of their steps names what there is.
+// TestDamagedContexts: no decoded context may occur twice, and contexts and steps must name existing things.
 func TestDamagedContexts(t *testing.T) {
 	s := begun(t)
 	shared, parts := s.shared.Len(), s.clients.Len()

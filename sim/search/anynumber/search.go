@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
-	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/states"
 )
 
 // Bounds is a configuration with any number of clients, each of which goes through its operations
@@ -27,16 +27,16 @@ type Bounds struct {
 	sim.Bounds
 	// Any are the workloads of which any number of clients has each.
 	Any []scenario.Client
-	// Slots bounds how many slots there are at once: what would make more of them is not followed, and a search that
-	// comes to that stops [search.AtSlots]. 0 is as many as there are at first and those that each of Clients and Any
-	// adds by calling its operations once, see [Bounds.MostSlots].
+	// Slots bounds the number of slots at any moment. A step beyond it is not followed, and the search stops
+	// [search.AtSlots]. The value 0 is the default of [Bounds.MostSlots]: the initial number, and the slots that each of
+	// Clients and Any adds by calling its operations once.
 	Slots int
-	// Whole has contexts know all of the parts of those who hold something, and not only what others may see of
-	// them. There are many more then, and fewer violations are seen that no execution has.
+	// Whole makes contexts keep the whole parts of holders instead of their views. There are many more contexts then,
+	// and fewer spurious violations.
 	Whole bool
-	// Named says that the last of Clients stands for any client of the kind that has any number, and that its actions
-	// alone are judged. Such clients are alike, so no violation is lost; and as its own state is exact, fewer spurious
-	// violations are found.
+	// Named says that the last of Clients represents any client of the kind with any number. Only its actions are
+	// judged. Clients of that kind are alike, so no violation is lost. The representative's own state is exact, so
+	// there are fewer spurious violations.
 	Named bool
 }
 
@@ -59,17 +59,17 @@ func (b *Bounds) Check() error {
 
 // Options say how to search.
 type Options struct {
-	// Workers is how many search at once; 0 is one for each processor. What is found does not depend on it.
+	// Workers is the number of parallel workers; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Memory ends the search when about so many bytes are in use; 0 is no bound.
+	// Memory bounds the bytes in use; 0 is no bound.
 	Memory int64
 	// First ends the search once something is violated.
 	First bool
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
-	// Checkpoint is the file in which the search is left, with Note, when it ends before its views are closed, and after
-	// every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same bounds; what else is said
-	// here may differ.
+	// Checkpoint is the file to which the search is saved, with Note, if it ends before its views are closed; if
+	// Every is not 0, also at that interval. Resume is a checkpoint of the same bounds to continue from; other
+	// options may differ.
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
@@ -78,19 +78,19 @@ type Options struct {
 
 // Stats are the numbers of a search for any number of clients.
 type Stats struct {
-	Contexts    int64 // what is shared, with what may be seen of all clients that hold something
+	Contexts    int64 // the shared part with the roles of all holders
 	Views       int64 // a context and a part that one client can have in it
 	Parts       [2]int
-	Steps       int64 // from context to context, each with what it does to those who watch
+	Steps       int64 // from context to context, each with its effect on watching clients
 	Rounds      int
 	Holders     int   // the most clients of one context
-	Unwitnessed int64 // operations ended in executions that are not their own witness of linearizability
+	Unwitnessed int64 // operations ended without a witness of linearizability
 	Bytes       int64
-	// Pending is how many contexts have something to be looked at.
+	// Pending is the number of contexts that the next round has to process.
 	Pending int
 }
 
-// Result is what such a search came to.
+// Result is the result of a search.
 type Result struct {
 	Stats
 	// Stop is Finished if the views are closed: every execution of any number of clients is covered. It is AtSlots if they
@@ -124,7 +124,7 @@ type exploration struct {
 	found       [property.Count]map[*viewContext]bool // the contexts in which a step violates it
 	res         Result
 	unwitnessed atomic.Int64
-	cut         bool // the search that this one goes on from came to more slots than the bound
+	cut         bool // the resumed search had exceeded the bound of slots
 	workers     []*worker
 	saved       time.Time // when the last checkpoint was written
 }
@@ -135,25 +135,25 @@ type plan struct {
 	slots  int
 	whole  bool
 	named  bool
-	// Tests replace these assumptions of the search: what others may see of a client, and of an action. They also have the
-	// search check that every action has the same effect beside everybody who watches, and depends on no two others at
-	// once.
+	// Tests replace these assumptions of the search: the visible part of a client and of an action. With thorough,
+	// the search checks that each action has the same effect beside every watching client, and depends on no two
+	// others at once.
 	viewOf   func(sys *sim.System, n int) []byte
 	effectOf func(sim.Effect) sim.Effect
 	thorough bool
 
-	fixed   int // classes that are one client's alone, the first
+	fixed   int // the first classes; each has exactly one client
 	shared  *states.Table
 	clients *states.Table
-	views   *states.Views // what others may see of a client, by number; the first is that of who has not begun
+	views   *states.Views // views of clients, by number; the first is that of an idle, fresh client
 	roles   *roles
 }
 
-// Run visits an abstraction that covers every execution of any number of clients, unless it ends early:
-// every context, with every part that a client can have in it. README.md says what that proves.
+// Run visits an abstraction that covers every execution of any number of clients, unless it ends early: every
+// context, with every part that a client can have in it. README.md says what that proves.
 //
-// It goes in rounds, in each of which everything happens that can happen in the contexts that have something new. As
-// what is found in a round is looked at in the next, what there is after each does not depend on the workers.
+// The search goes in rounds. Each round takes all actions of the contexts with news; its results are processed in the
+// next round. The result of a round therefore does not depend on the number of workers.
 func Run(ctx context.Context, b Bounds, opts Options) *Result {
 	s := newExploration(ctx, b, opts)
 	r := s.run()
@@ -224,7 +224,7 @@ func (b *Bounds) MostSlots() int {
 	return min(most, monitor.Slots-1)
 }
 
-// added is how many slots there are at most beyond the first ones while somebody calls operations once.
+// added is the largest number of slots beyond the first ones while a client calls the operations once.
 func added(first int, ops []scenario.Operation) int {
 	now, most := first, first
 	for _, o := range ops {
@@ -263,7 +263,7 @@ func (s *exploration) round() {
 	s.res.Rounds++
 }
 
-// collect is the work of the next round: what the workers have found, and what they did not reach.
+// collect gathers the work of the next round: the workers' new contexts, and the contexts that they did not reach.
 func (s *exploration) collect() {
 	s.dirty = slices.Clone(s.dirty)
 	for _, w := range s.workers {
@@ -277,7 +277,7 @@ func (s *exploration) collect() {
 	}
 }
 
-// check ends the search between two rounds: where it can't go on, nobody wants it any more, or memory runs out.
+// check ends the search between two rounds if it cannot continue, is cancelled, or exceeds its memory.
 func (s *exploration) check() {
 	crowded := false
 	for _, w := range s.workers {
@@ -318,7 +318,7 @@ func (s *exploration) measure() {
 func (s *exploration) finish() *Result {
 	r := &s.res
 	if r.search = s; len(s.dirty) > 0 || s.stop == search.Unsound || s.stop == search.AtHolders {
-		r.Stop = s.stop // otherwise everything was looked at, whatever else was reached with it
+		r.Stop = s.stop // otherwise all views are complete, even if more slots were cut off
 	}
 	s.measure()
 	for _, w := range s.workers {

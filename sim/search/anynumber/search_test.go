@@ -35,8 +35,8 @@ func standard(slots, admins int, props property.Set, late bool) Bounds {
 	return b
 }
 
-// closing is how a search ends that has nothing left to look at: administrators of which there is any number make more
-// slots than any bound, and so does one whose removal may fail.
+// closing is the stop of a search without pending work. With any number of administrators that add slots, or with
+// faults that let a removal fail, the number of slots exceeds every bound.
 func closing(b *Bounds) search.Stop {
 	all := b.Any
 	if f := b.Faults; f.Drops != 0 || f.Lost != 0 || f.ChannelErrors != 0 || f.Restarts != 0 {
@@ -50,8 +50,8 @@ func closing(b *Bounds) search.Stop {
 	return search.Finished
 }
 
-// TestMostSlots: a search that does not follow what makes more slots than its bound says so, and goes on saying so when
-// it is resumed. Without a bound an administrator's calls fit in, once.
+// TestMostSlots: a search that cuts off steps beyond its bound of slots reports that, also after it is resumed. The
+// default bound covers each administrator's calls once.
 func TestMostSlots(t *testing.T) {
 	add := func(n uint8) scenario.Operation { return scenario.Operation{Op: lock.Add, Arg: n} }
 	remove := scenario.Operation{Op: lock.Remove, Arg: 1}
@@ -127,7 +127,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestWorkers: what a search comes to, and where it ends early, does not depend on how many workers it has.
+// TestWorkers: the result of a search, and its early end, do not depend on the number of workers.
 func TestWorkers(t *testing.T) {
 	crowd := standard(3, 0, 1<<property.MutualExclusion, false)
 	crowd.Target = mutant.Named("holder-shared")
@@ -171,7 +171,7 @@ func manyAdmins(props property.Set) Bounds {
 	return b
 }
 
-// TestDependencies: a search that tells clients too little of each other notices, and proves nothing.
+// TestDependencies: a search whose views or effects show too little notices that, and proves nothing.
 func TestDependencies(t *testing.T) {
 	for name, c := range map[string]struct {
 		Bounds
@@ -213,8 +213,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestThorough: every move comes to the same beside everybody who watches it, and none depends on two at once of
-// those who hold nothing.
+// TestThorough: each move has the same effect beside every watching client, and depends on no two idle clients at
+// once.
 func TestThorough(t *testing.T) {
 	for p := range property.Count {
 		if testing.Short() && p != property.Progress && p != property.ContiguousSlots {
@@ -259,8 +259,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// covers counts the states of real clients, up to so many, and those that have a view which the search has not
-// come to.
+// covers counts the states of real clients, at most the given number, and those whose view the search has not
+// reached.
 func (r *Result) covers(clients, most int) (states, missed int) {
 	p := projection{exploration: r.search, each: clients}
 	search.Guided{Most: most, Within: func(world *sim.System) bool {
@@ -276,7 +276,7 @@ func (r *Result) covers(clients, most int) (states, missed int) {
 	return states, missed
 }
 
-// TestCutoff: two real clients reach all views, one does not, and nobody does in fewer states than it takes.
+// TestCutoff: two real clients reach all views, and one does not. A smaller bound of states finds no cutoff.
 func TestCutoff(t *testing.T) {
 	r := Run(t.Context(), standard(1, 1, 1<<property.MutualExclusion, true), Options{})
 	if c := r.Cutoff(t.Context(), 3, 100_000); c != (Cutoff{Clients: 2, Tried: 2, Reached: r.Views}) {
@@ -290,7 +290,7 @@ func TestCutoff(t *testing.T) {
 	}
 }
 
-// TestFirstError: of the assumptions that do not hold the same one is told, in whatever order they are seen.
+// TestFirstError: the reported error does not depend on the order in which the errors occur.
 func TestFirstError(t *testing.T) {
 	a, b, again := errors.New("a"), errors.New("b"), errors.New("a")
 	for _, c := range []struct{ x, y, want error }{
@@ -302,7 +302,7 @@ func TestFirstError(t *testing.T) {
 	}
 }
 
-// TestProgress: whoever wants to know is told at the end, and before that as soon as it is time and not earlier.
+// TestProgress: Progress is called at the end, and before that at its interval and not earlier.
 func TestProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		before time.Duration
@@ -321,7 +321,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestSoloEndless: who waits for ever while everybody else stands still is seen to, and progress is violated.
+// TestSoloEndless: a client that waits forever while all others stand still violates progress.
 func TestSoloEndless(t *testing.T) {
 	for target, endless := range map[string]bool{"wait-forever": true, "semaphore": false} {
 		b := standard(1, 0, 1<<property.Progress, false)

@@ -4,12 +4,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Solo is what becomes of a client that runs alone from any moment on: everybody else stands still, and
-// nothing goes wrong any more.
+// Solo is the result of running one client alone from every moment: all others stand still, and no more faults
+// happen.
 type Solo struct {
-	Known bool // it was looked at: only where the views are closed
-	Steps int  // the most that it takes to the end of the operation at hand
-	// Endless says that there is a moment from which an operation does not end, though nobody is in the way.
+	Known bool // the solo runs were made: only if the views are closed
+	Steps int  // the most steps to the end of the current operation
+	// Endless says that some operation never ends, though no other client is in its way.
 	Endless bool
 }
 

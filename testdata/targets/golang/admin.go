@@ -30,8 +30,8 @@ func (c *Client) grow(name string, first, last int) error {
 	return nil
 }
 
-// Remove takes away the last slots, the highest first, so that there is never a hole. Who holds one keeps
-// it until it verifies.
+// Remove takes away the last slots, the highest first, so that there is never a hole. A client that holds one keeps it
+// until it verifies.
 func (c *Client) Remove(ctx context.Context, name string, slots int) error {
 	return c.administer(name, func() error {
 		top, err := c.Count(ctx, name)

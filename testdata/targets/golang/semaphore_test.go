@@ -17,8 +17,8 @@ func TestSemaphore(t *testing.T) {
 
 // breaks are the bugs, each with the property that it breaks.
 var breaks = map[amqplocks.Bug]lockproof.Property{
-	amqplocks.NotMandatory:         lockproof.Linearizable,
-	amqplocks.ReturnIgnored:        lockproof.Linearizable,
+	amqplocks.NotMandatory:         lockproof.Progress,
+	amqplocks.ReturnIgnored:        lockproof.Progress,
 	amqplocks.VerifyReconnects:     lockproof.StaleBeliefEnds,
 	amqplocks.ReleaseClosesChannel: lockproof.EffectiveRelease,
 	amqplocks.LockedIsSuccess:      lockproof.MutualExclusion,

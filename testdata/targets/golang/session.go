@@ -37,7 +37,7 @@ type session struct {
 // repairs is how often a command is sent again because its channel broke for no reason of its own.
 const repairs = 2
 
-// connect connects unless connected. What was held went with the old connection.
+// connect connects unless connected. A lock that was held went with the old connection.
 func (s *session) connect() error {
 	if s.conn != nil && !s.conn.IsClosed() {
 		return nil

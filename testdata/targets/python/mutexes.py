@@ -133,11 +133,11 @@ class AutoDelete(ExclusiveQueue):
 
 
 class ReplyQueue(ExclusiveQueue):
-    """Beside the lock's there is a queue that the broker names, for answers of some other kind."""
+    """Beside the lock's there is a queue that the broker names, for other answers. It goes with its channel."""
 
     def open_channel(self):
         super().open_channel()
-        self.replies = self.channel.queue_declare("", exclusive=True).method.queue
+        self.replies = self.channel.queue_declare("", exclusive=True, auto_delete=True).method.queue
         self.channel.basic_consume(self.replies, lambda *_: None, auto_ack=True)
 
 

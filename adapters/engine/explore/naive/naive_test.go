@@ -123,7 +123,7 @@ func path[S comparable](seen map[S]reached[S], start, s S) (steps []string) {
 // compared maps each property of a naive model to those of explore's that say the same, any of which may be violated for it.
 type compared map[string][]property.Property
 
-// verdicts are explore's, of the properties compared. Where it has not come to an end they say what it has found.
+// verdicts are explore's verdicts on the compared properties. An incomplete exploration has only its violations.
 func verdicts(t *testing.T, c *configuration, by compared) (violated map[string]bool, whole bool) {
 	t.Helper()
 	target, err := engine.TargetNamed(c.target)
@@ -190,17 +190,22 @@ func parsed(calls string) (ops []scenario.Operation, err error) {
 // drawer draws a configuration; ask has the naive model visit it.
 type drawer func(r *rand.Rand) (c configuration, ask func(most int) outcome)
 
-// agree compares the two models on random configurations, few of them unless the flag says more.
-func agree(t *testing.T, few int, by compared, draw drawer) {
+// agree compares the two models on random configurations, few of them unless the flag says more, and on those that they have
+// disagreed on once.
+func agree(t *testing.T, few int, by compared, draw drawer, once ...uint64) {
 	switch {
 	case *many > 0:
-		few = *many
+		few, once = *many, nil
 	case testing.Short():
 		few = 2
 	}
 	t.Parallel()
 	var judged, left, differ int
-	for seed := *from; seed < *from+uint64(few); seed++ {
+	for i := range few + len(once) {
+		seed := *from + uint64(i)
+		if i >= few {
+			seed = once[i-few]
+		}
 		c, ask := draw(rand.New(rand.NewPCG(seed, 2)))
 		naive := ask(*largest)
 		if !naive.whole && len(naive.violated) == 0 {

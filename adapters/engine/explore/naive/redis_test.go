@@ -29,7 +29,7 @@ type redisClaim struct{ client, number, priority, left int8 }
 // redisEntry is what a server has: the last claim is on top.
 type redisEntry [6]redisClaim
 
-// What a client is doing.
+// The activities of a client.
 const (
 	redisIdle int8 = iota
 	redisWaits
@@ -152,28 +152,30 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 		s.clients[e.client-1].owes[c], s.clients[e.client-1].thefts[c] = e.number, cl.number
 	}
 	if !waiting {
-		m.grant(cl, 0)
+		m.grant(s, c, 0)
 		return "holds"
 	}
 	cl.doing, cl.waits, cl.age = redisWaits, int8(int(m.length(priority))*m.wait/100), 0
 	return "asks"
 }
 
-// grant has a client believe, so long after it sent its command.
-func (m *redisModel) grant(cl *redisClient, age int8) {
-	cl.doing, cl.asked, cl.waits, cl.age = redisIdle, [3]int8{}, 0, 0
-	cl.belief = m.length(cl.priority) - m.margin
+// grant has a client believe, so long after it sent its command. One whose time is over by then has failed, and gives up.
+func (m *redisModel) grant(s *redisState, c int, age int8) {
+	cl := &s.clients[c]
+	belief := m.length(cl.priority) - m.margin
 	if !m.free {
-		cl.belief -= age
+		belief -= age
 	}
-	cl.holds = cl.belief > 0
-	if !cl.holds {
-		cl.belief = 0
+	if belief <= 0 {
+		m.giveUp(s, c)
+		return
 	}
+	cl.doing, cl.asked, cl.waits, cl.age = redisIdle, [3]int8{}, 0, 0
+	cl.holds, cl.belief = true, belief
 	cl.op++
 }
 
-// answer has a client heed that it was robbed: it tells the thief once it does not work any more.
+// answer lets a client react to a theft: it tells the thief once it has stopped working.
 func (m *redisModel) answer(s *redisState, c, thief int, number int8) {
 	cl := &s.clients[c]
 	theft := cl.thefts[thief]
@@ -237,7 +239,7 @@ func (m *redisModel) next(s redisState, to func(step string, s redisState, broke
 		after := s
 		if m.proceed {
 			m.pass(&after)
-			m.grant(&after.clients[c], after.clients[c].age)
+			m.grant(&after, c, after.clients[c].age)
 			arrive(fmt.Sprintf("c%d has waited, and goes on", c+1), after)
 		} else {
 			m.giveUp(&after, c)
@@ -307,7 +309,7 @@ func (m *redisModel) acknowledged(s *redisState, c, victim int) {
 			cl.sworn[d] = owed
 		}
 	}
-	m.giveUp(s, c) // nobody whom it robbed works on
+	m.giveUp(s, c) // none of its victims works on
 }
 
 // step is what a client does of itself.
@@ -320,7 +322,7 @@ func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) 
 	}
 	if cl.doing == redisReady {
 		m.pass(&s)
-		m.grant(cl, cl.age)
+		m.grant(&s, c, cl.age)
 		arrive(fmt.Sprintf("c%d goes on: all have stopped", c+1), s)
 		return
 	}
@@ -361,6 +363,9 @@ func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) 
 		e := &s.entry[i]
 		if e.client != int8(c+1) || e.number != cl.number {
 			continue
+		}
+		if call == "refresh" && i+1 < len(s.entry) && s.entry[i+1].client != 0 {
+			continue // another client stole its permit: its claim is not prolonged any more
 		}
 		own = true
 		if call == "refresh" {
@@ -433,5 +438,5 @@ func drawRedis(r *rand.Rand) (c configuration, ask func(int) outcome) {
 }
 
 func TestRedis(t *testing.T) {
-	agree(t, 6, compared{"two": {property.MutualExclusion}}, drawRedis)
+	agree(t, 6, compared{"two": {property.MutualExclusion}}, drawRedis, 60208)
 }

@@ -34,7 +34,7 @@ const (
 var sqlNames = [...]string{"begin", "count", "lock master", "delete ended", "count", "insert", "find", "claim", "claim by subselect", "which",
 	"extend", "clear", "commit", "roll back"}
 
-// What a command comes to besides a number of rows.
+// The results of a command other than a number of rows.
 const (
 	sqlOK int8 = iota
 	sqlTimeout
@@ -72,17 +72,19 @@ type sqlClient struct {
 	dead, noticed          bool
 	wait                   int8 // 1: its command waits; 2: it has come to a result that was not read
 	rows, failure          int8
+	at                     int8 // the row that it waits for
 	waited                 int16
 	begun, stated, sent    int16 // when its transaction and statement began, and when the lease's command was sent
 	inTransaction, aborted bool
 	snapshot               bool
 	old                    [7]sqlRow // the snapshot
+	gaps                   uint8     // MariaDB, REPEATABLE READ: the tokens that no other may insert meanwhile
 	candidates             uint8
 	try, found             int8
 	slot                   int8
 	deadline, until        int16
 	seen                   uint8
-	full, lived            bool
+	full, lived, extended  bool
 }
 
 type sqlState struct {
@@ -199,7 +201,7 @@ func (m *sqlModel) end(s *sqlState, c int, commit bool) {
 		}
 	}
 	cl := &s.clients[c]
-	cl.inTransaction, cl.aborted, cl.snapshot, cl.old, cl.begun = false, false, false, [7]sqlRow{}, m.oldest
+	cl.inTransaction, cl.aborted, cl.snapshot, cl.old, cl.begun, cl.gaps = false, false, false, [7]sqlRow{}, m.oldest, 0
 }
 
 // span is the rows that leases, or slots, have.
@@ -231,7 +233,10 @@ func (m *sqlModel) execute(s *sqlState, c int, k sqlCommand) (rows, failure int8
 			cl.begun = m.oldest
 		}
 	case sqlCommit:
-		m.end(s, c, !cl.aborted)
+		if cl.aborted { // PostgreSQL says that it has rolled back
+			return 0, sqlSerialization, false
+		}
+		m.end(s, c, true)
 	case sqlRollback:
 		m.end(s, c, false)
 	case sqlCountFirst, sqlCount:
@@ -256,6 +261,11 @@ func (m *sqlModel) execute(s *sqlState, c int, k sqlCommand) (rows, failure int8
 		return 0, sqlOK, true
 	case sqlInsert:
 		i := int(m.token(c, cl.op))
+		for d := range s.clients {
+			if d != c && s.clients[d].gaps&(1<<i) != 0 {
+				return 0, sqlOK, true
+			}
+		}
 		s.rows[i].owner = int8(c + 1)
 		s.put(i, int8(i), m.now(cl)+m.lease)
 	case sqlWhich:
@@ -279,7 +289,8 @@ func (m *sqlModel) looks(cl *sqlClient, k sqlCommand) bool {
 	if m.postgres {
 		return cl.wait == 0 && k != sqlBegin && k != sqlCommit && k != sqlRollback
 	}
-	return k == sqlCountFirst || k == sqlCount
+	plain := m.locking == "none" && m.calls[cl.op] == "acquire"
+	return k == sqlCountFirst || k == sqlCount || plain && (k == sqlFind || k == sqlMaster)
 }
 
 // candidate says whether a row is one that a statement of PostgreSQL looks at: by what was committed when it, or its
@@ -334,6 +345,7 @@ func (m *sqlModel) find(s *sqlState, c int, claim bool) (int8, int8, bool) {
 		case m.locking == "nowait":
 			return 0, sqlTimeout, false
 		default:
+			cl.at = int8(i)
 			return 0, sqlOK, true
 		}
 		if m.stale(s, cl, i) {
@@ -346,11 +358,17 @@ func (m *sqlModel) find(s *sqlState, c int, claim bool) (int8, int8, bool) {
 			}
 			return 1, sqlOK, false
 		}
-		if !m.postgres && !m.repeatable {
-			s.rows[i].owner = was
-		}
+		m.unlock(s, cl, i, was)
 	}
 	return 0, sqlOK, false
+}
+
+// unlock gives up a row that a statement has no use for, as MariaDB does at READ COMMITTED. One that it has waited for it
+// keeps.
+func (m *sqlModel) unlock(s *sqlState, cl *sqlClient, i int, was int8) {
+	if !m.postgres && !m.repeatable && (cl.wait == 0 || int(cl.at) != i) {
+		s.rows[i].owner = was
+	}
 }
 
 // overwrite puts a token into a slot, whatever it has become.
@@ -367,6 +385,39 @@ func (m *sqlModel) overwrite(s *sqlState, c, i int, token int8) (int8, int8, boo
 	}
 	s.put(i, token, m.written(cl, s.rows[i].version != cl.candidates)+m.lease)
 	return 1, sqlOK, false
+}
+
+// around is the gap between two leases that a token without one is in.
+func (s *sqlState) around(i int) (gap uint8) {
+	none := func(k int) bool { return s.rows[k].token == 0 && s.rows[k].owner == 0 }
+	for k := i; k > 0 && none(k); k-- {
+		gap |= 1 << k
+	}
+	for k := i; k < len(s.rows) && none(k); k++ {
+		gap |= 1 << k
+	}
+	return gap
+}
+
+// deadlock is the victim of a deadlock, if a client that waits now makes one: of two clients each waits for the other. MariaDB
+// takes the one that has locked and changed less, or the last.
+func (m *sqlModel) deadlock(s *sqlState, c int) (victim int, any bool) {
+	d := 1 - c
+	if m.postgres || m.clients != 2 || s.clients[d].wait != 1 {
+		return 0, false
+	}
+	weight := func(c int) (n int) {
+		for i := range s.rows {
+			if r := &s.rows[i]; r.owner == int8(c+1) && (i == 0 || r.changed) {
+				n++
+			}
+		}
+		return n
+	}
+	if weight(d) < weight(c) {
+		return d, true
+	}
+	return c, true
 }
 
 // own is the row that a client's lease is in.
@@ -406,6 +457,7 @@ func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8,
 			}
 		}
 	}
+	before := uint8(0) // the gap before the row at hand, which is locked with it
 	for i := first; i <= last; i++ {
 		r := &s.rows[i]
 		switch {
@@ -413,22 +465,29 @@ func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8,
 			continue
 		case !m.postgres && k != sqlPurge && i != m.own(cl, token):
 			continue // it is found by its key
-		case !m.postgres && r.token == 0 && r.owner == 0:
-			continue // there is none
+		case !m.postgres && r.token == 0 && r.owner == 0: // there is none
+			switch {
+			case !m.repeatable || m.slotForm:
+			case k == sqlPurge:
+				before |= 1 << i
+			default:
+				cl.gaps |= s.around(i)
+			}
+			continue
 		}
 		was := r.owner
 		if !s.take(c, i) {
+			cl.at = int8(i)
 			return 0, sqlOK, true
 		}
 		if m.stale(s, cl, i) {
 			return 0, sqlSerialization, false
 		}
+		cl.gaps, before = cl.gaps|before, 0
 		has, until := s.current(i)
 		switch {
 		case !applies(i, has, until):
-			if !m.postgres && !m.repeatable {
-				r.owner = was
-			}
+			m.unlock(s, cl, i, was)
 			continue
 		case k == sqlExtend:
 			s.put(i, has, m.now(cl)+m.lease)
@@ -437,6 +496,7 @@ func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8,
 		}
 		rows++
 	}
+	cl.gaps |= before
 	return rows, sqlOK, false
 }
 
@@ -558,7 +618,7 @@ func (m *sqlModel) done(s *sqlState, c int) (broken []string) {
 		m.finish(cl)
 		return nil
 	}
-	if call == "refresh" && !cl.lived {
+	if call == "refresh" && !(cl.lived && cl.extended) {
 		broken = append(broken, "renewal")
 	}
 	cl.deadline = cl.sent + m.lease
@@ -703,11 +763,13 @@ func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 		after := s
 		k := m.at(&after.clients[c])
 		rows, failure, waits := m.execute(&after, c, k)
-		if waits {
+		if waits && after == s {
 			continue
 		}
 		moved = true
-		m.complete(&after, c, k, rows, failure)
+		if !waits { // else it waits for another row now
+			m.complete(&after, c, k, rows, failure)
+		}
 		m.settle(after, each)
 	}
 	if !moved {
@@ -718,7 +780,7 @@ func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 // complete notes what a command that has waited came to.
 func (m *sqlModel) complete(s *sqlState, c int, k sqlCommand, rows, failure int8) {
 	cl := &s.clients[c]
-	cl.wait, cl.rows, cl.failure, cl.waited = 2, rows, failure, 0
+	cl.wait, cl.rows, cl.failure, cl.waited, cl.at = 2, rows, failure, 0, 0
 	m.ended(s, c, k, failure)
 }
 
@@ -728,8 +790,11 @@ func (m *sqlModel) ended(s *sqlState, c int, k sqlCommand, failure int8) {
 	switch {
 	case !cl.inTransaction:
 		m.end(s, c, failure == sqlOK)
-	case failure != sqlOK && m.postgres:
-		cl.aborted = true
+	case failure != sqlOK && m.postgres: // it has lost its locks already
+		m.end(s, c, false)
+		cl.inTransaction, cl.aborted = true, true
+	case failure == sqlSerialization:
+		m.end(s, c, false)
 	}
 	if cl.dead && cl.noticed {
 		m.end(s, c, false)
@@ -832,8 +897,15 @@ func (m *sqlModel) step(s sqlState, c int, arrive func(step string, s sqlState, 
 	rows, failure, waits := m.execute(&s, c, k)
 	if waits {
 		cl.wait = 1
-		arrive(fmt.Sprintf("c%d %s: %s: waits", c+1, call, sqlNames[k]), s, nil)
-		return
+		victim, any := m.deadlock(&s, c)
+		if any && victim != c {
+			m.complete(&s, victim, m.at(&s.clients[victim]), 0, sqlSerialization)
+		}
+		if !any || victim != c {
+			arrive(fmt.Sprintf("c%d %s: %s: waits", c+1, call, sqlNames[k]), s, nil)
+			return
+		}
+		cl.wait, rows, failure = 0, 0, sqlSerialization
 	}
 	m.ended(&s, c, k, failure)
 	cl.candidates = 0
@@ -854,6 +926,7 @@ func (m *sqlModel) overdue(s *sqlState) bool {
 func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8) []string {
 	was := s.clients[c].slot
 	call := m.calls[s.clients[c].op]
+	s.clients[c].extended = s.clients[c].extended || k == sqlExtend && failure == sqlOK && rows > 0
 	broken := m.heed(s, c, k, rows, failure)
 	cl := &s.clients[c]
 	if cl.slot == 0 || was != 0 || call != "acquire" {
@@ -914,7 +987,7 @@ func drawSQL(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	}
 	m.locking = pick(r, "wait", "wait", "nowait", "skip-locked", "none")
 	c.set("locking", m.locking)
-	m.repeatable = r.IntN(3) == 0 && (m.postgres || m.locking != "none")
+	m.repeatable = r.IntN(3) == 0
 	if m.repeatable {
 		c.set("isolation", "repeatable-read")
 	}
@@ -957,5 +1030,5 @@ func TestSQL(t *testing.T) {
 		"full":    {property.HonestFull},
 		"lease":   {property.LeaseRespected},
 		"renewal": {property.RenewalHonest},
-	}, drawSQL)
+	}, drawSQL, 267, 275, 408, 732, 741, 2093, 2166)
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// BenchmarkThroughput compares campaigns of one, two and four workers with the same scenarios without a queue: how many
-// executions a second, and what part that is, by the clock and by the processor's time. Each is the best of some tries, since machines
-// are shared. Shards are as large as they are when a plan does not say: the queue costs some milliseconds a shard.
+// BenchmarkThroughput compares campaigns of one, two and four workers with the same scenarios without a queue:
+// executions a second, and their ratio, by the clock and by processor time. Each is the best of some tries, since
+// machines are shared. Shards have the default size: the queue costs some milliseconds for each.
 func BenchmarkThroughput(b *testing.B) {
 	const scenarios, tries = 409_600, 3
 	for _, where := range []string{"embedded", "server"} {

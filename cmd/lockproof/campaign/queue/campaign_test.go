@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/internal/enginetest"
 )
 
 // plan is a campaign's file for a test.
@@ -26,7 +26,7 @@ func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 	return p
 }
 
-// single is what one machine reports of a target's first scenarios.
+// single is one machine's report on a target's first scenarios.
 func single(t testing.TB, target string, scenarios int) string {
 	t.Helper()
 	c := sample.Config{Seed: 1, Scenarios: scenarios}
@@ -44,9 +44,18 @@ func single(t testing.TB, target string, scenarios int) string {
 const sampling = `{"lockproof": "campaign", "version": 1, "name": "night", "target": {"name": %q}, "sample": {},
 	"budget": {"executions": %d}, "shard": %d, "lease": "1s"}`
 
-// TestSampleAsOneMachine: a campaign comes to what one machine reports, byte for byte, and going on with it when it is
-// over comes to the same.
+// many leaves a test of many executions, one after the other, out of the short ones.
+func many(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out many executions in turn")
+	}
+}
+
+// TestSampleAsOneMachine: a campaign has the report of one machine, byte for byte. Resuming it when it is over has
+// the same one.
 func TestSampleAsOneMachine(t *testing.T) {
+	many(t)
 	dir := filepath.Join(t.TempDir(), "queue")
 	want := single(t, "locked-is-success", 800)
 	for _, workers := range []int{3, 1} {
@@ -94,8 +103,9 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestStops: a campaign that ends at a violation ends where one machine does, whatever the number of workers.
+// TestStops: a campaign that ends at a violation ends at the same one as a single machine, for any number of workers.
 func TestStops(t *testing.T) {
+	many(t)
 	target, err := engine.TargetNamed("retries-forever")
 	if err != nil {
 		t.Fatal(err)
@@ -120,9 +130,10 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestStopsWithoutNewCoverage: a campaign that comes to nothing new for some shards ends with the same shard, whatever
-// the number of workers.
+// TestStopsWithoutNewCoverage: a campaign without new coverage in some shards ends with the same shard for any number
+// of workers.
 func TestStopsWithoutNewCoverage(t *testing.T) {
+	many(t)
 	scenarios := 0
 	for _, workers := range []int{1, 3} {
 		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "mutex"},
@@ -139,7 +150,7 @@ func TestStopsWithoutNewCoverage(t *testing.T) {
 	}
 }
 
-// TestPlans: what is wrong with a campaign's file is said in one line.
+// TestPlans: an error in a campaign's file is one line.
 func TestPlans(t *testing.T) {
 	head := `{"lockproof": "campaign", "version": 1, "name": "night"`
 	for text, says := range map[string]string{

@@ -8,17 +8,19 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 // claim takes a directory's lock file for this process. The system gives it back when the process ends, however it does.
-func claim(path string) (release func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+func claim(at outfile.Place) (release func(), err error) {
+	f, err := at.Open(os.O_CREATE | os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s is in use: the campaign is running already; wait for it, or name another directory", filepath.Dir(path))
+		return nil, fmt.Errorf("%s is in use: the campaign is running already; wait for it, or name another directory", filepath.Dir(at.Path))
 	}
 	return func() { f.Close() }, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// credentials are the options for what a user's files say: whom we are to a server, and whom we take it for. The files are
-// read again whenever a connection is made again, so that they may be renewed meanwhile.
+// credentials are the options of a user's files: our credentials, and the certificates that we trust. Each new
+// connection reads the files again, so that they may be renewed.
 func credentials(s *campaign.Server) (out []nats.Option, err error) {
 	if s.Creds != "" {
 		if _, err := jwt(s.Creds); err != nil {

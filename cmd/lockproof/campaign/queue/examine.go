@@ -12,16 +12,17 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Results are stored by workers, and by anybody else who may write to the queue. Whoever runs the campaign reads each with
-// care, and carries out some of the shards again: one in fifty, and each that violates what none before it did.
+// Workers store results, and so may anyone with write access to the queue. The campaign's runner reads each result
+// with care, and repeats some of the shards: one in fifty, and each that is the first to show a violation. It treats
+// results that a campaign's folder already had in the same way: the folder may have come with a clone.
 
 // oneIn is of how many shards one is carried out again.
 const oneIn = 50
 
-// mostSaid bounds how many lines are said of what is refused: whoever writes nonsense to a queue may write much of it.
+// mostSaid bounds the lines about refusals: a queue may have many invalid messages.
 const mostSaid = 20
 
-// refusals says what is refused, and counts it.
+// refusals reports and counts refused results.
 type refusals struct {
 	say   func(string) // may be nil
 	count int
@@ -46,7 +47,7 @@ func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, err
 	if errors.As(err, &misfit) {
 		return r.giveBack(ctx, s, a, misfit)
 	}
-	if err != nil || r.config.Server.URL == "" { // nobody else writes to a queue in this process
+	if err != nil || r.config.Server.URL == "" && a.revision > r.resumed { // no other process writes to a queue in this one
 		return result, err
 	}
 	if r.mayRun && (r.doubt || r.chosen(s) || r.job.News(result)) {
@@ -92,8 +93,8 @@ func (r *run) read(ctx context.Context, s campaign.Shard, a stored) (any, error)
 // mostRefused is how often a shard is given out again since its result was refused, before it is carried out here.
 const mostRefused = 3
 
-// giveBack deletes a result that was refused, and gives the shard out again. Where that was in vain too often, the shard is
-// carried out here, if it may be, and what that comes to is the result.
+// giveBack deletes a refused result, and queues its shard again. If the shard's results are refused too often, the
+// runner carries it out itself, if it may.
 func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why error) (any, error) {
 	if r.refused[s.Number]++; r.refused[s.Number] > mostRefused && r.mayRun {
 		r.refuse("campaign %s: the result of shard %d is refused again, and the shard carried out here: %v", r.manifest.Plan.Name, s.Number, why)
@@ -110,10 +111,10 @@ func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why erro
 	return nil, r.persist(ctx, func(ctx context.Context) error { return r.publish(ctx, []campaign.Shard{s}) })
 }
 
-// here is the worker of what whoever runs the campaign has carried out.
+// here is the name of the worker in the campaign's runner.
 const here = "run"
 
-// own carries out a shard here, and gives what that comes to, and as it is stored.
+// own carries out a shard in this process, and returns its result, and the result as it is stored.
 func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byte, err error) {
 	made, err := r.job.Work(ctx, s)
 	if err != nil {
@@ -128,18 +129,18 @@ func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byt
 	return result, data, nil
 }
 
-// chosen reports whether a shard is the one of its fifty that is carried out again. Nobody can tell before.
+// chosen reports whether a shard is the one of its fifty that is repeated. The choice is unpredictable.
 func (r *run) chosen(s campaign.Shard) bool {
 	if block := s.Number / oneIn; block != r.block || r.pick < 0 {
 		most := min(oneIn, r.end-block*oneIn)
 		r.block, r.pick = block, block*oneIn+rand.N(max(1, most))
-		r.pick = max(r.pick, s.Number) // others of the block were taken in at other times
+		r.pick = max(r.pick, s.Number) // other shards of the block were read at other times
 	}
 	return s.Number == r.pick
 }
 
-// again carries out a shard again, and gives what that comes to. It takes the place of what was stored where that is
-// something else; from then on every shard is carried out again.
+// again repeats a shard and returns its result. The result replaces a stored one that differs; from then on every
+// shard is repeated.
 func (r *run) again(ctx context.Context, s campaign.Shard, a stored, result any) (any, error) {
 	own, data, err := r.own(ctx, s)
 	if err != nil {

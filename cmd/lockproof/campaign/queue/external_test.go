@@ -4,17 +4,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/natstest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -35,13 +35,13 @@ func python(t *testing.T, bug string) string {
 	return interpreter + " ../../../../testdata/targets/python/adapter.py " + bug
 }
 
-// TestExternalAsOneMachine: a campaign of somebody else's clients, which send the same whenever they are answered the
-// same, comes to what one machine reports, byte for byte: verdicts, costs, what went over the wire, and counterexamples.
+// TestExternalAsOneMachine: a campaign of deterministic external clients has the report of one machine, byte for
+// byte: verdicts, costs, traffic on the wire, and counterexamples.
 func TestExternalAsOneMachine(t *testing.T) {
 	const scenarios = 30
 	command := python(t, "release-closes-channel")
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
-	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q, "slow": "1h"},
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q},
 		"sample": {"properties": ["no-leak", "mutual-exclusion", "cheap-acquire"]}, "budget": {"executions": %d}, "shard": 7}`, command, scenarios)
 	worked := make(chan error, 1)
 	go func() {
@@ -61,7 +61,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 	}
 	for workers := 1; workers <= 2; workers++ {
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers, Slow: time.Hour,
+			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
 			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
 		})
 		if err != nil {
@@ -78,7 +78,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 func TestClaimsOfACommand(t *testing.T) {
 	command := python(t, "release-closes-channel")
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
-	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q, "slow": "1h"},
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q},
 		"sample": {"properties": ["cheap-acquire", "no-leak"]}, "budget": {"executions": 14}, "shard": 7}`, command)
 	worked := make(chan error, 1)
 	go func() {
@@ -104,11 +104,15 @@ func TestClaimsOfACommand(t *testing.T) {
 func externalCard(t *testing.T, res *engine.Result) string {
 	t.Helper()
 	res.Report.Uncontrolled = nil
-	return enginetest.Card(t, res)
+	return byThemselves.ReplaceAllString(enginetest.Card(t, res), "$1")
 }
 
-// TestAnotherTarget: a worker whose target's script is another one takes no part, and neither does whoever goes on with
-// the campaign. What was stored is there when the script is the same again.
+// byThemselves are the counts of what goes over the wire that differ with the machine's load: a client that mends a channel
+// by itself may do so before its execution ends, or after.
+var byThemselves = regexp.MustCompile(`(round trips|channel\.open)(?: |", "number": )[0-9]+`)
+
+// TestAnotherTarget: a worker whose target's script differs takes no part, and neither does a runner that resumes the
+// campaign. The stored results are valid when the script is the same again.
 func TestAnotherTarget(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	script := filepath.Join(t.TempDir(), "adapter.py")

@@ -52,7 +52,7 @@ func FuzzShard(f *testing.F) {
 	})
 }
 
-// FuzzResult: what is stored under a key is taken in and reported, or refused.
+// FuzzResult: a stored result is accepted and reported, or refused.
 func FuzzResult(f *testing.F) {
 	for _, j := range jobs(f) {
 		s := j.Batch()[0]
@@ -98,7 +98,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// FuzzPage: a page that somebody has stored is one of a size that can be had, or is refused.
+// FuzzPage: a stored page is bounded in size, or is refused.
 func FuzzPage(f *testing.F) {
 	for _, text := range []string{"", "<html>", string(make([]byte, 1<<20))} {
 		var packed bytes.Buffer

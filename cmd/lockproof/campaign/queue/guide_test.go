@@ -5,16 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestGuided: which shards go where new coverage came from does not depend on the number of workers, the share is as
-// stated, and the card says which they were.
+// TestGuided: the choice of shards near new coverage does not depend on the number of workers, their share is as
+// stated, and the card names them.
 func TestGuided(t *testing.T) {
+	many(t)
 	var first string
 	for _, workers := range []int{1, 3} {
 		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "guided", "target": {"name": "retries-forever"},
@@ -42,8 +43,9 @@ func TestGuided(t *testing.T) {
 	}
 }
 
-// TestGuidedFinds: what a narrower space shows first is told with its seed.
+// TestGuidedFinds: a violation that a narrower space shows first is reported with its seed.
 func TestGuidedFinds(t *testing.T) {
+	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "guided", "target": {"name": "retries-forever"},
 		"sample": {"guided": 0.9, "generation": 4, "properties": ["progress"]}, "budget": {"executions": 4000}, "shard": 20, "stop": {"violation": ["progress"]}}`)
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: 2})
@@ -63,6 +65,7 @@ func TestGuidedFinds(t *testing.T) {
 
 // TestMutants: mutants are found out as by one machine, with as many scenarios, and the campaign ends with the last.
 func TestMutants(t *testing.T) {
+	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "mutants", "mutants": {"only": ["retries-forever", "locked-is-full", "reconnects"]},
 		"budget": {"executions": 100000}, "shard": 256}`)
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: 3})

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
 // asProcess is the environment variable that makes this test binary a process of a campaign: work or run.
@@ -103,8 +103,8 @@ func shards() int {
 	return 1000
 }
 
-// TestWorkersAreKilled: eight workers, of which half are killed at random moments, and a server that is killed in
-// between, come to what one machine reports: no shard is lost, none counts twice.
+// TestWorkersAreKilled: half of eight workers are killed at random moments, and the server is killed in between. The
+// campaign has the report of one machine: no shard is lost, none counts twice.
 func TestWorkersAreKilled(t *testing.T) {
 	real := natstest.Start(t, "")
 	server := campaign.Server{URL: real.URL}
@@ -141,7 +141,7 @@ func TestWorkersAreKilled(t *testing.T) {
 	}
 }
 
-// await waits until a campaign has so many results.
+// await waits until a campaign has the given number of results.
 func await(t *testing.T, server campaign.Server, results int) *campaign.Status {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); ; {
@@ -156,8 +156,8 @@ func await(t *testing.T, server campaign.Server, results int) *campaign.Status {
 	}
 }
 
-// TestAllIsKilled: a campaign with its queue and eight workers in one process goes on where it was killed, and comes to
-// what one machine reports.
+// TestAllIsKilled: a campaign with its queue and eight workers in one process is killed and resumed. It has the
+// report of one machine.
 func TestAllIsKilled(t *testing.T) {
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
 	n := shards()
@@ -176,7 +176,7 @@ func TestAllIsKilled(t *testing.T) {
 	}
 }
 
-// TestWhoRunsItIsKilled: a campaign on a server goes on where whoever ran it was killed, with the same workers.
+// TestWhoRunsItIsKilled: a campaign on a server is resumed after its runner was killed, with the same workers.
 func TestWhoRunsItIsKilled(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	n := shards()

@@ -10,10 +10,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
 // refusal is how a campaign ends that cannot be run, in one line.
@@ -49,8 +49,8 @@ func TestNoServer(t *testing.T) {
 	expect(t, refusal(t, campaign.Server{URL: guarded.URL, Creds: filepath.Join(t.TempDir(), "none")}, p), "credentials: ", "no such file")
 }
 
-// TestFullServer: a server without room is told of in a line. Nothing is lost by it: with more room, the campaign goes
-// on, and comes to what one machine reports.
+// TestFullServer: a full server is reported in one line, and nothing is lost. With more room, the campaign continues,
+// and has the report of one machine.
 func TestFullServer(t *testing.T) {
 	store := t.TempDir()
 	with := func(room string) *natstest.Server {
@@ -69,7 +69,7 @@ func TestFullServer(t *testing.T) {
 	}
 }
 
-// TestAnotherCampaign: what is of another plan, or not a campaign at all, is left alone.
+// TestAnotherCampaign: data of another plan, or of no campaign at all, is left alone.
 func TestAnotherCampaign(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	p := plan(t, sampling, "semaphore", 200, 20)
@@ -133,7 +133,7 @@ func TestAnotherBuild(t *testing.T) {
 	}
 }
 
-// TestDelete: a campaign is deleted with all that it has on a server, and what is somebody else's is left alone.
+// TestDelete: a campaign is deleted with everything that it has on a server; other data is left alone.
 func TestDelete(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	for _, scenarios := range []int{200, 300} { // after it, another one may have the name

@@ -5,14 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// Where the page is written for watchers: next to the status.
+// The places of the page for watchers, next to the status.
 const (
 	pageFile   = "page.html"
 	pageObject = "page" // gzip'ed
@@ -24,7 +22,7 @@ const (
 	pagesMost = 20 // times as long as it takes to make one
 )
 
-// page makes the page of what the campaign has come to, now and then, and leaves it.
+// page makes and stores the page of the campaign's results at its interval.
 func (r *run) page(s *campaign.Status) {
 	if r.config.Page == nil || time.Since(r.paged) < max(paging, pagesMost*r.paging) {
 		return
@@ -52,10 +50,10 @@ func (r *run) lastPage(out *campaign.Outcome) {
 	}
 }
 
-// leavePage leaves a page where it is looked for. That is for people: should it fail, the campaign goes on.
+// leavePage stores a page for watchers. A failure does not stop the campaign.
 func (r *run) leavePage(page []byte) {
 	if r.config.Server.URL == "" {
-		_ = outfile.WriteNamed(filepath.Join(r.config.Server.Dir, pageFile), func(w io.Writer) error { _, err := w.Write(page); return err })
+		_ = r.config.Server.File(pageFile).Write(func(w io.Writer) error { _, err := w.Write(page); return err })
 		return
 	}
 	var packed bytes.Buffer

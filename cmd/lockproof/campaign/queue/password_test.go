@@ -9,10 +9,10 @@ import (
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// jetStream is a server's JetStream as anybody has it who may write to the queue.
+// jetStream is a server's JetStream for anyone with write access to the queue.
 func jetStream(t *testing.T, server campaign.Server) jetstream.JetStream {
 	t.Helper()
 	nc, err := nats.Connect(server.URL)

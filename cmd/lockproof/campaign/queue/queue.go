@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// Queue is what a campaign has on a server: its shards that are to be done, and their results.
+// Queue is a campaign's data on a server: its unfinished shards, and their results.
 type Queue struct {
 	*connection
 	manifest *campaign.Manifest
@@ -53,10 +53,10 @@ func base(name string) string      { return mark + "_" + name }
 func subject(name string) string   { return mark + "." + name + ".shards" }
 func resultsOf(name string) string { return base(name) + "_results" }
 
-// describe is what everything that a campaign has on a server says of itself.
+// describe is the description of all of a campaign's data on a server.
 func describe(name string) string { return mark + " campaign " + name }
 
-// plant makes what a campaign has on a server, or finds it as it was left. What is another campaign's is refused.
+// plant creates a campaign's data on a server, or finds the existing data. Data of another campaign is refused.
 func plant(ctx context.Context, server campaign.Server, m *campaign.Manifest) (*Queue, error) {
 	c, err := connect(&server)
 	if err != nil {
@@ -183,8 +183,8 @@ func (q *Queue) same(there *campaign.Manifest) error {
 	return nil
 }
 
-// join finds a campaign that somebody else has made, to take part in it, and gives its plan as it is carried out here.
-// With another build of lockproof, another target, or a command that is not allowed here, that is refused.
+// join finds another runner's campaign to work on, and returns its plan for this process. Another build of lockproof,
+// another target, or a command that is not allowed here is refused.
 func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, error) {
 	q, err := find(ctx, c.Server, c.Name)
 	if err != nil {
@@ -206,7 +206,7 @@ func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, e
 	return q, &mine, nil
 }
 
-// find finds a campaign that somebody else has made, to look at it.
+// find finds another runner's campaign to watch.
 func find(ctx context.Context, server campaign.Server, name string) (*Queue, error) {
 	c, err := connect(&server)
 	if err != nil {
@@ -298,7 +298,7 @@ func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, e
 	return out, nil
 }
 
-// Delete deletes what a campaign has on a server. What is not lockproof's is left alone.
+// Delete deletes a campaign's data on a server. Data that is not lockproof's is left alone.
 func Delete(ctx context.Context, server campaign.Server, name string) error {
 	if err := campaign.CheckName(name); err != nil {
 		return err
@@ -334,8 +334,8 @@ func Delete(ctx context.Context, server campaign.Server, name string) error {
 	return nil
 }
 
-// fill has the queue hold these shards and no others. Workers that are at work on one go on, and what they come to
-// counts; should others do the same again, the first result does.
+// fill makes the queue hold exactly these shards. Workers that are at work on one continue, and their results count;
+// if others repeat the shard, the first result counts.
 func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
 	if err := q.persist(ctx, func(ctx context.Context) error { return q.shards.Purge(ctx) }); err != nil {
 		return err
@@ -417,10 +417,10 @@ func definite(err error) bool {
 	return false
 }
 
-// answer is what a shard came to, as it is stored.
+// answer is a shard's stored result.
 type answer struct {
 	Shard int `json:"shard"`
-	// Of is the [Queue.definition] of the shard: what was asked for.
+	// Of is the shard's [Queue.definition].
 	Of        string  `json:"of"`
 	Worker    string  `json:"worker"`
 	Delivered uint64  `json:"delivered"` // how often the shard had been given to workers
@@ -430,7 +430,7 @@ type answer struct {
 	Object string         `json:"object,omitempty"`
 }
 
-// store stores what a shard came to, and reports whether it was the first.
+// store stores a shard's result, and reports whether it was the first.
 func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first bool, err error) {
 	if len(a.Result) > inline {
 		a.Object = s.Key() + "." + a.Worker
@@ -448,7 +448,7 @@ func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first b
 	if err != nil {
 		return false, err
 	}
-	// Where the answer to a try is lost, the next finds the key there: then it may be ours, which is as good.
+	// If the answer to a try is lost, the next try finds the key: it may be our own, which is as good.
 	err = q.persist(ctx, func(ctx context.Context) error {
 		_, err := q.results.Create(ctx, s.Key(), data)
 		return err

@@ -55,7 +55,7 @@ func decodeStored(key string, data []byte) (s stored, err error) {
 	return s, nil
 }
 
-// arrived gives the results that were stored after so many, and how many there are then. What is stored under a key that
+// arrived gives the results that were stored after so many, and how many there are then. An error for each key that
 // is no shard's is given to refused.
 func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), refused func(error)) (uint64, error) {
 	var last uint64
@@ -69,12 +69,15 @@ func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), re
 	if err != nil {
 		return after, err
 	}
-	for ; after < last; after++ {
+	for after < last {
 		message, err := q.message(ctx, after+1)
 		if err != nil {
 			return after, err
 		}
-		if message == nil || len(message.Data) == 0 {
+		if message == nil { // all up to the last were replaced or deleted
+			return last, nil
+		}
+		if after = message.Sequence; len(message.Data) == 0 {
 			continue
 		}
 		s, err := decodeStored(strings.TrimPrefix(message.Subject, "$KV."+q.results.Bucket()+"."), message.Data)
@@ -88,10 +91,11 @@ func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), re
 	return after, nil
 }
 
-// message is the n-th that was stored in the bucket of results; nil where somebody has deleted it.
+// message is the first that is stored in the bucket of results from the n-th on; nil where there is none. Those that were replaced
+// or deleted since take no request of their own, so that however often a key is written, reading keeps up with it.
 func (q *Queue) message(ctx context.Context, n uint64) (message *jetstream.RawStreamMsg, err error) {
 	err = q.persist(ctx, func(ctx context.Context) (err error) {
-		message, err = q.stored.GetMsg(ctx, n)
+		message, err = q.stored.GetMsg(ctx, n, jetstream.WithGetMsgSubject("$KV."+q.results.Bucket()+".>"))
 		return err
 	})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
-// that could not be run; what was stored then is there for the next time.
+// Run runs or resumes a campaign until it is over or ctx ends. The error is a campaign that could not be run; stored
+// results remain for the next time.
 func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	m, err := campaign.NewManifest(c.Plan)
 	if err != nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	return out, nil
 }
 
-// conclude makes the report. Where the command may not be run, nothing is made smaller.
+// conclude makes the report. If the command may not be run, counterexamples are not minimised.
 func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
 	if !r.mayRun {
 		hasty, cancel := context.WithCancel(ctx)
@@ -60,7 +60,7 @@ func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
 	return r.job.Conclude(ctx)
 }
 
-// run is a campaign that is being run: it gives out shards, and takes in what they come to.
+// run is a running campaign: it queues shards, and reads their results.
 type run struct {
 	*Queue
 	config campaign.RunConfig
@@ -70,11 +70,12 @@ type run struct {
 	began       time.Time
 	before      time.Duration    // it ran for, at other times
 	seen        uint64           // results that were read
+	resumed     uint64           // of them, those that were there when this run began
 	waiting     map[int]stored   // results by shard that wait for those before them
 	next        int              // the shard whose result is taken in next
 	redelivered int              // deliveries of shards after the first, of those that were taken in
 	quiet       time.Time        // since when nothing has arrived
-	told        time.Time        // when somebody was told last how far it is
+	told        time.Time        // when progress was last reported
 	last        *campaign.Status // of a campaign that is over
 	paged       time.Time        // when a page was made last
 	paging      time.Duration    // that took so long
@@ -88,13 +89,13 @@ type run struct {
 	pick    int         // that one
 	end     int         // of the shards that are known
 	mu      sync.Mutex
-	failed  error // why a worker of ours could not go on
+	failed  error // why one of our workers stopped
 }
 
 // polling is how often it is looked for results of workers elsewhere.
 const polling = 100 * time.Millisecond
 
-// run has all shards carried out, as far as it takes.
+// run waits until all necessary shards are carried out.
 func (r *run) run(ctx context.Context) error {
 	if err := r.resume(ctx); err != nil {
 		return err
@@ -113,7 +114,7 @@ func (r *run) run(ctx context.Context) error {
 	return r.finished(ctx)
 }
 
-// resume finds out what was done at other times.
+// resume reads the results of earlier runs.
 func (r *run) resume(ctx context.Context) error {
 	r.began, r.quiet = time.Now(), time.Now()
 	text, err := r.noted(ctx, keyElapsed)
@@ -121,13 +122,15 @@ func (r *run) resume(ctx context.Context) error {
 		return err
 	}
 	if text != nil {
-		r.before, _ = time.ParseDuration(string(text)) // what can't be read is as if it had not run
+		r.before, _ = time.ParseDuration(string(text)) // an unreadable time counts as none
 		r.before = max(r.before, 0)
 	}
 	if err := r.forget(ctx, keyOver, keyFailed); err != nil {
 		return err
 	}
-	return r.collect(ctx)
+	err = r.collect(ctx)
+	r.resumed = r.seen
+	return err
 }
 
 // elapsed is how long the campaign has run.
@@ -221,7 +224,7 @@ const mostRedelivered = 1000
 func (r *run) rest(ctx context.Context, batch []campaign.Shard) {
 	for _, s := range batch {
 		if a, there := r.waiting[s.Number]; there && r.job.Enough() == "" {
-			_, _ = r.takeIn(ctx, s, a) // what can't be read is as what is missing
+			_, _ = r.takeIn(ctx, s, a) // an unreadable result counts as missing
 		}
 	}
 }
@@ -245,8 +248,8 @@ func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
 	return r.fill(ctx, missing)
 }
 
-// wait waits for something to arrive. Where nothing does though nobody is at work, shards were lost with their server's
-// disk, and are given out again.
+// wait waits for a result. If none arrives although no worker is busy, shards were lost with their server's disk, and
+// are queued again.
 func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
 	select {
 	case <-r.nudge:
@@ -277,7 +280,7 @@ func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
 	return r.refill(ctx, batch)
 }
 
-// empty reports whether the queue has nothing and nobody is at work.
+// empty reports whether the queue is empty and no worker is busy.
 func (r *run) empty(ctx context.Context) (empty bool, err error) {
 	err = r.persist(ctx, func(ctx context.Context) error {
 		info, err := r.workers.Info(ctx)

@@ -20,11 +20,11 @@ import (
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestSecureServer: a server that asks for an NKey and for a client's certificate takes ours, by NATS's usual files, and
-// nobody's without.
+// TestSecureServer: a server that requires an NKey and a client's certificate accepts ours, from NATS's usual files,
+// and refuses clients without them.
 func TestSecureServer(t *testing.T) {
 	dir := t.TempDir()
 	user, err := nkeys.CreateUser()

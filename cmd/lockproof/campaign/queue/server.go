@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -23,7 +23,7 @@ type connection struct {
 	js      jetstream.JetStream
 	ours    *server.Server
 	release func()
-	name    string // as errors have it
+	name    string // for errors
 }
 
 const (
@@ -39,7 +39,7 @@ func connect(s *campaign.Server) (*connection, error) {
 		return nil, err
 	}
 	if s.URL == "" {
-		if err := c.start(s.Dir); err != nil {
+		if err := c.start(s); err != nil {
 			return nil, err
 		}
 		asked = append(asked, nats.InProcessServer(c.ours))
@@ -67,8 +67,8 @@ func (c *connection) greet() (err error) {
 	})
 }
 
-// enabled asks again while a server says that it has no JetStream: one that has just been started may take a moment for
-// it. Where time is up before the server answers once more, what it said before counts.
+// enabled asks again while a server says that it has no JetStream: a server that has just started may need a moment.
+// At the deadline, its last answer counts.
 func enabled(ctx context.Context, ask func() error) error {
 	var said error
 	for {
@@ -96,26 +96,31 @@ type patient struct{}
 
 // Dial implements [nats.CustomDialer].
 func (patient) Dial(network, address string) (net.Conn, error) {
-	return granted.Dial(context.Background(), network, address)
+	conn, err := granted.Dial(context.Background(), network, address)
+	if err != nil {
+		return nil, err
+	}
+	return bound.Followed(conn, (&messages{address: address}).follow), nil
 }
 
 // options are those of a connection to a server.
 func options(s *campaign.Server) ([]nats.Option, error) {
 	out := []nats.Option{
-		nats.Name("lockproof"), nats.Timeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
+		nats.Name("lockproof"), nats.Timeout(connecting), nats.FlusherTimeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
 		nats.SetCustomDialer(patient{}),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // whoever waits for an answer is told as well
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the waiting caller gets the error as well
 	}
 	more, err := credentials(s)
 	return append(out, more...), err
 }
 
 // start starts a server in this process, without a port.
-func (c *connection) start(dir string) (err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func (c *connection) start(s *campaign.Server) (err error) {
+	dir := s.Dir
+	if err := errors.Join(s.Folder().Make(), plain(dir)); err != nil {
 		return err
 	}
-	if c.release, err = claim(filepath.Join(dir, "lock")); err != nil {
+	if c.release, err = claim(s.File("lock")); err != nil {
 		return err
 	}
 	c.ours, err = server.NewServer(&server.Options{
@@ -131,6 +136,17 @@ func (c *connection) start(dir string) (err error) {
 		return fmt.Errorf("starting a queue in %s: it was not ready within 10 s", dir)
 	}
 	return nil
+}
+
+// plain is an error if there is anything in a campaign's folder but folders and regular files. The server would write
+// to the target of a link, and wait for the peer of a pipe.
+func plain(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && path != dir && !d.IsDir() && !d.Type().IsRegular() {
+			err = fmt.Errorf("%s is a link, or no regular file, and a campaign has none: remove it, or name another --dir", path)
+		}
+		return err
+	})
 }
 
 func (c *connection) close() {
@@ -166,7 +182,7 @@ func full(err error) bool {
 	return false
 }
 
-// refused reports whether a server does not let us do what is needed.
+// refused reports whether a server refuses a necessary request.
 func refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrNkeysNotSupported)

@@ -25,7 +25,7 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
-// TestEnabledUnanswered: where the server has said nothing, that is what is told.
+// TestEnabledUnanswered: the error says if the server has not answered.
 func TestEnabledUnanswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -3,13 +3,11 @@ package queue
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/histories/outfile"
 )
 
 // telling is how often a campaign's progress is printed.
@@ -18,7 +16,7 @@ const telling = time.Second
 // statusFile is where a campaign without a server's address has its status.
 const statusFile = "status.json"
 
-// tell tells how far the campaign is, now and then.
+// tell reports the campaign's progress at its interval.
 func (r *run) tell() {
 	if time.Since(r.told) < telling {
 		return
@@ -35,7 +33,7 @@ func (r *run) tell() {
 	r.page(s)
 }
 
-// leave leaves the status where it is looked for. That is for people: should it fail, the campaign goes on.
+// leave stores the status for watchers. A failure does not stop the campaign.
 func (r *run) leave(s *campaign.Status) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -45,8 +43,8 @@ func (r *run) leave(s *campaign.Status) {
 	defer cancel()
 	_, _ = r.state.Put(ctx, keyStatus, data)
 	_, _ = r.state.Put(ctx, keyElapsed, []byte(r.elapsed().String()))
-	if dir := r.config.Server.Dir; r.config.Server.URL == "" {
-		_ = outfile.WriteNamed(filepath.Join(dir, statusFile), func(w io.Writer) error { _, err := w.Write(data); return err })
+	if r.config.Server.URL == "" {
+		_ = r.config.Server.File(statusFile).Write(func(w io.Writer) error { _, err := w.Write(data); return err })
 	}
 }
 

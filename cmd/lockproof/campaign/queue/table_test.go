@@ -20,6 +20,7 @@ const table = `{"lockproof": "campaign", "version": 1, "name": "choices", "shard
 // TestTable: a sweep visits every combination, says of each what exploring it says, and finds the choices that lose a
 // property.
 func TestTable(t *testing.T) {
+	many(t)
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, table), Server: server, Workers: 2})
 	if err != nil {
@@ -74,6 +75,7 @@ func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 
 // TestConfigurations: listed configurations are rows as well.
 func TestConfigurations(t *testing.T) {
+	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "rows", "target": {"name": "mutex"}, "configurations": [
 		{"clients": 2, "faults": {"crashes": 1}}, {"name": "three", "clients": 3, "options": ["release=close-channel"]}]}`)
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: 1})
@@ -85,7 +87,7 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// TestTables: what is wrong with a table is said in one line.
+// TestTables: an error in a table is one line.
 func TestTables(t *testing.T) {
 	head := `{"lockproof": "campaign", "version": 1, "name": "night", `
 	for text, says := range map[string]string{

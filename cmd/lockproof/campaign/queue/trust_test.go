@@ -14,15 +14,15 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/internal/enginetest"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestCommandsAreAllowed: a worker runs no command that it has found in a queue, unless the campaign was named to it and
-// the command allowed, by its text or by its hash.
+// TestCommandsAreAllowed: a worker runs no command from a queue unless its user has named the campaign and allowed
+// the command, by its text or by its hash.
 func TestCommandsAreAllowed(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -62,8 +62,8 @@ func TestDevicesHaveNoHash(t *testing.T) {
 	expect(t, err.Error(), `"/dev/zero" is a device; expected a regular file`)
 }
 
-// TestPlansOfQueuesAreChecked: a plan that somebody has put into a queue, with numbers that no campaign has, ends a worker
-// with an error, and not with its memory.
+// TestPlansOfQueuesAreChecked: a forged plan in a queue, with impossible numbers, ends a worker with an error, and
+// does not use up its memory.
 func TestPlansOfQueuesAreChecked(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", 100, 50), Server: server, Workers: 1}); err != nil {
@@ -86,7 +86,7 @@ func TestPlansOfQueuesAreChecked(t *testing.T) {
 	}
 }
 
-// bucket is a campaign's bucket, as anybody has it who may write to the queue.
+// bucket is a campaign's bucket for anyone with write access to the queue.
 func bucket(t *testing.T, js jetstream.JetStream, name string) jetstream.KeyValue {
 	t.Helper()
 	kv, err := js.KeyValue(t.Context(), name)
@@ -96,7 +96,7 @@ func bucket(t *testing.T, js jetstream.JetStream, name string) jetstream.KeyValu
 	return kv
 }
 
-// forge has somebody store a result under a key.
+// forge stores a result under a key.
 func forge(t *testing.T, kv jetstream.KeyValue, key string, data []byte) {
 	t.Helper()
 	if _, err := kv.Put(t.Context(), key, data); err != nil {
@@ -104,7 +104,7 @@ func forge(t *testing.T, kv jetstream.KeyValue, key string, data []byte) {
 	}
 }
 
-// result is what is stored under a key, with some of it replaced.
+// result is the result under a key, with some of it replaced.
 func result(t *testing.T, kv jetstream.KeyValue, key string, changed map[string]any) []byte {
 	t.Helper()
 	entry, err := kv.Get(t.Context(), key)
@@ -148,9 +148,10 @@ func resumed(t *testing.T, server campaign.Server, p *campaign.Plan, want string
 	}
 }
 
-// TestForgedResults: a stored result that is not its shard's is refused, said, and made again: one that is empty, garbage,
-// short, of another shard or plan, or has numbers that its shard cannot have.
+// TestForgedResults: a stored result that is not its shard's is refused, reported, and made again: an empty, garbled
+// or short one, one of another shard or plan, or one with impossible numbers.
 func TestForgedResults(t *testing.T) {
+	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	p := plan(t, sampling, "locked-is-success", 800, 50)
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 2}); err != nil {
@@ -186,8 +187,9 @@ func TestForgedResults(t *testing.T) {
 		"steps: found -1", "result of shard 8 is refused", `the result "somebody" is no shard's`)
 }
 
-// TestForgedAgain: somebody who stores a result again and again does not keep the campaign from its end.
+// TestForgedAgain: a forger that repeats its result does not keep the campaign from its end.
 func TestForgedAgain(t *testing.T) {
+	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	p := plan(t, sampling, "semaphore", 200, 50)
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 1}); err != nil {
@@ -212,6 +214,7 @@ func TestForgedAgain(t *testing.T) {
 // TestFalseResults: a result that fits its shard and is not true is found out where the shard is carried out again. Counts of
 // the reference do not make a mutant green, and a violation that there is not does not make the reference red.
 func TestFalseResults(t *testing.T) {
+	many(t)
 	for target, forged := range map[string]string{"locked-is-success": "semaphore", "semaphore": "locked-is-success"} {
 		server, others := campaign.Server{URL: natstest.Start(t, "").URL}, campaign.Server{URL: natstest.Start(t, "").URL}
 		p := plan(t, sampling, target, 400, 100)
@@ -230,7 +233,7 @@ func TestFalseResults(t *testing.T) {
 			forge(t, kv, key, result(t, kv, key, map[string]any{"result": answer.Result}))
 		}
 		says := "carried out again, it comes to something else"
-		if target == "locked-is-success" { // which of the four is carried out again is chance, and what was taken in before it stays
+		if target == "locked-is-success" { // which of the four is repeated is chance, and earlier results stay
 			mutantIsRed(t, server, p, says)
 			continue
 		}
@@ -254,7 +257,7 @@ func mutantIsRed(t *testing.T, server campaign.Server, p *campaign.Plan, says st
 	}
 }
 
-// TestPoisonedWork: messages among the shards that are none cost themselves, and the campaign goes on.
+// TestPoisonedWork: an invalid message among the shards is dropped, and the campaign continues.
 func TestPoisonedWork(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	js := jetStream(t, server)
@@ -290,7 +293,7 @@ func TestPoisonedWork(t *testing.T) {
 	}
 }
 
-// take has somebody take so many shards, who then is gone.
+// take takes n shards for a client that then disappears.
 func take(t *testing.T, js jetstream.JetStream, n int) {
 	t.Helper()
 	c, err := js.Consumer(t.Context(), "lockproof_night", "workers")
@@ -305,8 +308,9 @@ func take(t *testing.T, js jetstream.JetStream, n int) {
 	}
 }
 
-// TestLargePages: a page that unpacks to more than anybody has a use for is refused.
+// TestLargePages: a page that unpacks to an excessive size is refused.
 func TestLargePages(t *testing.T) {
+	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", 100, 50), Server: server, Workers: 1}); err != nil {
 		t.Fatal(err)

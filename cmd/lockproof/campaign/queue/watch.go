@@ -17,18 +17,17 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// What a campaign leaves for those who look at it.
+// The stored files of a campaign for watchers.
 var (
 	statusInput = infile.Input{Noun: "campaign's status", Most: 1 << 20}
 	pageInput   = infile.Input{Noun: "campaign's page", Most: mostBytes}
 )
 
-// Watcher looks at a campaign from outside. That changes nothing, takes no part, and may be done by any build of
-// lockproof.
+// Watcher observes a campaign from outside. It changes nothing, takes no part, and may be any build of lockproof.
 type Watcher struct {
 	dir string // of a campaign without a server; "" where there is one
 	q   *Queue
-	// page is what was seen of the page last.
+	// page is the last page seen.
 	page string
 }
 
@@ -69,8 +68,8 @@ func (w *Watcher) Look(ctx context.Context) (*campaign.Status, error) {
 	return w.q.look(ctx)
 }
 
-// Page is the page that whoever runs the campaign has left of it last, if that is another one than the time before; nil
-// if it is not, or there is none.
+// Page returns the campaign's last stored page, if it has changed since the last call; nil if it has not, or if there
+// is none.
 func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	if w.q == nil {
 		return w.pageIn()
@@ -125,7 +124,7 @@ func (w *Watcher) pageIn() ([]byte, error) {
 	return pageInput.Read(path)
 }
 
-// look is the status as whoever runs the campaign has left it, and what has changed since then.
+// look is the status that the campaign's runner has stored, with the changes since then.
 func (q *Queue) look(ctx context.Context) (*campaign.Status, error) {
 	s := &campaign.Status{Name: q.manifest.Plan.Name}
 	data, err := q.noted(ctx, keyStatus)

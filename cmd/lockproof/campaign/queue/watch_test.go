@@ -6,11 +6,11 @@ import (
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestWatched: whoever watches a campaign on a server gets each page once, and learns that it is over when the last page
-// is there.
+// TestWatched: a watcher of a campaign on a server gets each page once, and learns of the end when the last page is
+// there.
 func TestWatched(t *testing.T) {
 	real := natstest.Start(t, "")
 	server := campaign.Server{URL: real.URL}
@@ -58,7 +58,7 @@ func TestWatched(t *testing.T) {
 	if page := seen(); page != "" {
 		t.Errorf("the same page is told again: %q", page)
 	}
-	real.Kill() // whoever watches waits for the server, and goes on
+	real.Kill() // the watcher waits for the server, and continues
 	real.Resume()
 	if s, err := w.Look(t.Context()); err != nil || !s.Reported || s.Done != 20 {
 		t.Errorf("at the end it is %+v, %v", s, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Work carries out shards of somebody's campaign until it is over, or ctx is. What it had begun then is given back.
+// Work carries out shards of a campaign until the campaign or ctx ends. It gives unfinished shards back.
 func Work(ctx context.Context, c campaign.WorkConfig) error {
 	q, plan, err := join(ctx, c)
 	if err != nil {
@@ -36,7 +36,7 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 	})
 }
 
-// runWorkers has n workers carry out shards until the campaign is over, or one of them cannot go on.
+// runWorkers runs n workers until the campaign is over, or one of them fails.
 func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, o campaign.Options, n int, done func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -97,7 +97,7 @@ func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 	return message, err
 }
 
-// carry carries out a shard, unless that was done already, stores what it comes to, and only then says so.
+// carry carries out a shard unless it was done already, stores its result, and acknowledges it only then.
 func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	s, err := decodeShard(w.job, message.Data())
 	if err != nil {
@@ -138,7 +138,8 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	return nil
 }
 
-// decodeShard reads a message of the queue, where anybody may have put it. The error is for what is no shard of the campaign.
+// decodeShard reads a message of the queue, which any of its users may have written. The error is a message that is
+// no shard of the campaign.
 func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
 		return s, fmt.Errorf("%d bytes: %w", len(data), err)

@@ -13,8 +13,8 @@ func Needed() bool {
 	return os.Getenv("GITHUB_ACTIONS") != "" || os.Getenv("TF_BUILD") != "" || os.Getenv("TEAMCITY_VERSION") != ""
 }
 
-// Writer hands on what is printed, with the character that would make it a command written as \u and four digits. A JSON text
-// means the same afterwards. It may be used by several goroutines, each of which writes whole lines.
+// Writer hands on printed text. It writes the character that would make the text a command as \u and four digits. A
+// JSON text means the same afterwards. It may be used by several goroutines, each of which writes whole lines.
 type Writer struct {
 	mu sync.Mutex
 	to io.Writer
@@ -69,7 +69,7 @@ func (s *state) add(out *bytes.Buffer, b byte) {
 	out.WriteByte(b)
 }
 
-// Commands is the writer behind w, for commands to the service that are meant: w itself where that is no [Writer].
+// Commands is the writer behind w, for intended commands to the service: w itself if that is no [Writer].
 func Commands(w io.Writer) io.Writer {
 	if guarded, ok := w.(*Writer); ok {
 		return guarded.to

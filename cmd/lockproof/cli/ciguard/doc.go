@@ -1,3 +1,3 @@
-// Package ciguard keeps what is printed from being taken for commands by a service that reads the output of its jobs:
-// GitHub takes a line that begins with :: and ##[ anywhere, others ##vso[ and ##teamcity[.
+// Package ciguard guards printed text against services that read the output of their jobs, and take parts of it for
+// commands. GitHub takes a line that begins with :: and ##[ anywhere, others ##vso[ and ##teamcity[.
 package ciguard

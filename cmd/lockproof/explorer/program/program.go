@@ -46,8 +46,12 @@ func get(ctx context.Context, tell func(string)) (*Program, error) {
 	if p := Embedded(); p != nil {
 		return p, nil
 	}
+	from, err := sources()
+	if err != nil {
+		return nil, err
+	}
 	tell("building the explorer for browsers with go: this takes a while, the first time")
-	return Build(ctx)
+	return Build(ctx, from)
 }
 
 // Embedded is the program that was embedded when this one was built, or nil.
@@ -63,14 +67,11 @@ func Embedded() *Program {
 	return &Program{wasm, script}
 }
 
-// Build builds the program from the sources that this one was built from. The same sources and the same go give the same
-// bytes.
-func Build(ctx context.Context) (*Program, error) {
-	here, err := sources(ctx)
-	if err != nil {
-		return nil, err
-	}
-	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
+// Build builds the program from the explorer's folder in a clone. The same sources and the same go give the same bytes.
+func Build(ctx context.Context, explorer string) (*Program, error) {
+	where := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	where.Dir = explorer // the current folder's go.mod may ask for another go
+	root, err := output(where)
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: building it takes go: %w", err)
 	}
@@ -85,7 +86,7 @@ func Build(ctx context.Context) (*Program, error) {
 	defer func() { _ = temp.Remove() }() // the next run finds what stays
 	wasm := filepath.Join(temp.Path, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
-	cmd.Dir = filepath.Join(here, "..", "wasm")
+	cmd.Dir = filepath.Join(explorer, "wasm")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=", "GOTMPDIR="+temp.Path)
 	if _, err := output(cmd); err != nil {
 		return nil, fmt.Errorf("the explorer: building it: %w", err)
@@ -98,21 +99,20 @@ func Build(ctx context.Context) (*Program, error) {
 	return &Program{packed, script}, err
 }
 
-// sources is the directory that this file is in: as the compiler knew it, or, where paths were trimmed, as go finds it from
-// where we are.
-func sources(ctx context.Context) (string, error) {
+// sources is the explorer's folder where this program was compiled.
+func sources() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	if dir := filepath.Dir(file); filepath.IsAbs(dir) {
-		if _, err := os.Stat(file); err == nil {
-			return dir, nil
-		}
+	return sourcesOf(file)
+}
+
+// sourcesOf is the explorer's folder by the path of this file as the compiler knew it. If paths were trimmed, nothing
+// says which sources are this program's: the current folder may give itself any module's name.
+func sourcesOf(file string) (string, error) {
+	if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
+		return filepath.Join(filepath.Dir(file), ".."), nil
 	}
-	dir, err := output(exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/lockproof/lockproof/cmd/lockproof/explorer/program"))
-	if err != nil {
-		return "", errors.New("the explorer: this lockproof was built without it, and where its sources are is not known: " +
-			"take a release, or run it from a clone of the repository")
-	}
-	return strings.TrimSpace(dir), nil
+	return "", errors.New("the explorer: this lockproof was built without it, and where its sources are is not known: " +
+		"take a release, or build it where its sources stay, without -trimpath")
 }
 
 // pack compresses as far as gzip can.
@@ -129,13 +129,9 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Write writes the program into the folder that is embedded.
-func (p *Program) Write(ctx context.Context) error {
-	here, err := sources(ctx)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(here, "built")
+// Write writes the program into the folder that is embedded, of the explorer's folder in a clone.
+func (p *Program) Write(explorer string) error {
+	dir := filepath.Join(explorer, "program", "built")
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, "explorer.wasm.gz"), p.Wasm, 0o644),
 		os.WriteFile(filepath.Join(dir, "wasm_exec.js"), p.Runtime, 0o644),

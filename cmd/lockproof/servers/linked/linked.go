@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/lockproof/lockproof/adapters/consul"
-	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/adapters/sql"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/model/sql"
 )

@@ -9,8 +9,9 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/confirm"
 )
 
-// Active is a mutex by the single active consumer of a queue: whoever that is holds the lock. Nobody is told that it has
-// become the active one, so who claims the lock publishes a message: if that comes to itself, it is.
+// Active is a mutex by the single active consumer of a queue: the client with that consumer holds the lock. The broker does
+// not tell a client that its consumer has become the active one. A client that claims the lock therefore publishes a
+// message: if it receives the message itself, its consumer is the active one.
 type Active struct {
 	// Subscribed is the bug that takes it for enough to consume the queue, as it would be if that were exclusive.
 	Subscribed bool
@@ -62,7 +63,7 @@ func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 	return false, again, err
 }
 
-// echoed reports whether a message comes to whoever publishes it.
+// echoed reports whether a message comes to its own publisher.
 func echoed(deliveries <-chan amqp.Delivery, mine string) bool {
 	for late := time.After(usually); ; {
 		select {

@@ -12,8 +12,8 @@ type Fencing struct{ *Mutex }
 // Token is the fencing token of what it has acquired.
 func (f Fencing) Token(string, int) int64 { return f.token }
 
-// Fenced is a mutex by an exclusive queue that gives fencing tokens: who has it publishes to another queue, and how many
-// messages that has is the token. That queue grows with each grant; one that is consumed from would not have to.
+// Fenced is a mutex by an exclusive queue that gives fencing tokens. The holder publishes to another queue, and the number
+// of messages there is the token. The other queue grows with each grant; one that is consumed from would not have to.
 type Fenced struct {
 	Queue
 	// DrawnFirst is the bug that draws the token before the lock is had: who is overtaken in between has a smaller one than

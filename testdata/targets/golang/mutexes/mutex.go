@@ -47,7 +47,7 @@ func New(_ context.Context, url string, d Design) (*Mutex, error) {
 	return m, m.connect()
 }
 
-// connect connects unless connected. What was held went with the old connection.
+// connect connects unless connected. A lock that was held went with the old connection.
 func (m *Mutex) connect() (err error) {
 	if m.conn != nil && !m.conn.IsClosed() {
 		return m.open()

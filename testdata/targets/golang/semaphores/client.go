@@ -52,7 +52,7 @@ func New(_ context.Context, url string, d Design) (*Client, error) {
 	return &Client{url: url, design: d}, nil
 }
 
-// connect connects unless connected. What was held went with the old connection, or the old channel.
+// connect connects unless connected. A slot that was held went with the old connection, or the old channel.
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.ch, c.held = nil, ""

@@ -38,7 +38,8 @@ func (f Fenced) claim(c *Client, name string) (slot int, err error) {
 	return slot, err
 }
 
-// draw draws the next token. What it asks last goes by the channel that has the message: if it is answered, that is still so.
+// draw draws the next token. Its last request goes by the channel that has the message: if it is answered, the channel
+// still has it.
 func (f Fenced) draw(c *Client, name string, slot int) error {
 	numbers := name + ".numbers"
 	if f.BySlot {

@@ -22,9 +22,9 @@ func (c LimitedClient) AcquireLimited(ctx context.Context, name string, limit in
 	return c.Acquire(ctx, name)
 }
 
-// Limited is a semaphore by numbered messages of which callers state how many may be had: who has taken one was told with it
-// how many were left, and asks then how many there are, which do not become fewer while one is had. If too many are had, its
-// own among them, it puts it back.
+// Limited is a semaphore by numbered messages. Callers state how many of them may be taken. A client that takes one learns
+// with it how many are left. It then asks how many there are, a number that does not shrink while one is taken. If too many
+// are taken, its own among them, it puts its own back.
 type Limited struct {
 	Tokens
 	// LooksFirst is the bug that looks how many are had before it takes one: others may take theirs in between.
@@ -80,8 +80,8 @@ func (l Limited) few(c *Client, name string, size int) (few bool, err error) {
 	return few, err
 }
 
-// Counted is a lock that nobody creates, and that so many may hold as callers say: whoever holds it consumes one queue, and who
-// begins to is told how many do. If those are too many, it ends that.
+// Counted is a lock without creation, which as many may hold as callers say. A holder consumes one queue. A client that
+// begins to consume learns how many do, and stops if these are too many.
 type Counted struct {
 	// LooksFirst is the bug that looks how many consume before it does: others may begin to in between.
 	LooksFirst bool

@@ -6,8 +6,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Tokens is a semaphore by messages of one queue, of which each has the number of a slot: whoever has one,
-// unacknowledged, holds that slot. A second queue has as many messages as there are slots.
+// Tokens is a semaphore by messages of one queue. Each has the number of a slot, and a client that has it, unacknowledged,
+// holds that slot. A second queue has as many messages as there are slots.
 type Tokens struct {
 	// Alike has messages without numbers: any of them is as good as another, and every slot is called 1.
 	Alike bool

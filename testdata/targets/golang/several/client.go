@@ -1,6 +1,6 @@
 // Package several has mutexes on RabbitMQ whose clients hold any number of locks at once, with amqp091-go, right ones and
-// some with a bug each. Most of the bugs show in no plain use: they take a release of what is not held, a long time
-// without use, a second lock, a reply that comes late, or somebody who waits.
+// some with a bug each. Most of the bugs show in no plain use. They take a release without a hold, a long time without use,
+// a second lock, a reply that comes late, or a client that waits.
 package several
 
 import (
@@ -13,7 +13,7 @@ import (
 
 // Design is how a lock is held.
 type Design interface {
-	// claim tries to get a lock, by a channel that is there for it alone. What it gives back says what it has.
+	// claim tries to get a lock, by a channel that is there for it alone. Its results say what it has.
 	claim(c *Client, ch *amqp.Channel, name string) (tag uint64, held bool, err error)
 	// giveBack gives a lock back that was claimed by that channel.
 	giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) error
@@ -74,7 +74,7 @@ func New(_ context.Context, url string, d Design, b Bug) (*Client, error) {
 // Several says that a client may hold several locks at once.
 func (c *Client) Several() bool { return true }
 
-// connect connects unless connected. What was held went with the old connection.
+// connect connects unless connected. The locks that were held went with the old connection.
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.conn, err = amqp.Dial(c.url)

@@ -29,7 +29,7 @@ func (Queue) forsake(c *Client) { c.Close() }
 
 // Token is a mutex by the only message of a queue, which is published through an exchange of its own: whoever has it
 // unacknowledged holds the lock. A release publishes it anew, in one transaction with the acknowledgement of the old one.
-// Who makes the queue has its exclusive companion meanwhile, and a third queue says that it is made.
+// A client has the queue's exclusive companion while it makes the queue, and a third queue says that it is made.
 type Token struct{}
 
 func (Token) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {

@@ -1,4 +1,5 @@
-// Command embed builds the explorer's program for browsers into the folder that releases embed: make explorer.
+// Command embed builds the explorer's program for browsers into the folder that releases embed: make explorer. It is run in the clone's
+// top folder.
 package main
 
 import (
@@ -9,10 +10,10 @@ import (
 )
 
 func main() {
-	ctx := context.Background()
-	p, err := program.Build(ctx)
+	const explorer = "cmd/lockproof/explorer"
+	p, err := program.Build(context.Background(), explorer)
 	if err == nil {
-		err = p.Write(ctx)
+		err = p.Write(explorer)
 	}
 	if err != nil {
 		log.Fatal(err)

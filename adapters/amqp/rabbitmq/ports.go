@@ -1,0 +1,44 @@
+package rabbitmq
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+)
+
+// Ports are taken from below those that systems give to outgoing connections.
+const (
+	firstPort    = 20000
+	portBlocks   = 4000
+	portsInBlock = 3
+)
+
+var portBlock atomic.Int64
+
+// freePorts returns the first of several consecutive ports on which nothing on this machine listens. A broker opens
+// its ports seconds later. Blocks of ports are therefore dealt by process number, so that two test binaries do not
+// choose the same at the same moment.
+func freePorts() (first int, err error) {
+	for range 100 {
+		block := (os.Getpid() + 997*int(portBlock.Add(1))) % portBlocks
+		first := firstPort + portsInBlock*block
+		if areFree(first) {
+			return first, nil
+		}
+	}
+	return 0, fmt.Errorf("finding ports on 127.0.0.1: none of a hundred choices from %d up is free", firstPort)
+}
+
+func areFree(first int) bool {
+	for port := first; port < first+portsInBlock; port++ {
+		l, err := net.Listen("tcp", loopback(port))
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
+}
+
+func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

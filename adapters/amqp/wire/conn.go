@@ -1,0 +1,296 @@
+package wire
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+)
+
+// Conn is a client's connection: its socket on one side, the broker's session on the other.
+type Conn struct {
+	Server *Server
+	// Number counts the server's connections from 1, in the order in which they were accepted.
+	Number uint64
+
+	socket  net.Conn
+	raw     syscall.RawConn // of the socket, nil where it has none
+	memory  *memoryConn     // the socket where it is one within the process, otherwise nil
+	in      *frame.Reader
+	out     *outbox
+	session Session // set once, before the first command
+
+	frameMax  atomic.Int64 // as agreed on; 0 for no limit
+	readLimit atomic.Int64 // nanoseconds without a byte after which the client is dead; 0 is never
+	readEnd   atomic.Int64 // when no more is read from it, in nanoseconds since 1970; 0 is never
+	surplus   bool         // it is one more connection than there may be
+	tuned     bool         // the client has said how large frames may be
+
+	mu          sync.Mutex
+	freed       sync.Cond // parked has become less, or the client is gone
+	parked      int       // commands at the gate, and their size
+	parkedBytes int
+	inFlight    inFlight
+	counts      Counts
+	user        string
+	events      []event              // of the broker, to be shown to the gate
+	more        bool                 // the client has sent something that is still to be read
+	progress    progress             // of whoever reads it
+	withheld    map[uint16][]*Answer // confirms to be sent with the next one, by channel
+	draining    bool
+	released    bool  // the broker has seen the end
+	gone        bool  // nothing more comes from the client
+	over        bool  // the broker has ended it
+	excess      error // why it was cut off, nil where it was not
+}
+
+// event is something that the broker does: an answer, or the end of the connection.
+type event struct {
+	answer *Answer
+	end    error
+}
+
+// RemoteAddr is the client's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.socket.RemoteAddr() }
+
+// User is the name that the client has logged in by, "" before it has.
+func (c *Conn) User() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.user
+}
+
+// Counts is what went over the connection so far.
+func (c *Conn) Counts() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts
+}
+
+// Channels is how many channels are open: those that the broker has closed are not, whether or not the client
+// has said that it knows.
+func (c *Conn) Channels() (open int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ch := range c.inFlight.channels {
+		if ch.open && !ch.closing {
+			open++
+		}
+	}
+	return open
+}
+
+// Cut closes the client's socket at once. Unwritten output is lost.
+func (c *Conn) Cut() {
+	c.out.stop()
+	c.socket.Close()
+}
+
+// HangUp closes the client's socket when all that was sent is written.
+func (c *Conn) HangUp() { c.out.finish() }
+
+// Farewell answers a client that closes a channel or the connection after the broker has closed it, and hangs up. It
+// answers a close that crosses the broker's own; some drivers wait for that forever.
+func (c *Conn) Farewell(close *Command) {
+	answer := Message{Channel: close.Channel, Method: &frame.ChannelCloseOk{}}
+	if close.Method.ID() == frame.ConnectionCloseID {
+		answer.Method = &frame.ConnectionCloseOk{}
+	}
+	c.Answer(answer)
+	c.Flush()
+	c.HangUp()
+}
+
+// Release is the broker seeing the end of the connection. Commands of it that pass from now on go
+// nowhere.
+func (c *Conn) Release() {
+	c.mu.Lock()
+	released, session := c.released, c.session
+	c.released = true
+	c.freed.Broadcast()
+	c.mu.Unlock()
+	if !released && session != nil {
+		session.Close()
+	}
+	c.drain()
+	c.Server.forget(c)
+}
+
+// Answer is for backends: the broker sends the client a method, in answer to a command or unsolicited. The caller
+// calls [Conn.Flush] afterwards, holding no locks.
+func (c *Conn) Answer(m Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer(m)
+}
+
+func (c *Conn) answer(m Message) {
+	a := &Answer{Message: m, Conn: c}
+	closing := c.inFlight.channel(m.Channel).closing
+	c.inFlight.answered(a)
+	if w, ok := c.session.(witness); ok {
+		w.answered(a)
+	}
+	c.events = append(c.events, event{answer: a})
+	if m.Method.ID() == frame.ChannelCloseID && !closing { // what waits at the gate never reaches the broker
+		for range c.inFlight.channel(m.Channel).crossing() {
+			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
+		}
+	}
+}
+
+// End is for backends: the broker has ended the connection, after all that it has answered. As with
+// [Conn.Answer], Flush follows.
+func (c *Conn) End(reason error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over || c.released {
+		return
+	}
+	c.over = true
+	c.events = append(c.events, event{end: reason})
+}
+
+// Flush is for backends: it shows to the gate what was said.
+func (c *Conn) Flush() { c.drain() }
+
+// LoggedIn is for backends: it notes the client's name.
+func (c *Conn) LoggedIn(user string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.user = user
+}
+
+// drain shows the gate what the broker did, in order.
+func (c *Conn) drain() {
+	gate := c.Server.gate
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.draining {
+		return
+	}
+	c.draining = true
+	for len(c.events) > 0 {
+		e := c.events[0]
+		c.events[0] = event{}
+		c.events = c.events[1:]
+		c.mu.Unlock()
+		if e.answer != nil {
+			gate.Answered(e.answer)
+		} else {
+			gate.BrokerGone(c, e.end)
+		}
+		c.mu.Lock()
+	}
+	c.events, c.draining = nil, false
+}
+
+// send writes an answer.
+func (c *Conn) send(a *Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.settle()
+	if c.gone {
+		return
+	}
+	c.writeAnswer(a)
+}
+
+// settle notes that the answer is dealt with. mu is held.
+func (a *Answer) settle() {
+	if a.done {
+		panic("wire: an answer was sent that was sent or lost before")
+	}
+	a.done = true
+	a.Conn.inFlight.awaited -= len(a.Settles)
+}
+
+// writeOut puts a message into the outbox. mu is held.
+func (c *Conn) writeOut(m *Message) {
+	if m.Method.ID() == frame.ConnectionCloseID { // the client has so long to say that it knows
+		c.readFor(goodbyeLimit)
+	}
+	err := c.out.add(func(b []byte) []byte {
+		before := len(b)
+		b = m.appendTo(b, int(c.frameMax.Load()))
+		m.Bytes = len(b) - before
+		return b
+	})
+	c.counts.sent(m)
+	if err != nil { // the client does not read
+		c.excess = err
+		c.Cut()
+	}
+}
+
+// appendTo appends the message's frames.
+func (m *Message) appendTo(b []byte, frameMax int) []byte {
+	if m.Verbatim != nil {
+		return append(b, m.Verbatim...)
+	}
+	b = frame.AppendMethod(b, m.Channel, m.Method)
+	m.Frames = 1
+	if m.Content != nil {
+		if frameMax == 0 {
+			frameMax = MaxFrame
+		}
+		b = frame.AppendContent(b, m.Channel, m.Content, frameMax)
+		m.Frames += 1 + (len(m.Content.Body)+frameMax-frame.Overhead-1)/(frameMax-frame.Overhead)
+	}
+	return b
+}
+
+// passing takes a command off the gate and reports whether it goes to the broker.
+func (c *Conn) passing(cmd *Command) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.inFlight.isNext(cmd) {
+		panic(fmt.Sprintf("wire: %s passed before what the client had sent on the channel before it", cmd))
+	}
+	c.leaves(cmd)
+	return !c.released && !cmd.obsolete()
+}
+
+// discarded takes a command off the gate that goes nowhere.
+func (c *Conn) discarded(cmd *Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaves(cmd)
+}
+
+// leaves takes a command off the gate. mu is held.
+func (c *Conn) leaves(cmd *Command) {
+	if cmd.passed {
+		panic(fmt.Sprintf("wire: %s passed twice", cmd))
+	}
+	c.inFlight.leaves(cmd)
+	cmd.passed = true
+	c.parked--
+	c.parkedBytes -= cmd.Bytes
+	c.Server.budget.give(cmd.Bytes)
+	c.freed.Signal()
+}
+
+// Heartbeats is for backends: the client was promised a sign of life every so often, and has promised
+// one. Twice the interval without one, and it is taken for dead. 0 is none.
+func (c *Conn) Heartbeats(every time.Duration) {
+	c.out.beat(every / 2)
+	c.readEnd.Store(0)
+	c.readLimit.Store(int64(2 * every))
+	c.socket.SetReadDeadline(time.Time{}) // what was left of the handshake's
+}
+
+// heartbeat passes on a heartbeat of the broker's.
+func (c *Conn) heartbeat() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone {
+		c.counts.HeartbeatsOut++
+		c.counts.Out.add(1, frame.Overhead)
+		c.out.add(frame.AppendHeartbeat)
+	}
+}

@@ -1,0 +1,61 @@
+package frame
+
+// PropertyFlags say which properties content has.
+type PropertyFlags uint16
+
+// ContentHeader is the payload of a header frame.
+type ContentHeader struct {
+	Class      uint16
+	Size       uint64 // bytes of all body frames together
+	Properties Properties
+}
+
+// Content is what follows a method that carries some.
+type Content struct {
+	Properties Properties
+	Body       []byte
+}
+
+// ReadHeader reads the payload of a header frame. The result shares no memory with the payload. The error is an
+// [*Error].
+func ReadHeader(payload []byte) (ContentHeader, error) {
+	r := reader{b: payload}
+	h := ContentHeader{Class: r.short()}
+	r.short() // weight, which is unused
+	h.Size = r.longlong()
+	h.Properties.Has = PropertyFlags(r.short())
+	if unknown := h.Properties.Has &^ allProperties; unknown != 0 {
+		return h, errorf(SyntaxError, "a content header has the unknown property flags %#x", uint16(unknown))
+	}
+	h.Properties.read(&r)
+	if r.failed {
+		return h, errorf(SyntaxError, "the properties of a content header end early or contain a bad table")
+	}
+	if len(r.b) > 0 {
+		return h, errorf(SyntaxError, "%d bytes are left behind the properties of a content header", len(r.b))
+	}
+	return h, nil
+}
+
+// AppendHeader appends a header frame.
+func AppendHeader(b []byte, channel uint16, h *ContentHeader) []byte {
+	start := len(b)
+	b = appendHead(b, FrameHeader, channel)
+	b = appendShort(b, h.Class)
+	b = appendShort(b, 0)
+	b = appendLonglong(b, h.Size)
+	b = appendShort(b, uint16(h.Properties.Has))
+	return finish(h.Properties.append(b), start)
+}
+
+// AppendContent appends the header frame and the body frames of content, none of them larger than
+// frameMax with its overhead.
+func AppendContent(b []byte, channel uint16, c *Content, frameMax int) []byte {
+	b = AppendHeader(b, channel, &ContentHeader{Class: ContentClass, Size: uint64(len(c.Body)), Properties: c.Properties})
+	for rest, size := c.Body, max(frameMax, FrameMinSize)-Overhead; len(rest) > 0; {
+		n := min(len(rest), size)
+		b = Frame{Type: FrameBody, Channel: channel, Payload: rest[:n]}.Append(b)
+		rest = rest[n:]
+	}
+	return b
+}

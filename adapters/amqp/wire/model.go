@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Model is the message in the model's terms. Its method is none if the model does not have it. The function queue numbers
+// the names of queues, including the empty one, whose meaning the broker knows.
+func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
+	cmd := amqp.Command{Channel: m.Channel}
+	if m.Channel == 0 {
+		switch m.Method.(type) {
+		case *frame.ConnectionOpen:
+			cmd.Method = amqp.ConnectionOpen
+		case *frame.ConnectionClose:
+			cmd.Method = amqp.ConnectionClose
+		}
+		return cmd
+	}
+	switch f := m.Method.(type) {
+	case *frame.QueueDeclare:
+		cmd, _ = declaration(f, f.Queue)
+		cmd.Channel, cmd.Queue = m.Channel, queue(f.Queue)
+	case *frame.QueueDelete:
+		cmd.Method, cmd.Queue = amqp.QueueDelete, queue(f.Queue)
+	case *frame.QueuePurge:
+		cmd.Method, cmd.Queue = amqp.QueuePurge, queue(f.Queue)
+	case *frame.QueueBind:
+		cmd.Method, cmd.Queue = amqp.QueueBind, queue(f.Queue)
+	case *frame.BasicPublish:
+		cmd.Method, cmd.Flags = amqp.BasicPublish, flagsOf(f, m.Content)
+		if f.Exchange == "" {
+			cmd.Queue = queue(f.RoutingKey)
+		}
+	case *frame.BasicGet:
+		cmd.Method, cmd.Queue = amqp.BasicGet, queue(f.Queue)
+	case *frame.BasicConsume:
+		cmd.Method, cmd.Queue = amqp.BasicConsume, queue(f.Queue)
+	case *frame.BasicAck:
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicAck, f.DeliveryTag, when(amqp.Multiple, f.Multiple)
+	case *frame.BasicNack:
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Multiple, f.Multiple)|when(amqp.Requeue, f.Requeue)
+	case *frame.BasicReject: // which is a basic.nack of one delivery
+		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Requeue, f.Requeue)
+	case *frame.BasicQos:
+		cmd.Method, cmd.Number = amqp.BasicQos, uint64(f.PrefetchCount)
+	default:
+		cmd.Method = plain[m.Method.ID()]
+	}
+	return cmd
+}
+
+// plain are the methods whose arguments do not matter.
+var plain = map[frame.ID]amqp.Method{
+	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
+	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,
+	frame.BasicCancelID: amqp.BasicCancel, frame.BasicRecoverID: amqp.BasicRecover,
+}
+
+// when is a flag if it is set, and none if not.
+func when(flag amqp.Flags, set bool) amqp.Flags {
+	if set {
+		return flag
+	}
+	return 0
+}
+
+func flagsOf(m *frame.BasicPublish, c *frame.Content) amqp.Flags {
+	return when(amqp.Mandatory, m.Mandatory) | when(amqp.Persistent, c != nil && c.Properties.DeliveryMode == 2)
+}

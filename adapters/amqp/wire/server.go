@@ -1,0 +1,166 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+)
+
+// Config is what a server is made of. Backend alone must be given.
+type Config struct {
+	Backend Backend
+	Gate    Gate // nil means Through
+	// Bounds of clients' resources, which end a connection with an [ErrBound] that names the bound. 0 is the default.
+	//
+	// MaxMessage is the bound of a message's content in bytes, and of incomplete messages on all channels of a
+	// connection ([DefaultMaxMessage]).
+	MaxMessage int
+	// MaxHeld is how many bytes may be on their way from and to all clients: incomplete, at the gate, or not yet
+	// written ([DefaultMaxHeld]).
+	MaxHeld int
+	// MaxConnections is how many connections there may be at once ([DefaultMaxConnections]). One more is not
+	// opened, and as many again are closed at once.
+	MaxConnections int
+	// MaxHandshake is how long a client may take until its connection is tuned ([DefaultMaxHandshake]).
+	MaxHandshake time.Duration
+	// MaxUnread is how many bytes a client may leave unread before it is cut off ([DefaultMaxUnread]).
+	MaxUnread int
+}
+
+// Server takes connections of AMQP 0-9-1 clients on one address. Servers may share a backend and a
+// gate: with an address for each client, it is known who connects.
+type Server struct {
+	config   Config
+	gate     Gate
+	listener net.Listener
+	tasks    sync.WaitGroup
+	budget   budget
+
+	mu       sync.Mutex
+	conns    map[*Conn]struct{} // those of which one end is there
+	accepted uint64
+	past     Counts // of connections that are gone
+	closed   bool
+}
+
+// Listen starts a server on an address such as 127.0.0.1:5672. Port 0 picks a free one.
+func Listen(address string, config Config) (*Server, error) {
+	if config.Backend == nil {
+		panic("wire: a server without a backend")
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("taking connections: %w; another program may have the port, and port 0 picks a free one", err)
+	}
+	config = config.withDefaults()
+	s := &Server{config: config, gate: config.Gate, listener: listener, conns: make(map[*Conn]struct{})}
+	s.budget.bound = config.MaxHeld
+	listening.Store(listener.Addr().String(), s)
+	s.tasks.Go(s.accept)
+	return s, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// URL is the server's address as clients want it, with the default user and virtual host.
+func (s *Server) URL() string { return "amqp://guest:guest@" + s.Addr().String() + "/%2F" }
+
+// Counts is what went over all connections so far.
+func (s *Server) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := s.past
+	for c := range s.conns {
+		counts := c.Counts()
+		sum.Add(&counts)
+	}
+	return sum
+}
+
+// Present is how many connections there are of which the client or the broker has not seen the end.
+func (s *Server) Present() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Close ends all connections without a goodbye, tells the broker of it, and returns when no goroutine
+// is left.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	var conns []*Conn
+	for c := range s.conns {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	listening.CompareAndDelete(s.Addr().String(), s)
+	err := s.listener.Close()
+	for _, c := range conns {
+		c.Cut()
+		c.Release()
+	}
+	s.tasks.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// acceptPause is how long to wait when connections can't be accepted.
+const acceptPause = 10 * time.Millisecond
+
+func (s *Server) accept() {
+	for {
+		socket, err := s.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many files, or a client that was gone before it was there
+			time.Sleep(acceptPause)
+			continue
+		}
+		s.take(socket)
+	}
+}
+
+// take begins a connection.
+func (s *Server) take(socket net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.conns) >= 2*s.config.MaxConnections {
+		socket.Close()
+		return
+	}
+	s.accepted++
+	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s), surplus: len(s.conns) >= s.config.MaxConnections}
+	c.in, c.freed.L = frame.NewReader(source{c}, MaxFrame), &c.mu
+	switch socket := socket.(type) {
+	case *memoryConn:
+		c.memory, c.out.offer = socket, socket.out.offer
+	case syscall.Conn:
+		if c.raw, _ = socket.SyscallConn(); c.raw != nil {
+			c.out.offer = offering(c.raw)
+		}
+	}
+	s.conns[c] = struct{}{}
+	s.tasks.Go(c.serve)
+}
+
+// forget lets go of a connection of which neither end is there.
+func (s *Server) forget(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := s.conns[c]; ok && c.gone && c.released {
+		delete(s.conns, c)
+		s.past.Add(&c.counts)
+	}
+}

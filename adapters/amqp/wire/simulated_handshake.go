@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+)
+
+// channelMax is how many channels a connection may have, as RabbitMQ has it.
+const channelMax = 2047
+
+// greeting is the broker's first method. The capabilities are RabbitMQ's, as far as they are implemented.
+func greeting(version string) *frame.ConnectionStart {
+	return &frame.ConnectionStart{
+		VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
+		ServerProperties: frame.Table{}.
+			With("capabilities", frame.Table{}.
+				With("publisher_confirms", true).With("exchange_exchange_bindings", true).With("basic.nack", true).
+				With("consumer_priorities", true).With("consumer_cancel_notify", true).With("connection.blocked", true).
+				With("authentication_failure_close", true).With("per_consumer_qos", true)).
+			With("product", "lockproof").
+			With("version", version).
+			With("information", "a simulated broker that answers as RabbitMQ "+version+" does"),
+	}
+}
+
+// handshake handles what comes before the connection is open.
+func (x *simSession) handshake(cmd *Command) *refusal {
+	state := [...]string{starting: "starting", tuning: "tuning", opening: "opening"}[x.state]
+	unexpected := refusef(frame.ChannelError, "unexpected method in connection state %s", state)
+	if cmd.Channel != 0 {
+		return unexpected
+	}
+	switch m := cmd.Method.(type) {
+	case *frame.ConnectionStartOk:
+		if x.state == starting {
+			return x.login(m)
+		}
+	case *frame.ConnectionTuneOk:
+		if x.state == tuning {
+			return x.tune(m)
+		}
+	case *frame.ConnectionOpen:
+		if x.state == opening {
+			return x.open(m)
+		}
+	case *frame.ConnectionClose:
+		x.answer(0, &frame.ConnectionCloseOk{})
+		x.end()
+		return nil
+	}
+	return unexpected
+}
+
+// login checks name and password.
+func (x *simSession) login(m *frame.ConnectionStartOk) *refusal {
+	user, password, known := credentials(m)
+	if !known {
+		return refusef(frame.AccessRefused, "unsupported authentication mechanism '%s'", m.Mechanism)
+	}
+	capabilities, _ := m.ClientProperties.Lookup("capabilities")
+	can, _ := capabilities.(frame.Table)
+	wanted := func(name string) bool { v, _ := can.Lookup(name); return v == true }
+	if right, there := x.s.opts.Users[user]; !there || right != password {
+		if !wanted("authentication_failure_close") {
+			x.end()
+			return nil
+		}
+		x.over(&refusal{code: frame.AccessRefused, text: "Login was refused using authentication mechanism " + m.Mechanism +
+			". For details see the broker logfile."})
+		return nil
+	}
+	x.user, x.cancelNotify, x.state = user, wanted("consumer_cancel_notify"), tuning
+	x.to.LoggedIn(user)
+	x.answer(0, &frame.ConnectionTune{ChannelMax: channelMax, FrameMax: MaxFrame, Heartbeat: uint16(max(x.s.opts.Heartbeat, 0) / time.Second)})
+	return nil
+}
+
+// credentials reads what a client has logged in with.
+func credentials(m *frame.ConnectionStartOk) (user, password string, known bool) {
+	switch m.Mechanism {
+	case "PLAIN":
+		if parts := strings.Split(m.Response, "\x00"); len(parts) == 3 {
+			return parts[1], parts[2], true
+		}
+		return "", "", true
+	case "AMQPLAIN":
+		if t, ok := frame.ParseTable([]byte(m.Response)); ok {
+			login, _ := t.Lookup("LOGIN")
+			secret, _ := t.Lookup("PASSWORD")
+			user, _ = login.(string)
+			password, _ = secret.(string)
+		}
+		return user, password, true
+	}
+	return "", "", false
+}
+
+// tune takes what the client has agreed to. More than was offered, or no limit where there is one, ends
+// the connection without a word, as in RabbitMQ.
+func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
+	if m.FrameMax < frame.FrameMinSize || m.FrameMax > MaxFrame || m.ChannelMax == 0 || m.ChannelMax > channelMax {
+		x.end()
+		return nil
+	}
+	x.channelMax, x.state = m.ChannelMax, opening
+	x.to.Heartbeats(time.Duration(m.Heartbeat) * time.Second)
+	return nil
+}
+
+// open lets the connection into its virtual host.
+func (x *simSession) open(m *frame.ConnectionOpen) *refusal {
+	host := x.s.host(m.VirtualHost)
+	if host == nil {
+		return refusef(frame.NotAllowed, "vhost %s not found", m.VirtualHost)
+	}
+	host.enter(x)
+	x.channels, x.state = make(map[uint16]*simChannel), running
+	x.answer(0, &frame.ConnectionOpenOk{})
+	return nil
+}

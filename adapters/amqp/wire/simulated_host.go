@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
+)
+
+// virtualHost is one of the simulated broker's: queues, exchanges and connections that those of another know nothing of.
+type virtualHost struct {
+	name      string
+	broker    *broker.Broker
+	queues    register
+	messages  store
+	sessions  []*simSession // by broker.Conn-1; nil where there is none
+	consumers int           // of all sessions
+	buf       []amqp.Delivery
+}
+
+func newVirtualHost(name string, opts *SimulatedOptions) *virtualHost {
+	h := &virtualHost{name: name}
+	h.broker = broker.New(&h.queues.names, opts.Broker)
+	h.queues.broker = h.broker
+	h.messages.limit = opts.MaxMessages
+	return h
+}
+
+// host is the virtual host of a name, nil where there is none. An empty name is the default one's.
+func (s *Simulated) host(name string) *virtualHost {
+	if name == "" {
+		return s.virtualHost
+	}
+	if i := slices.IndexFunc(s.hosts, func(h *virtualHost) bool { return h.name == name }); i >= 0 {
+		return s.hosts[i]
+	}
+	return nil
+}
+
+// enter gives a connection its number in the model.
+func (h *virtualHost) enter(x *simSession) {
+	x.host, x.conn = h, h.broker.Connect()
+	for len(h.sessions) < int(x.conn) {
+		h.sessions = append(h.sessions, nil)
+	}
+	h.sessions[x.conn-1] = x
+	h.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionOpen})
+}
+
+// says is what is wrong in the words for this virtual host: the texts are the default one's.
+func (h *virtualHost) says(text string) string {
+	if h == nil || h.name == "/" {
+		return text
+	}
+	return strings.ReplaceAll(text, "in vhost '/'", "in vhost '"+h.name+"'")
+}

@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"iter"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
+)
+
+// State is the visible state of the simulated broker: queues, messages and consumers by the names that clients use.
+type State struct{ s *Simulated }
+
+// Observe shows the state as it is now. It must not be used after observe returns.
+func (s *Simulated) Observe(observe func(State)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	observe(State{s})
+}
+
+// Exists reports whether there is a queue of that name.
+func (v State) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lookup(name)) }
+
+// Depth is how many messages a queue has.
+func (v State) Depth(name string) int { return v.s.broker.Depth(v.s.queues.lookup(name)) }
+
+// Expiry is after how many milliseconds a queue goes that nobody uses (x-expires), or its messages do (x-message-ttl), whichever is
+// longer; 0 is never.
+func (v State) Expiry(name string) (ms int64) {
+	_, args := v.s.broker.Declared(v.s.queues.lookup(name))
+	if args.Has&amqp.HasExpires != 0 {
+		ms = int64(args.Expires)
+	}
+	if args.Has&amqp.HasMessageTTL != 0 {
+		ms = max(ms, int64(args.MessageTTL))
+	}
+	return ms
+}
+
+// Owner is the connection that has a queue exclusively; nil where there is none.
+func (v State) Owner(name string) *Conn {
+	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
+}
+
+// conn is a connection by the broker's number, nil where there is none.
+func (v State) conn(n broker.Conn) *Conn {
+	if n == 0 || int(n) > len(v.s.sessions) || v.s.sessions[n-1] == nil {
+		return nil
+	}
+	return v.s.sessions[n-1].c
+}
+
+// Held is a message of a queue, and who has it.
+type Held struct {
+	Conn    *Conn          // that has it and has not acknowledged it, by a channel; nil where it is ready
+	Channel uint16         // of the connection
+	Tag     uint64         // of its delivery there
+	Content *frame.Content // nil where it is not known
+}
+
+// Messages are the messages of a queue: those that are ready, then those that somebody has.
+func (v State) Messages(name string) iter.Seq[Held] {
+	return func(yield func(Held) bool) {
+		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
+			h := Held{Conn: v.conn(m.Conn), Channel: m.Channel, Tag: m.Tag}
+			if stored := v.s.messages.get(m.Message); stored != nil {
+				h.Content = stored.content
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// Consumer is a consumer of a queue.
+type Consumer struct {
+	Conn      *Conn
+	Channel   uint16
+	Exclusive bool
+	Single    bool // its queue has but one active at a time
+	Waits     bool // for the end of that one
+}
+
+// Consumers are the consumers of a queue.
+func (v State) Consumers(name string) iter.Seq[Consumer] {
+	return func(yield func(Consumer) bool) {
+		for c := range v.s.broker.Consumers(v.s.queues.lookup(name)) {
+			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive, c.Single, c.Waits}) {
+				return
+			}
+		}
+	}
+}
+
+// Queues are the names of all queues.
+func (v State) Queues() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range v.s.queues.places {
+			if p := &v.s.queues.places[id]; p.name != "" && v.s.broker.Exists(amqp.Queue(id)) && !yield(p.name) {
+				return
+			}
+		}
+	}
+}
+
+// Delete deletes a queue, whoever has it.
+func (s *Simulated) Delete(name string) {
+	s.do(func() { s.broker.Delete(s.queues.lookup(name)) })
+}

@@ -1,0 +1,92 @@
+package wire
+
+import (
+	"bytes"
+	"hash/maphash"
+	"reflect"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/sim/amqp/broker"
+)
+
+// store keeps what messages say, by the numbers that the model knows them by. Equal messages have one
+// number, so that a queue that is probed by publishing stays as small as the model makes it.
+type store struct {
+	limit   int // bytes
+	last    uint64
+	byID    map[uint64]*stored
+	byHash  map[uint64]uint64
+	seed    maphash.Seed
+	bytes   int
+	cleanAt int // bytes
+}
+
+// stored is a message as it was published.
+type stored struct {
+	content       *frame.Content
+	exchange, key string
+	hash          uint64
+}
+
+// overhead is what a message takes besides its body, about.
+const overhead = 512
+
+// put is the number of a message, 0 when there is no room for it.
+func (s *store) put(m *frame.BasicPublish, c *frame.Content, b *broker.Broker) uint64 {
+	if s.byID == nil {
+		s.byID, s.byHash, s.seed, s.cleanAt = make(map[uint64]*stored), make(map[uint64]uint64), maphash.MakeSeed(), 1<<20
+	}
+	hash := s.hash(m, c)
+	if id, ok := s.byHash[hash]; ok && s.byID[id].says(m, c) {
+		return id
+	}
+	if s.bytes+len(c.Body)+overhead > s.cleanAt {
+		s.clean(b)
+	}
+	if s.bytes+len(c.Body)+overhead > s.limit {
+		return 0
+	}
+	s.last++
+	s.byID[s.last] = &stored{c, m.Exchange, m.RoutingKey, hash}
+	s.byHash[hash] = s.last
+	s.bytes += len(c.Body) + overhead
+	return s.last
+}
+
+func (s *store) hash(m *frame.BasicPublish, c *frame.Content) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	h.WriteString(m.RoutingKey)
+	h.WriteByte(0)
+	h.WriteString(c.Properties.MessageID)
+	h.WriteByte(0)
+	h.WriteString(c.Properties.CorrelationID)
+	h.Write(c.Body)
+	return h.Sum64()
+}
+
+func (s *stored) says(m *frame.BasicPublish, c *frame.Content) bool {
+	return s.key == m.RoutingKey && s.exchange == m.Exchange && bytes.Equal(s.content.Body, c.Body) &&
+		reflect.DeepEqual(s.content.Properties, c.Properties)
+}
+
+// clean forgets what the broker has not any more.
+func (s *store) clean(b *broker.Broker) {
+	there := make(map[uint64]bool)
+	for _, id := range b.AppendMessages(nil) {
+		there[id] = true
+	}
+	for id, m := range s.byID {
+		if !there[id] {
+			s.bytes -= len(m.content.Body) + overhead
+			if s.byHash[m.hash] == id {
+				delete(s.byHash, m.hash)
+			}
+			delete(s.byID, id)
+		}
+	}
+	s.cleanAt = max(1<<20, 2*s.bytes)
+}
+
+// get is a message that the broker has.
+func (s *store) get(id uint64) *stored { return s.byID[id] }

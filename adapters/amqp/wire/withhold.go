@@ -1,0 +1,100 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+)
+
+// Together is the gate that is always open and confirms messages that come together by one confirm, as RabbitMQ
+// does now and then: a client sees confirms of several messages at once.
+type Together struct{ Through }
+
+// Answered sends the answer, unless it is a confirm that the next one can stand for.
+func (Together) Answered(a *Answer) {
+	if !a.Withhold() {
+		a.Send()
+	}
+}
+
+// Withhold keeps a confirm back, so that the channel's next one stands for both messages, with the flag multiple. The
+// confirm is sent before any other answer on the channel except returned or delivered messages, and when no command
+// of the client is left. It reports whether the confirm was kept back. This requires another message to be confirmed
+// at the gate or possibly on its way there, since the client may otherwise be waiting for this confirm.
+func (a *Answer) Withhold() bool {
+	c := a.Conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ack := a.Method.(*frame.BasicAck)
+	if !ack || c.gone || !c.more && !c.inFlight.channel(a.Channel).confirmsMore() {
+		return false
+	}
+	a.settle()
+	if c.withheld == nil {
+		c.withheld = make(map[uint16][]*Answer)
+	}
+	c.withheld[a.Channel] = append(c.withheld[a.Channel], a)
+	return true
+}
+
+// confirmsMore reports whether a message to be confirmed waits at the gate.
+func (ch *channelInFlight) confirmsMore() bool {
+	return slices.ContainsFunc(ch.parked, func(c *Command) bool { return c.confirm > 0 })
+}
+
+// relent sends confirms that were kept back once nothing is left that the client has sent: it may be waiting for
+// them.
+func (c *Conn) relent() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.more || len(c.withheld) == 0 {
+		return
+	}
+	for _, channel := range slices.Sorted(maps.Keys(c.withheld)) {
+		if kept := c.withheld[channel]; !c.inFlight.channel(channel).confirmsMore() {
+			delete(c.withheld, channel)
+			c.writeConfirms(kept)
+		}
+	}
+}
+
+// writeAnswer writes an answer, and before it the confirms that were kept back on its channel: joined, with the answer
+// too if it is one. Messages returned or delivered do not wait for that. mu is held.
+func (c *Conn) writeAnswer(a *Answer) {
+	kept := c.withheld[a.Channel]
+	switch a.Method.(type) {
+	case *frame.BasicReturn, *frame.BasicDeliver:
+		kept = nil
+	case *frame.BasicAck:
+		delete(c.withheld, a.Channel)
+		c.writeConfirms(append(kept, a))
+		return
+	}
+	if len(kept) > 0 {
+		delete(c.withheld, a.Channel)
+		c.writeConfirms(kept)
+	}
+	c.writeOut(&a.Message)
+}
+
+// writeConfirms writes one confirm for all, or each of them if something before them is not confirmed. mu is held.
+func (c *Conn) writeConfirms(all []*Answer) {
+	tag := uint64(0)
+	for _, a := range all {
+		tag = max(tag, a.Method.(*frame.BasicAck).DeliveryTag)
+	}
+	channel := all[0].Channel
+	if len(all) > 1 && !c.inFlight.channel(channel).unconfirmed(tag) {
+		c.writeOut(&Message{Channel: channel, Method: &frame.BasicAck{DeliveryTag: tag, Multiple: true}})
+		return
+	}
+	for _, a := range all {
+		c.writeOut(&a.Message)
+	}
+}
+
+// unconfirmed reports whether a message up to a tag is not confirmed yet.
+func (ch *channelInFlight) unconfirmed(tag uint64) bool {
+	return slices.ContainsFunc(ch.pending, func(c *Command) bool { return c.confirm > 0 && c.confirm <= tag })
+}

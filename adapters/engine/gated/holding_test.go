@@ -1,0 +1,40 @@
+package gated_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/holding"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+)
+
+// TestHolding: what is declared to hold a lock is in the counterexamples, and reproduced by it; if nobody is ever seen to hold the
+// lock by it, the report says so.
+func TestHolding(t *testing.T) {
+	for how, said := range map[string]bool{"queue jobs.lock": false, "consumer jobs.lock": true} {
+		held, err := holding.Parse(how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		starter := inprocess.Starter{Name: "locked is success", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			return mutexes.New(ctx, url, mutexes.Queue{LockedIsSuccess: true})
+		}}
+		res := proveWith(t, gated.Config{
+			Starter: starter, Kind: lock.Mutex, Seed: 1, Scenarios: 20, Until: property.Set(0).With(property.MutualExclusion), Holding: held, Workers: 2,
+		})
+		if unheld := slices.ContainsFunc(res.Report.Uncontrolled, func(s string) bool { return strings.Contains(s, "nobody was ever seen") }); unheld != said {
+			t.Errorf("%s: the report says %q", how, res.Report.Uncontrolled)
+		}
+		all := res.Counterexamples("")
+		if len(all) != 1 || all[0].Holding != held.String() {
+			t.Errorf("%s: counterexamples %+v", how, all)
+		}
+		replayAll(t, res, starter)
+	}
+}

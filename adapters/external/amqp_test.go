@@ -1,4 +1,0 @@
-package external_test
-
-// The backend of the locks that are tested here.
-import _ "github.com/lockproof/lockproof/sim/amqp"

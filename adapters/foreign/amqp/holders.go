@@ -1,0 +1,57 @@
+// Package amqp is what of other people's clients is AMQP's: who holds a lock (holders.go), and what a command at the gate
+// means (exchange.go).
+package amqp
+
+import (
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/model/holding"
+	"github.com/lockproof/lockproof/model/monitor"
+)
+
+// Holders is who holds a lock of so many slots, by what its user has declared. client is the client whose connection that is; 0 is
+// none that plays.
+func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
+	if !d.Numbered() {
+		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)
+	}
+	for slot := 1; slot <= monitor.Slots; slot++ {
+		all = append(all, holders(v, d.Thing(), d.Named(lock, slot), holding.Hold{Slot: uint8(slot)}, 1, client)...)
+	}
+	return all
+}
+
+// holders is who holds what a queue stands for: a slot, or any of so many.
+func holders(v wire.State, thing holding.Thing, queue string, of holding.Hold, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
+	held := func(c uint8) {
+		of.Client = c
+		all = append(all, of)
+	}
+	if !v.Exists(queue) {
+		return nil
+	}
+	switch thing {
+	case holding.Queue:
+		if owner := v.Owner(queue); owner != nil {
+			held(client(owner))
+		}
+	case holding.Message, holding.Absent:
+		ready := 0
+		for m := range v.Messages(queue) {
+			if m.Conn == nil {
+				ready++
+			} else {
+				held(client(m.Conn))
+			}
+		}
+		for thing == holding.Absent && len(all)+ready < slots {
+			held(holding.Anybody)
+		}
+	case holding.Consumer:
+		for c := range v.Consumers(queue) {
+			if !c.Waits {
+				held(client(c.Conn))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,181 @@
+package clientstress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// client is one client of a run, life after life.
+type client struct {
+	*runner
+	part    stress.Part
+	life    *life // nil between two lives
+	lives   int32 // so far
+	held    uint8 // the slot that it believes to hold; 0 is none
+	unsure  bool  // in the audit, an acquire or a release has no known end, so that it may hold something
+	cut     bool  // the end of the run has left an operation of its without an answer
+	tally   Stats
+	wire    wire.Counts // of lives that are over
+	trouble error       // with ending clients
+}
+
+// work takes part in every round.
+func (c *client) work(ctx context.Context) {
+	defer c.barrier.Leave()
+	for range c.config.Rounds {
+		if err := c.ready(ctx); err != nil {
+			c.stop(err)
+			return
+		}
+		if !c.barrier.Await(ctx) {
+			return
+		}
+		c.part.Play(ctx, c)
+	}
+}
+
+// ready sees that the client lives.
+func (c *client) ready(ctx context.Context) (err error) {
+	if c.life == nil {
+		c.lives++
+		c.life, err = c.begin(ctx, int(c.part.Number), history.Process(c.part.Number, c.lives, c.most()), c.proxy)
+	}
+	return err
+}
+
+// leave ends the client's life, if it has one, and forgets what it held.
+func (c *client) leave(crash bool) {
+	if c.life == nil {
+		return
+	}
+	err := c.life.end(crash)
+	if err != nil {
+		c.trouble = errors.Join(c.trouble, fmt.Errorf("client %d: %w", c.part.Number, err))
+	}
+	counts := c.life.counts()
+	c.wire.Add(&counts)
+	c.life, c.held, c.unsure = nil, 0, false
+}
+
+// crash has the client die.
+func (c *client) crash() {
+	c.recorder.World(history.Crash, c.life.process)
+	c.leave(true)
+}
+
+// Holds reports whether the client believes that it holds a slot.
+func (c *client) Holds() bool { return c.held > 0 }
+
+// Call carries out one operation and records it. An operation that the client does not offer, or does not live to do, is
+// not called: it has failed. An operation that the end of the run cuts short stays without an answer.
+func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
+	if ctx.Err() != nil || c.life == nil || !c.life.offers(op) {
+		return lock.Failed
+	}
+	dies := !c.auditing && c.part.Dies()
+	params := c.params(op, slots)
+	c.recorder.Invoke(c.life.process, op, max(slots, uint8(params.Slot), uint8(params.Limit)))
+	r, err := c.call(ctx, op, params)
+	switch {
+	case err != nil && !errors.Is(err, foreign.ErrDied):
+		c.stop(fmt.Errorf("client %d: %w", c.part.Number, err))
+		fallthrough
+	case r.Outcome == lock.Unknown && ctx.Err() != nil:
+		c.cut = true
+		return lock.Pending
+	case err != nil:
+		c.tally.Died++
+		r = lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}
+	}
+	r = c.interpret(op, r)
+	c.conclude(op, r, foreign.TokenOf(c.life.client), dies)
+	return r.Outcome
+}
+
+// params are an operation's.
+func (c *client) params(op lock.Op, slots uint8) foreign.Params {
+	p := foreign.Params{Name: c.lock, Slots: int(slots)}
+	switch {
+	case op == lock.Verify || op == lock.Release:
+		p.Slot = int(c.held)
+	case op == lock.Acquire && c.life.about.Limits:
+		p.Limit = c.limit()
+	case op == lock.Acquire && c.life.about.Waits && !c.auditing && c.part.Random.IntN(2) == 0:
+		p.Timeout = waitTime
+	}
+	return p
+}
+
+// limit is how many may hold the lock, as the client states with its next acquire. It is no more than there are slots at
+// first. In the audit it is the greatest number of slots that there may be.
+func (c *client) limit() int {
+	if c.auditing {
+		_, most := c.slots()
+		return max(1, most)
+	}
+	return 1 + c.part.Random.IntN(max(1, c.config.Slots))
+}
+
+// call calls the client, for so long as it may take.
+func (c *client) call(ctx context.Context, op lock.Op, params foreign.Params) (lock.Result, error) {
+	limited, cancel := context.WithTimeout(ctx, c.config.Limit)
+	defer cancel()
+	r, err := c.life.client.Call(limited, op, params)
+	if err == nil && r.Outcome == lock.Unknown && ctx.Err() == nil {
+		if limited.Err() != nil {
+			c.tally.Late++
+		} else {
+			c.tally.Unclear++
+		}
+	}
+	return r, err
+}
+
+// interpret gives a result as histories have it.
+func (c *client) interpret(op lock.Op, r lock.Result) lock.Result {
+	switch {
+	case op == lock.Verify || op == lock.Release:
+		r.Slot = c.held
+	case op != lock.Acquire || r.Outcome == lock.Unknown:
+	case r.Held:
+		if r.Slot == 0 && c.config.Kind != lock.Semaphore {
+			r.Slot = 1
+		}
+	case r.Reason == lock.NoReason:
+		r.Outcome = lock.Failed
+	}
+	return r
+}
+
+// conclude records what an operation came to, and what the client believes from then on.
+func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
+	c.tally.Operations++
+	c.recorder.Complete(c.life.process, op, r, token)
+	switch {
+	case op == lock.Acquire && r.Held:
+		c.held = max(1, r.Slot)
+	case op == lock.Verify && r.Outcome == lock.Done && !r.Held, op == lock.Release && r.Outcome == lock.Done:
+		c.held = 0
+	}
+	switch {
+	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // it may be asked again
+		c.unsure = true
+	case r.Outcome == lock.Unknown:
+		c.crash()
+	case dies:
+		c.tally.Crashes++
+		c.crash()
+	}
+}
+
+// waitTime is how long clients are told to wait for a lock, in half of the acquires: a round goes on until the last one is
+// done.
+const waitTime = 20 * time.Millisecond

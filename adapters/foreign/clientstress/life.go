@@ -1,0 +1,74 @@
+package clientstress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// life is one life of a client under stress: a process of the history, and its way to the broker.
+type life struct {
+	client  foreign.Client
+	about   foreign.About
+	process int32
+	server  *wire.Server // what the client takes for the broker; nil if it goes straight to it
+}
+
+// begin starts a client. A proxy of nil is none.
+func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
+	l, url := &life{process: process}, s.config.URL
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("client %d: %w", number, err), l.end(true))
+		}
+	}()
+	if proxy != nil {
+		if l.server, err = wire.Listen("127.0.0.1:0", wire.Config{Backend: proxy}); err != nil {
+			return nil, err
+		}
+		if url, err = l.server.URLFor(url); err != nil {
+			return nil, err
+		}
+	}
+	if l.client, err = s.config.Starter.Start(ctx, number); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, foreign.StartLimit)
+	defer cancel()
+	l.about, err = foreign.Introduce(ctx, l.client, foreign.Setup{Client: foreign.ClientName(number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	return l, err
+}
+
+// end ends the client: as a crash would, in which its connections are cut, or in good order.
+func (l *life) end(crash bool) error {
+	var errs []error
+	if crash && l.client != nil {
+		errs = append(errs, l.client.Kill())
+	}
+	if crash && l.server != nil {
+		errs = append(errs, l.server.Close())
+	}
+	if l.client != nil {
+		errs = append(errs, l.client.Close())
+	}
+	if !crash && l.server != nil {
+		errs = append(errs, l.server.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// offers reports whether the client has an operation.
+func (l *life) offers(op lock.Op) bool { return slices.Contains(l.about.Operations, op) }
+
+// counts is what the client has sent and was answered so far, as far as that is seen.
+func (l *life) counts() (c wire.Counts) {
+	if l.server != nil {
+		c = l.server.Counts()
+	}
+	return c
+}

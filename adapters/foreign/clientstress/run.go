@@ -1,0 +1,104 @@
+package clientstress
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// runner is a run.
+type runner struct {
+	config   Config
+	lock     string // its name on the broker
+	name     string // what clients call what they are
+	proxy    *wire.Proxy
+	declared foreign.Declared // by clients, as far as that was seen
+	recorder stress.Recorder
+	barrier  *stress.Barrier
+	clients  []*client
+	auditors []*client
+	auditing bool // rounds are over, and one client after the other is at work
+	elapsed  time.Duration
+	stop     context.CancelCauseFunc
+}
+
+// run has everybody work until all rounds are over, ctx is, or a client can't go on.
+func (s *runner) run(ctx context.Context) error {
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	for i := range s.config.Members() {
+		s.clients = append(s.clients, s.client(i))
+	}
+	s.recorder.Begin()
+	var workers sync.WaitGroup
+	for _, c := range s.clients {
+		workers.Go(func() { c.work(ctx) })
+	}
+	workers.Wait()
+	s.elapsed = time.Duration(s.recorder.Now())
+	if ctx.Err() == nil {
+		s.audit(ctx)
+	}
+	everybody := slices.Concat(s.clients, s.auditors)
+	for _, c := range everybody { // not earlier: whoever works could be given what another one's end has freed
+		workers.Go(func() { c.leave(c.cut) })
+	}
+	workers.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range everybody {
+		errs = append(errs, c.trouble)
+	}
+	return errors.Join(errs...)
+}
+
+// client is the client with that number, counted from 0: those that audit follow the others.
+func (s *runner) client(i int) *client {
+	return &client{runner: s, part: s.config.Part(s.config.Kind, int32(i+1))}
+}
+
+// most is how many clients there are, those that audit among them.
+func (s *runner) most() int { return s.config.Members() + s.config.MaxSlots() + 1 }
+
+// history is what was recorded. It does not tell slots apart if all that were granted have one number, or none.
+func (s *runner) history() *history.History {
+	h := s.recorder.History(s.config.Kind, &s.config.Load)
+	h.Clients, h.GoneMayFree = s.most(), true
+	numbers := make(map[uint16]bool)
+	for _, e := range h.Events {
+		if e.F.Op() == lock.Acquire && e.Held {
+			numbers[e.Slot] = true
+		}
+	}
+	if h.Kind == lock.Semaphore && len(numbers) < 2 && (s.config.MaxSlots() > 1 || numbers[history.AnySlot]) {
+		for i := range h.Events {
+			h.Events[i].Slot = history.AnySlot
+		}
+	}
+	return h
+}
+
+// stats adds up what everybody did.
+func (s *runner) stats() *Stats {
+	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
+	if s.proxy != nil {
+		out.Wire = new(wire.Counts)
+	}
+	for _, c := range slices.Concat(s.clients, s.auditors) {
+		out.add(&c.tally)
+		if s.proxy != nil {
+			out.Wire.Add(&c.wire)
+		}
+	}
+	return out
+}

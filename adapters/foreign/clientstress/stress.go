@@ -1,0 +1,217 @@
+package clientstress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Config says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
+// given.
+type Config struct {
+	Starter foreign.Starter
+	Kind    lock.Kind
+	Options map[string]any // the target's own, handed to every client
+	URL     string         // where the broker is
+	// Proxy has each client reach the broker through a proxy of its own, which counts what passes. The
+	// broker's address has to begin with amqp:// then.
+	Proxy bool
+	// Load is how much is done. A client that dies is killed between two operations of its.
+	stress.Load
+	// Limit is how long an operation may take; one that takes longer is taken for one that never returns, and
+	// its client is killed. 0 is 10 seconds.
+	Limit time.Duration
+	// Sweep deletes queues from the broker whether or not they exist: those that have the guidelines' names,
+	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
+	// left what they leave.
+	Sweep func(queues []string) error
+	// Notes registers what clients make on the broker: all of it through the proxy, otherwise only what Sweep learns. It may
+	// be nil.
+	Notes foreign.Notes
+}
+
+// defaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
+const defaultLimit = 10 * time.Second
+
+// Stats is how much was done in a run.
+type Stats struct {
+	Name       string        // what the clients call their lock
+	Elapsed    time.Duration // of the rounds, and of replacing clients between them
+	Rounds     int           // that were begun
+	Operations int           // that came to an end
+	Crashes    int           // clients that were killed because the load says so
+	Died       int           // clients that ended by themselves
+	Late       int           // operations that took longer than the limit
+	Unclear    int           // operations whose outcome the client did not know
+	Wire       *wire.Counts  // what went through the proxies; nil without them
+}
+
+// add adds what another client did.
+func (s *Stats) add(o *Stats) {
+	s.Operations += o.Operations
+	s.Crashes += o.Crashes
+	s.Died += o.Died
+	s.Late += o.Late
+	s.Unclear += o.Unclear
+}
+
+// Run has external clients use a lock on a real broker as close to simultaneously as possible, without a
+// schedule: all of them begin each round at one instant. In a round a client acquires, verifies a few times,
+// and releases; an administrator adds, removes, creates or counts. Operations that clients do not offer are not called.
+//
+// It returns what they saw as a history in real-time order: an invocation is recorded before the client is
+// called, a completion when it has answered. One life of a client is one process, numbered as [history.Event]
+// says. A client whose operation took too long, or has an unknown result, is killed and replaced before the next round.
+//
+// The history claims no more than was seen:
+//
+//   - Crash is recorded just before a client is killed, or after it was found dead. Gone never is: nobody here sees
+//     when the broker drops what a dead client had. It may be free at any moment from the crash on, or never.
+//   - Why an acquire got nothing is unknown: only in the audit does it say something about the lock.
+//   - Why a verify says no is unknown: its client may have given up the slot or not.
+//   - Which slot it was is not recorded where all that were granted have one number, or none: any of them is as good, and it is
+//     counted how many hold the lock.
+//   - Connections are not recorded. A client that connects anew while it holds nothing goes on as the same process.
+//     One whose connection ended while it holds a slot would be blamed for what it could not know: only a crash ends
+//     a connection here, so the broker must not be restarted meanwhile.
+//
+// When all rounds are over, the lock is audited, as a run at the gate is: see [history.Audit].
+//
+// Clients that answer in time are killed between operations: if a connection dies just as it declares an exclusive
+// queue, RabbitMQ 3.10.8 may delete the queue of the next owner (rabbitmq-server #15276), and the lock would be blamed.
+//
+// The setup client creates the lock before the first round, and destroys it after the last if destroy is
+// offered. History and statistics are what the run found, even if it ended with an error: that of ctx, or of
+// a client that can't be started or breaks the protocol. They are nil if the run could not begin. Every client has
+// ended when Stress returns.
+func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
+	if err := c.Load.Check(c.Kind); err != nil {
+		return nil, nil, fmt.Errorf("stress with %w", err)
+	}
+	if c.Limit == 0 {
+		c.Limit = defaultLimit
+	}
+	s := &runner{config: c, lock: c.prefix() + stress.Lock}
+	s.barrier = s.config.Load.Barrier()
+	if c.Proxy {
+		proxy, err := wire.ProxyTo(c.URL)
+		if err != nil {
+			return nil, nil, err
+		}
+		proxy.Declaring = s.declaring
+		s.proxy = proxy
+	}
+	for _, q := range s.usual() {
+		s.note(q, "")
+	}
+	if err := s.setUp(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.sweep())
+	}
+	err := errors.Join(s.run(ctx), s.clear(ctx))
+	return s.history(), s.stats(), err
+}
+
+// prefix begins the lock's name.
+func (c *Config) prefix() string {
+	if c.Notes != nil {
+		return c.Notes.Prefix()
+	}
+	return stress.Prefix()
+}
+
+// custody has a client of its own do something to the lock, or nothing, which is but a look at the client.
+func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error) {
+	l, err := s.begin(ctx, 0, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.end(false)) }()
+	s.name = l.about.Name
+	if op == lock.NoOp || op == lock.Destroy && !l.offers(op) {
+		return nil
+	}
+	if !l.offers(op) && l.about.Limits { // it has no slots, but for the limits that callers state
+		return nil
+	}
+	if !l.offers(op) {
+		return fmt.Errorf("%s does not offer %s: there is no way to make a lock to prove", l.about.Name, op)
+	}
+	ctx, cancel := context.WithTimeout(ctx, foreign.StartLimit)
+	defer cancel()
+	r, err := l.client.Call(ctx, op, foreign.Params{Name: s.lock, Slots: slots})
+	if err == nil && r.Outcome != lock.Done {
+		err = fmt.Errorf("%s %s on the broker by a client alone: expected ok, got %s", op, s.lock, r.Outcome)
+	}
+	return err
+}
+
+// setUp makes the lock, if it is one that begins with slots.
+func (s *runner) setUp(ctx context.Context) error {
+	op := lock.Create
+	if s.config.Slots == 0 {
+		op = lock.NoOp
+	}
+	return s.custody(ctx, op, s.config.Slots)
+}
+
+// clear takes the lock away, also when the run was interrupted. An operation that its clients can't do is of no interest if
+// the lock is swept up after them.
+func (s *runner) clear(ctx context.Context) error {
+	op := lock.Destroy
+	if s.config.Kind == lock.Mutex {
+		op = lock.NoOp
+	}
+	tidying := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		tidying, cancel = context.WithTimeout(tidying, interruptedLimit)
+		defer cancel()
+	}
+	err := s.custody(tidying, op, 0)
+	if s.config.Sweep == nil {
+		return err
+	}
+	return s.sweep()
+}
+
+// interruptedLimit is how long a client may take to destroy the lock after an interrupt, when somebody waits.
+const interruptedLimit = 5 * time.Second
+
+// sweep deletes what may be left, if there is somebody who does: queues that have the guidelines' names, and what was seen.
+func (s *runner) sweep() error {
+	if s.config.Sweep == nil {
+		return nil
+	}
+	queues := s.usual()
+	for _, name := range s.declared.Queues() {
+		if s.config.Notes != nil || stress.Marked(name) { // otherwise it may have been there before
+			queues = append(queues, name)
+		}
+	}
+	slices.Sort(queues)
+	return s.config.Sweep(slices.Compact(queues))
+}
+
+// usual are the queues that the lock has by the guidelines.
+func (s *runner) usual() []string { return amqp.Usual(s.lock, s.config.MaxSlots()) }
+
+// declaring is told what clients are about to make.
+func (s *runner) declaring(queue, exchange string) {
+	s.note(queue, exchange)
+	s.declared.Take(queue)
+}
+
+func (s *runner) note(queue, exchange string) {
+	if s.config.Notes != nil {
+		s.config.Notes.Note(queue, exchange)
+	}
+}

@@ -1,0 +1,265 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/model/beliefs"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/holding"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// If a user has declared what holds a lock, the runner looks up what the server has after each step, when all are at rest.
+// A client that holds a slot for certain has to be shown to hold it, and no other client may be that is done with it. If
+// the declaration has shown no holder of a lock in the run, nothing is judged by it: the lock is held by something else.
+// A hold is not judged either if slots of its lock were removed since it was asked for. Nothing else depends on the
+// declaration.
+
+// shown is what the server shows of a run by what was declared.
+type shown struct {
+	believed *beliefs.Judge // who holds what for certain
+	events   int            // that it has taken in
+	asked    map[int32]int  // the event, counted from 1, by which a client asked for what it holds, or is asking
+	removals [lock.MaxLocks]removals
+	holders  [lock.MaxLocks]bool // somebody was shown to hold the lock
+	truth    [lock.MaxLocks]monitor.Truth
+	found    bool
+}
+
+// removals are the operations that take away slots of a lock.
+type removals struct {
+	under int // those without a known end
+	last  int // the last event of one, counted from 1; 0 is none
+}
+
+// show has the server's truth be looked at, if somebody has declared how.
+func (r *run) show() {
+	if r.config.Holding == (holding.Declared{}) {
+		return
+	}
+	h := &history.History{Kind: r.config.Kind, Clients: len(r.clients), GoneMayFree: true}
+	for _, l := range r.sc.Locks {
+		h.Locks, h.Slots = append(h.Locks, l.Name), append(h.Slots, int(l.Slots))
+	}
+	r.shown = &shown{believed: beliefs.Certain(h, linear.Options{}), asked: make(map[int32]int)}
+	for l := range r.sc.Locks {
+		r.look(uint8(l))
+	}
+	r.record.Setup = []scenario.TraceStep{{Action: scenario.Action{Kind: scenario.Step}, Truth: r.shown.truth}}
+}
+
+// endStep ends the step at hand, with what the server has after it, as far as that is declared.
+func (r *run) endStep() {
+	w := r.shown
+	if w == nil || r.disagrees() != "" {
+		r.record.End(&noTruth)
+		return
+	}
+	holds := make([][]holding.Hold, len(r.sc.Locks))
+	for l := range holds {
+		holds[l] = r.look(uint8(l))
+	}
+	r.record.End(&w.truth)
+	w.take(r.record.Events)
+	for l, all := range holds {
+		if len(all) > 0 {
+			w.holders[l], r.held = true, true
+		}
+		if w.holders[l] && !w.found {
+			r.contradicted(uint8(l), all)
+		}
+	}
+}
+
+// take takes in the events since the last time.
+func (w *shown) take(all []history.Event) {
+	for ; w.events < len(all); w.events++ {
+		e := &all[w.events]
+		w.believed.Event(w.events, e)
+		if e.Process == history.Nemesis {
+			continue
+		}
+		op := e.F.Op()
+		if op == lock.Acquire && e.Type == history.Invoke {
+			w.asked[e.Process] = w.events + 1
+		}
+		if op == lock.Remove || op == lock.Destroy {
+			of := &w.removals[e.Lock]
+			of.last = w.events + 1
+			switch e.Type {
+			case history.Invoke:
+				of.under++
+			case history.OK, history.Fail:
+				of.under--
+			}
+		}
+	}
+}
+
+// look is who holds a lock as the server shows it now. Pictures take that from the truth.
+func (r *run) look(l uint8) (all []holding.Hold) {
+	_, most := r.slots(l)
+	r.mu.Lock()
+	r.broker.Observe(func(v wire.State) {
+		all = amqp.Holders(v, r.config.Holding, r.place(r.sc.Locks[l].Name), most, func(c *wire.Conn) uint8 { return r.holder(l, c) })
+	})
+	r.mu.Unlock()
+	t := &r.shown.truth[l]
+	before := t.Owner
+	*t = monitor.Truth{Exists: monitor.AllSlots & (1<<(most+1) - 1)}
+	take := func(slot int, client uint8) {
+		t.Taken |= 1 << slot
+		if client != holding.Anybody {
+			t.Owner[slot] = client
+		}
+	}
+	for _, h := range all {
+		slot := int(h.Slot)
+		if slot == 0 { // it is drawn where it was, or else where there is room
+			slot = 1 + slices.IndexFunc(before[1:], func(c uint8) bool { return c == h.Client && c != 0 })
+		}
+		if slot == 0 || t.Taken>>slot&1 == 1 {
+			slot = int(t.Lowest())
+		}
+		if slot > 0 {
+			take(slot, h.Client)
+		}
+	}
+	return all
+}
+
+// holder is the client of a lock that has a connection. mu is held.
+func (r *run) holder(l uint8, c *wire.Conn) uint8 {
+	of := r.connections[c]
+	switch {
+	case of == nil:
+		return 0
+	case r.shared:
+		return holding.Anybody
+	}
+	found := uint8(0)
+	for i := range r.clients {
+		if p := &r.clients[i]; p.clientHandle == of.client && (found == 0 || p.lock == l) {
+			found = p.id
+		}
+	}
+	if of.halfOpen && found > 0 {
+		found |= monitor.HalfOpen
+	}
+	return found
+}
+
+// belief is a client that holds a slot for certain, and the event that told it so.
+type belief struct {
+	client uint8
+	slot   uint16
+	since  int
+}
+
+// beliefs are those of a lock that can be judged by what the server shows: of what was not removed since it was asked for.
+func (w *shown) beliefs(l uint8) (all []belief) {
+	for slot := range uint16(monitor.Slots + 1) {
+		for _, b := range w.believed.Holders(uint16(l), slot) {
+			if of := w.removals[l]; of.under == 0 && of.last <= w.asked[b.Process] {
+				all = append(all, belief{uint8(b.Process), slot, b.Since})
+			}
+		}
+	}
+	return all
+}
+
+// contradicted judges what clients hold of a lock for certain by what the server shows.
+func (r *run) contradicted(l uint8, all []holding.Hold) {
+	believed, rest := r.shown.beliefs(l), slices.Clone(all)
+	for _, b := range believed {
+		shows := func(client uint8) int {
+			return slices.IndexFunc(rest, func(h holding.Hold) bool { return h.Client == client && b.of(h) })
+		}
+		at := shows(b.client)
+		if at < 0 {
+			at = shows(holding.Anybody)
+		}
+		if at < 0 {
+			r.untrue(l, b, all)
+			return
+		}
+		rest = slices.Delete(rest, at, at+1)
+	}
+	for _, b := range believed {
+		if others := r.besides(b, rest); len(others) > 0 && r.exceeds(l, len(believed)+len(others)) {
+			r.reveal(property.MutualExclusion, l, b, ClientName(int(others[0]))+" does as well")
+			return
+		}
+	}
+}
+
+// of reports whether a client is shown to hold what is believed.
+func (b *belief) of(h holding.Hold) bool {
+	return h.Slot == 0 || b.slot == history.AnySlot || uint16(h.Slot) == b.slot
+}
+
+// exceeds reports whether there are too many holders of one slot or, if slots are alike, of the lock. Some of them hold it
+// for certain. Clients whose slots were removed hold them still.
+func (r *run) exceeds(l uint8, holders int) bool {
+	if r.config.Holding.Numbered() {
+		return true
+	}
+	_, most := r.slots(l)
+	return holders > most && r.shown.removals[l].last == 0
+}
+
+// untrue is a client that is not shown to hold what it was told that it holds.
+func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
+	p, who := property.MutualExclusion, "nobody does"
+	if r.record.Events[b.since].F.Op().AsksHeld() { // it had lost a connection before it asked
+		p = property.StaleBeliefEnds
+	}
+	for _, h := range all {
+		if h.Client != holding.Anybody && b.of(h) {
+			who = "somebody else does"
+			if h.Client > 0 {
+				who = ClientName(int(h.Client&^monitor.HalfOpen)) + " does"
+			}
+			break
+		}
+	}
+	r.reveal(p, l, b, who)
+}
+
+// besides are other clients that are shown to hold what one believes to, and are done with whatever they were about.
+func (r *run) besides(b belief, all []holding.Hold) (others []uint8) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range all {
+		if !b.of(h) || h.Client == b.client || h.Client == 0 || int(h.Client) > len(r.clients) || slices.Contains(others, h.Client) {
+			continue
+		}
+		if p := &r.clients[h.Client-1]; !p.dead && !p.busy && !p.calling && len(p.parked) == 0 {
+			others = append(others, h.Client)
+		}
+	}
+	return others
+}
+
+// reveal takes in that what a client holds for certain is not so.
+func (r *run) reveal(p property.Property, l uint8, b belief, who string) {
+	r.shown.found = true
+	d := r.config.Holding
+	r.accuse(p, b.client, l, fmt.Sprintf("%s was told that it holds %s, but by %s %s %s", ClientName(int(b.client)),
+		property.SlotName(r.config.Kind, int(b.slot)), d.Thing(), d.Named(r.sc.Locks[l].Name, int(b.slot)), who))
+}
+
+// Unheld says that no client has ever held a lock by the declaration. It is "" if one has, or if nothing is declared.
+func (s *Runner) Unheld() string {
+	if s.config.Holding == (holding.Declared{}) || s.held {
+		return ""
+	}
+	return fmt.Sprintf("nobody was ever seen to hold a lock by holding: %s; it is judged without that", s.config.Holding)
+}

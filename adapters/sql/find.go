@@ -1,0 +1,176 @@
+package databases
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/lockproof/lockproof/adapters/bound"
+	"github.com/lockproof/lockproof/histories/infile"
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Variables name the server of each dialect.
+var Variables = [...]string{model.MariaDB: "LOCKPROOF_MYSQL_URL", model.Postgres: "LOCKPROOF_POSTGRES_URL"}
+
+// usual is where a server is that was installed and left as it is, and takes root, or postgres, without a password.
+var usual = [...]string{model.MariaDB: "mysql://root@127.0.0.1:3306/", model.Postgres: "postgres://postgres@127.0.0.1:5432/postgres"}
+
+// lookLimit is how long a server at the usual address may take to answer.
+const lookLimit = 5 * time.Second
+
+// greetLimit is how long a server may take to be connected to and to say its version.
+const greetLimit = 20 * time.Second
+
+// ErrMissing is, somewhere in it, the error of a server that there is none of: no variable names one, and the usual address
+// does not answer.
+var ErrMissing = errors.New("no server")
+
+// Server is a database server.
+type Server struct {
+	URL     string
+	Dialect model.Dialect
+	Version string
+}
+
+// Find finds a server of a dialect.
+func Find(ctx context.Context, d model.Dialect) (*Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	if named := os.Getenv(Variables[d]); named != "" {
+		return At(ctx, named)
+	}
+	s, err := At(ctx, usual[d])
+	if err != nil {
+		return nil, fmt.Errorf("%w: start %v on %s, or name one in %s: %w", ErrMissing, d, redact(usual[d]), Variables[d], err)
+	}
+	return s, nil
+}
+
+// At is the server at a URL: mysql://user:password@host:port/database, whose database may be left out, or postgres://user:password@host:port/database.
+func At(ctx context.Context, raw string) (*Server, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("database's address: %w", errors.New("not a URL"))
+	}
+	s := &Server{URL: raw}
+	switch u.Scheme {
+	case "mysql", "mariadb":
+	case "postgres", "postgresql":
+		s.Dialect = model.Postgres
+	default:
+		return nil, fmt.Errorf("database's address %s: expected mysql:// or postgres://", redact(raw))
+	}
+	db, err := s.open("", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, greetLimit, fmt.Errorf("it did not say its version within %v: %w", greetLimit, bound.ErrServer))
+	defer cancel()
+	ctx, told := bound.Telling(ctx)
+	if err := db.QueryRowContext(ctx, "SELECT version()").Scan(&s.Version); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%s: %w", redact(raw), told(err))
+	}
+	if s.Dialect == model.MariaDB && !strings.Contains(s.Version, "MariaDB") {
+		return nil, fmt.Errorf("%s calls itself %s; expected MariaDB: what MySQL does has not been measured", redact(raw), s.Version)
+	}
+	return s, nil
+}
+
+// redact is a URL without its password.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "the address"
+	}
+	return u.Redacted()
+}
+
+// String is the server's name and version.
+func (s *Server) String() string {
+	if s.Dialect == model.Postgres {
+		name, _, _ := strings.Cut(s.Version, " (")
+		return name
+	}
+	number, _, _ := strings.Cut(s.Version, "-")
+	return "MariaDB " + number
+}
+
+// checkFiles checks the files that pgx reads, as the address's query names them, or the environment.
+func checkFiles(query func(name string) string) error {
+	certificates, others := []string{"sslcert", "sslkey", "sslrootcert"}, []string{"passfile", "servicefile"}
+	err := errors.Join(infile.Certificate.CheckNamed(func(name string) string {
+		if path := query(name); path != "system" { // PostgreSQL's word for the authorities of the system
+			return path
+		}
+		return ""
+	}, certificates...), infile.Credentials.CheckNamed(query, others...))
+	for i := range certificates {
+		certificates[i] = "PG" + strings.ToUpper(certificates[i])
+	}
+	return errors.Join(err, infile.Certificate.CheckNamed(os.Getenv, certificates...), infile.Credentials.CheckNamed(os.Getenv, "PGPASSFILE", "PGSERVICEFILE"))
+}
+
+// open opens a pool of connections to a database of MariaDB or with a schema of PostgreSQL; "" is the address's own,
+// if any. With a line, the pool has a single connection; nil is none. On a timed line, commits are as durable as the
+// server makes them.
+func (s *Server) open(name string, l *line) (*sql.DB, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.Dialect == model.Postgres {
+		q := u.Query()
+		if err := checkFiles(q.Get); err != nil {
+			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
+		}
+		q.Set("default_query_exec_mode", "simple_protocol")
+		q.Set("search_path", "pg_catalog") // no function of another user
+		if name != "" {
+			q.Set("search_path", name+",pg_catalog")
+			q.Set("application_name", name) // by which a session is known to be the database's
+			if l == nil || !l.timed {
+				q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
+			}
+		}
+		u.RawQuery = q.Encode()
+		c, err := pgx.ParseConfig(u.String())
+		if err != nil {
+			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
+		}
+		if c.DialFunc = granted.Dial; l != nil {
+			c.DialFunc = l.dial
+		}
+		return stdlib.OpenDB(*c), nil
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), cmp.Or(name, strings.TrimPrefix(u.Path, "/"))
+	if u.Port() == "" {
+		c.Addr += ":3306"
+	}
+	c.Passwd, _ = u.User.Password()
+	c.Logger = &mysql.NopLogger{} // it would tell of connections that were cut
+	c.ClientFoundRows = true      // rows that were found count as changed, as PostgreSQL says it
+	if c.DialFunc = bounded(s.Dialect, granted.Dial); l != nil {
+		c.DialFunc = bounded(s.Dialect, l.dial)
+	}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}

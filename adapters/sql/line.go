@@ -1,0 +1,59 @@
+package databases
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/bound"
+	"github.com/lockproof/lockproof/adapters/measure"
+)
+
+// line is the socket of a session, which can be cut. A cut line sends nothing more: not even pgx's request to cancel
+// the current statement, for which pgx dials again.
+type line struct {
+	timed   bool            // commands are sent to see how long they take: the server is used as it is
+	traffic measure.Traffic // of what went over it
+	mu      sync.Mutex
+	conn    net.Conn
+	cut     bool
+}
+
+// The limits of a server's answers. A session may wait for a lock while others run their steps. Rows are few and
+// small.
+var (
+	granted  = bound.Limits{Connect: 10 * time.Second, Answer: time.Minute, Most: 64 << 20}
+	sessions = bound.Limits{Connect: 10 * time.Second, Answer: 10 * time.Minute, Most: 64 << 20}
+)
+
+var errCut = errors.New("the connection was cut")
+
+// dial is the drivers' DialFunc.
+func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return nil, errCut
+	}
+	conn, err := sessions.Dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l.conn = conn
+	return l.traffic.Over(conn), nil
+}
+
+// reset ends the socket without a goodbye.
+func (l *line) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = true
+	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = tcp.SetLinger(0) // then it is closed, no sooner and no later
+	}
+	if l.conn != nil {
+		_ = l.conn.Close()
+	}
+}

@@ -1,0 +1,299 @@
+package databases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Replay carries out the steps of a simulated trace on a real server: each client's commands in the recorded order,
+// on a connection of its own, compared at every reply. A client's machine is a function of the replies and of its
+// clock, so equal replies are the same execution.
+//
+//   - A command that waits has no reply yet: the server is asked whether it waits. Its reply is compared in the step that
+//     hands it over, and has to be there by then. Before each step, every command under way has ended or waits.
+//   - Time is the trace's: MariaDB's sessions get it by SET timestamp, and PostgreSQL's clocks are functions of the database.
+//     Only a wait that ends by lock_wait_timeout takes real time.
+//   - A client's death, a dropped connection and a lost reply reset the socket, and the replay waits for the server's
+//     reaction. A half-open connection is silent until the trace detects it.
+//   - Restarts are left out, since the server may have other users.
+//
+// Rows are in a database of their own, which is dropped at the end.
+func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
+	r = &scenario.Replayed{Server: s.String(), Steps: len(t.Steps)}
+	if r.Skipped = s.refuses(t); r.Skipped != "" {
+		return r, nil
+	}
+	db, err := s.Database(ctx)
+	if err != nil {
+		return r, fmt.Errorf("replaying on %s: %w", r.Server, err)
+	}
+	p := replayer{db: db, trace: t, clients: make([]client, len(t.Scenario.Clients))}
+	defer func() { err = errors.Join(err, p.end()) }()
+	if err := p.setUp(ctx); err != nil {
+		return r, fmt.Errorf("replaying on %s, before the first step: %w", r.Server, err)
+	}
+	return r, r.Follow(t, func(i int, step *scenario.TraceStep) (string, error) { return p.step(ctx, i, step) })
+}
+
+// refuses says why a trace cannot be replayed, "" if it can.
+func (s *Server) refuses(t *scenario.Trace) string {
+	for i := range t.Steps {
+		if t.Steps[i].Action.Kind == scenario.Restart {
+			return "the trace restarts the server, which others may use"
+		}
+		if sent, ok := t.Steps[i].Payload.(model.Sent); ok && s.Dialect == model.MariaDB && sent.Command.Verb != model.Open && sent.Command.Clock == model.SystemTime {
+			return "the trace reads SYSDATE(), which no session can set"
+		}
+	}
+	return ""
+}
+
+// replayer has the sessions of a trace.
+type replayer struct {
+	db      *Database
+	trace   *scenario.Trace
+	clients []client
+	left    []*Session // whose clients are gone, which the server may not have noticed
+	now     int64
+}
+
+// client is a client's session, and those that it has left.
+type client struct {
+	*Session
+	due      int64      // when its wait ends by time, 0 if it does not
+	halfOpen []*Session // that it has left without notice
+}
+
+func (p *replayer) setUp(ctx context.Context) error {
+	if err := p.db.virtual(ctx); err != nil {
+		return err
+	}
+	for i := range p.trace.Setup {
+		step := &p.trace.Setup[i]
+		sent, ok := step.Payload.(model.Sent)
+		if !ok {
+			return errors.New("the trace is of no database")
+		}
+		var err error
+		if c := step.Action.Client; c > 0 {
+			_, err = p.send(ctx, 0, &p.clients[c-1], &sent)
+		} else {
+			err = p.db.Exec(ctx, sent.Command.Text(p.db.Dialect, int(sent.Command.Lock)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step carries out a step, and says how its result differs from the recorded one.
+func (p *replayer) step(ctx context.Context, i int, step *scenario.TraceStep) (said string, err error) {
+	p.now = step.Time
+	if err := errors.Join(p.db.pass(ctx, p.now), p.quiet(ctx)); err != nil {
+		return "", err
+	}
+	a := step.Action
+	if a.Client == 0 {
+		return "", nil
+	}
+	c := &p.clients[a.Client-1]
+	switch a.Kind {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		said, err = p.take(ctx, i, c, step)
+	case scenario.Drop:
+		p.cut(c.Session)
+		c.Session = nil
+	case scenario.Detect:
+		for _, s := range c.halfOpen {
+			p.cut(s)
+		}
+		c.halfOpen = nil
+	}
+	if a.Kind.Crash() || a.Kind == scenario.Lose {
+		p.leave(c, a.Late)
+	}
+	if err == nil && said == "" {
+		err = p.quiet(ctx)
+	}
+	return said, err
+}
+
+// take is a client's next command, or the answer to one that has waited.
+func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.TraceStep) (string, error) {
+	sent, ok := step.Payload.(model.Sent)
+	if !ok || sent.Reply.Code == model.Gone {
+		return "", nil
+	}
+	var got model.Reply
+	var err error
+	switch {
+	case c.Session != nil && c.Pending():
+		if _, there := c.Arrived(); !there {
+			return fmt.Sprintf("%s: expected %v, and it waits still", text(p.db, &sent), sent.Reply), nil
+		}
+		c.due = 0
+		got, err = c.Answer(ctx, patience)
+	default:
+		got, err = p.send(ctx, i, c, &sent)
+	}
+	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not say of a commit that it was none
+		return fmt.Sprintf("%s: expected %v, got %v", text(p.db, &sent), sent.Reply, got), nil
+	}
+	return "", err
+}
+
+func text(d *Database, s *model.Sent) string {
+	return s.Command.Text(d.Dialect, int(s.Command.Lock))
+}
+
+// send sends a client's command, and gives the answer, or that it waits.
+func (p *replayer) send(ctx context.Context, i int, c *client, sent *model.Sent) (r model.Reply, err error) {
+	if sent.Command.Verb == model.Open {
+		p.leave(c, false)
+		c.Session, err = p.db.Session(ctx, sent.Command.Level, 0)
+		return model.Reply{}, err
+	}
+	if c.Session == nil {
+		return r, errors.New("the trace has a client go on without a connection")
+	}
+	if err := c.at(ctx, p.now, sent.Command.Verb == model.Begin); err != nil {
+		return r, err
+	}
+	if err := p.limit(ctx, i, c, sent); err != nil {
+		return r, err
+	}
+	command := sent.Command
+	c.Send(&command)
+	return c.Reply(ctx, patience)
+}
+
+// lockWait is lock_wait_timeout where a wait is to end by it, in seconds: enough for the steps that the trace has meanwhile.
+const lockWait = 2
+
+// limit ends a wait by time if the trace does. Its reply is then in the trace.
+func (p *replayer) limit(ctx context.Context, i int, c *client, sent *model.Sent) error {
+	if sent.Reply.Code != model.Blocked || p.answer(i).Code != model.LockTimeout {
+		return nil
+	}
+	wait, err := strconv.ParseInt(p.trace.Scenario.Options.Value("lock-wait"), 10, 64)
+	if err != nil {
+		return fmt.Errorf("lock-wait: %w", err)
+	}
+	c.due = p.now + wait
+	setting := fmt.Sprintf("innodb_lock_wait_timeout = %d", lockWait)
+	if p.db.Dialect == model.Postgres {
+		setting = fmt.Sprintf("lock_timeout = '%ds'", lockWait)
+	}
+	return c.Set(ctx, setting)
+}
+
+// answer is the trace's reply to a command that waits from step i on.
+func (p *replayer) answer(i int) model.Reply {
+	by := p.trace.Steps[i].Action.Client
+	for _, s := range p.trace.Steps[i+1:] {
+		if sent, ok := s.Payload.(model.Sent); ok && s.Action.Client == by {
+			return sent.Reply
+		}
+	}
+	return model.Reply{Code: model.Blocked}
+}
+
+// leave is a client that stops using its connection; late: the server notices later.
+func (p *replayer) leave(c *client, late bool) {
+	switch {
+	case c.Session == nil:
+	case late:
+		c.halfOpen = append(c.halfOpen, c.Session)
+	default:
+		p.cut(c.Session)
+	}
+	c.Session = nil
+}
+
+func (p *replayer) cut(s *Session) {
+	if s != nil {
+		s.Cut()
+		p.left = append(p.left, s)
+	}
+}
+
+// quiet waits until all that is under way waits for a lock, or is over.
+func (p *replayer) quiet(ctx context.Context) error {
+	end := time.Now().Add(patience)
+	for {
+		quiet, err := p.look(ctx)
+		if quiet || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return errSilent
+		}
+		time.Sleep(pace)
+	}
+}
+
+// look reports whether all commands under way wait or are over, and none ended during the look.
+func (p *replayer) look(ctx context.Context) (bool, error) {
+	quiet := true
+	for i := range p.clients {
+		c := &p.clients[i]
+		for _, s := range append(slices.Clone(c.halfOpen), c.Session) {
+			still, err := p.still(ctx, s)
+			if err != nil {
+				return false, err
+			}
+			quiet = quiet && still && (c.due == 0 || c.due > p.now || s != c.Session || s.early != nil)
+		}
+	}
+	for i := len(p.left) - 1; i >= 0; i-- {
+		there, err := p.left[i].There(ctx)
+		if err == nil && !there {
+			p.left[i].Close()
+			p.left = slices.Delete(p.left, i, i+1)
+			quiet = false
+			continue
+		}
+		waits := false
+		if err == nil {
+			waits, err = p.left[i].Waits(ctx)
+		}
+		if quiet = quiet && waits; err != nil {
+			return false, err
+		}
+	}
+	return quiet, nil
+}
+
+// still reports whether a session's command has been answered before, or waits.
+func (p *replayer) still(ctx context.Context, s *Session) (bool, error) {
+	if s == nil || !s.Pending() || s.early != nil {
+		return true, nil
+	}
+	if _, now := s.Arrived(); now {
+		return false, nil
+	}
+	return s.Waits(ctx)
+}
+
+// end closes all sessions, and drops the database.
+func (p *replayer) end() error {
+	for i := range p.clients {
+		for _, s := range append(p.clients[i].halfOpen, p.clients[i].Session) {
+			if s != nil {
+				s.Close()
+			}
+		}
+	}
+	for _, s := range p.left {
+		s.Close()
+	}
+	return p.db.Close()
+}

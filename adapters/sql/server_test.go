@@ -1,0 +1,73 @@
+package databases_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/sql"
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// required are the variables under which a missing server fails a test.
+var required = [...]string{sql.MariaDB: "LOCKPROOF_REQUIRE_MARIADB", sql.Postgres: "LOCKPROOF_REQUIRE_POSTGRES"}
+
+var dialects = []sql.Dialect{sql.MariaDB, sql.Postgres}
+
+// database is a database for a test, which is skipped where there is no server.
+func database(t *testing.T, d sql.Dialect) *databases.Database {
+	t.Helper()
+	server, err := databases.Find(t.Context(), d)
+	if errors.Is(err, databases.ErrMissing) && os.Getenv(required[d]) == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// patience is how long a server may take that was seen to wait for nothing.
+const patience = 10 * time.Second
+
+// session opens a session for a test.
+func session(t *testing.T, db *databases.Database, level sql.Level) *databases.Session {
+	t.Helper()
+	s, err := db.Session(t.Context(), level, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// send sends a command that does not wait.
+func send(t *testing.T, s *databases.Session, c sql.Command) sql.Reply {
+	t.Helper()
+	s.Send(&c)
+	return answer(t, s, false)
+}
+
+// answer is the reply to the last command or, with waits, that it waits.
+func answer(t *testing.T, s *databases.Session, waits bool) sql.Reply {
+	t.Helper()
+	ask := s.Answer
+	if waits {
+		ask = s.Reply
+	}
+	r, err := ask(t.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

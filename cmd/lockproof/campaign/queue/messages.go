@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/lockproof/lockproof/adapters/bound"
+)
+
+// The bounds of what a server announces: the driver makes room for a message before it comes. A NATS server takes messages of up to
+// 64 MB.
+const (
+	maxMessage  = 64 << 20
+	maxNATSLine = 1 << 20 // bytes before a message, or of the server's first words
+)
+
+// tlsHandshake is the first byte of TLS, and of no line.
+const tlsHandshake = 0x16
+
+// messages follows the lines and messages of a NATS server.
+type messages struct {
+	address string
+	line    []byte // the received part of a line
+	rest    int    // bytes of a message, and of the end of its line, that are to come
+	veiled  bool   // TLS has begun: what is announced cannot be seen
+}
+
+func (m *messages) follow(p []byte) error {
+	for len(p) > 0 && !m.veiled {
+		if m.veiled = m.rest == 0 && len(m.line) == 0 && p[0] == tlsHandshake; m.veiled {
+			return nil
+		}
+		if m.rest > 0 {
+			n := min(m.rest, len(p))
+			m.rest, p = m.rest-n, p[n:]
+			continue
+		}
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 {
+			end = len(p)
+		}
+		if len(m.line)+end > maxNATSLine {
+			return bound.Exceeded(m.address, "sent a line of more than %d bytes", maxNATSLine)
+		}
+		m.line, p = append(m.line, p[:end]...), p[end:]
+		if m.line[len(m.line)-1] != '\n' {
+			return nil
+		}
+		fields := bytes.Fields(m.line)
+		m.line = m.line[:0]
+		if len(fields) == 0 || !bytes.EqualFold(fields[0], []byte("MSG")) && !bytes.EqualFold(fields[0], []byte("HMSG")) {
+			continue
+		}
+		n, err := strconv.Atoi(string(fields[len(fields)-1])) // of headers and message
+		if err != nil || n < 0 || n > maxMessage {
+			return bound.Exceeded(m.address, "announced a message of %.30s bytes: expected at most %d", fields[len(fields)-1], maxMessage)
+		}
+		m.rest = n + len("\r\n")
+	}
+	return nil
+}

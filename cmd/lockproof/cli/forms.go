@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/lockproof/lockproof/histories/infile"
+)
+
+// form is the kind of file that a flag names, and how its beginning shows that kind.
+type form struct {
+	noun  string
+	known func(head []byte) bool
+}
+
+// forms are those of the files that are written over: a run of lockproof's has written them. Any other file was made
+// by somebody else. It may be the judged program or its input, however the command hides that.
+var forms = map[string]form{
+	"html":       {"HTML page", ours("<!doctype html", `<meta name="generator" content="lockproof `)},
+	"junit":      {"JUnit XML", ours("<?xml", `<testsuite name="lockproof `)},
+	"sarif":      {"SARIF", ours("{", `"name": "lockproof"`)},
+	"markdown":   {"Markdown", ours("# ", "\n\nlockproof ")},
+	"checkpoint": {"checkpoint", ours("lockproof ", "")},
+	"summary": {"Markdown", func(head []byte) bool {
+		return !bytes.ContainsAny(head[:1], "{[") && !bytes.HasPrefix(head, []byte("#!"))
+	}}, // is appended to
+}
+
+// ours knows what begins and goes on in some way.
+func ours(begins, has string) func(head []byte) bool {
+	return func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte(begins)) && bytes.Contains(head, []byte(has))
+	}
+}
+
+// headMost is how much of a file is looked at.
+const headMost = 4096
+
+// writesOver refuses to write over a file that has another form than the flag writes. An empty file may be written
+// over.
+func writesOver(flag *pflag.Flag) error {
+	path, form := flag.Value.String(), forms[flag.Name]
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil // what can't be read can't be written either, or is tried elsewhere
+	}
+	for _, own := range []*os.File{os.Stdout, os.Stderr} {
+		if at, err := own.Stat(); err == nil && os.SameFile(at, info) { // the shell's, such as a log
+			return nil
+		}
+	}
+	f, err := (infile.Input{Noun: form.noun, Most: 1 << 62}).Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, headMost))
+	if err != nil {
+		return err
+	}
+	if len(head) > 0 && !form.known(head) {
+		return fmt.Errorf("%s is there already, and is no %s of lockproof's: name another file, or delete it first", path, form.noun)
+	}
+	return nil
+}

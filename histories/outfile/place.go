@@ -1,0 +1,232 @@
+package outfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Place is where a file is to be.
+type Place struct {
+	Path string
+	// Folder is one that the file has to be in, since the user did not name its path: no link leads out of the folder, and the file is
+	// no link itself. "" is anywhere: the user named the path, so that links are the user's as well.
+	Folder string
+}
+
+// Write writes the file.
+func (p Place) Write(write func(io.Writer) error) error {
+	s, err := p.find()
+	if err != nil {
+		return failed(p.Path, err)
+	}
+	defer s.close()
+	if s.root != nil {
+		return failed(p.Path, s.replace(write))
+	}
+	return failed(p.Path, s.fill(write))
+}
+
+// Append writes at the end of the file.
+func (p Place) Append(write func(io.Writer) error) error {
+	f, err := p.Open(os.O_WRONLY | os.O_CREATE | os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	return failed(p.Path, put(f, write, func() error { return nil }))
+}
+
+// Open opens the file to be written to as it stands there.
+func (p Place) Open(flags int) (*os.File, error) {
+	if p.Folder == "" {
+		f, err := os.OpenFile(p.Path, flags, 0o666)
+		return f, failed(p.Path, err)
+	}
+	s, err := p.find()
+	if err != nil {
+		return nil, failed(p.Path, err)
+	}
+	defer s.close()
+	f, err := s.root.OpenFile(s.name, flags, 0o666)
+	return f, failed(p.Path, err)
+}
+
+// Check reports why the file can't be at its place. Nothing is written.
+func (p Place) Check() error {
+	s, err := p.find()
+	if err == nil {
+		s.close()
+	}
+	return failed(p.Path, err)
+}
+
+// Try reports why the file can't be written, and leaves everything as it is, but for files that killed runs have left
+// unfinished. Only the place can be known before; there may still be no room.
+func (p Place) Try() error {
+	s, err := p.find()
+	if err != nil {
+		return failed(p.Path, err)
+	}
+	defer s.close()
+	switch {
+	case s.root != nil:
+		err = s.try()
+	case s.stream == nil && s.info != nil:
+		err = writable(p.Path)
+	}
+	return failed(p.Path, err)
+}
+
+// TryFolder is Try of files in a folder at this place, which need not be there yet.
+func (p Place) TryFolder() error {
+	at, err := p.nearest()
+	if err == nil {
+		err = p.plain()
+	}
+	if err != nil {
+		return failed(p.Path, err)
+	}
+	probe := Place{Path: filepath.Join(at, "file"), Folder: p.Folder}
+	s, err := probe.find()
+	if err != nil {
+		return failed(p.Path, err)
+	}
+	defer s.close()
+	if s.root == nil { // something stands there that is no regular file
+		return nil
+	}
+	return failed(p.Path, s.try())
+}
+
+// nearest is the folder at the place, or the one that it would be made in.
+func (p Place) nearest() (string, error) {
+	stat := os.Stat
+	if p.Folder != "" {
+		root, name, err := p.within()
+		if err != nil {
+			return "", err
+		}
+		defer root.Close()
+		stat = func(string) (fs.FileInfo, error) { return root.Stat(name) }
+		for ; ; name = filepath.Dir(name) {
+			if at, err := settled(filepath.Join(p.Folder, name), name == ".", stat); at != "" || err != nil {
+				return at, err
+			}
+		}
+	}
+	for at := filepath.Clean(p.Path); ; at = filepath.Dir(at) {
+		if at, err := settled(at, at == filepath.Dir(at), stat); at != "" || err != nil {
+			return at, err
+		}
+	}
+}
+
+// settled is a path if a folder is there, and "" if nothing is, so that the folder above is to be asked for, if there is one.
+func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (string, error) {
+	info, err := stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return "", fmt.Errorf("%s is no directory", path)
+	case err == nil:
+		return path, nil
+	case !errors.Is(err, fs.ErrNotExist) || last:
+		return "", outside(err)
+	}
+	return "", nil
+}
+
+// Make makes a folder at the place, where there is none, and those that it is in.
+func (p Place) Make() error {
+	if p.Folder == "" {
+		return os.MkdirAll(p.Path, 0o777)
+	}
+	root, name, err := p.within()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if name == "." {
+		return nil
+	}
+	if err := root.MkdirAll(name, 0o777); err != nil {
+		return fmt.Errorf("%q can't be made: %w", p.Path, outside(err))
+	}
+	return nil
+}
+
+// maxAside bounds how many files of one name are kept aside.
+const maxAside = 100
+
+// MoveAside gives the file another name beside its own, which it tells: path.old, or path.old2 and so on where that is
+// taken. No file is lost; the error says that none of the names was free, or what the system said.
+func (p Place) MoveAside() (string, error) {
+	s, err := p.find()
+	if err != nil {
+		return "", failed(p.Path, err)
+	}
+	defer s.close()
+	if s.root == nil || s.info == nil {
+		return "", failed(p.Path, errors.New("no file is there"))
+	}
+	for n := 1; n <= maxAside; n++ {
+		end := ".old"
+		if n > 1 {
+			end = fmt.Sprintf(".old%d", n)
+		}
+		_, err := s.root.Lstat(s.name + end)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return p.Path + end, s.root.Rename(s.name, s.name+end)
+		case err != nil:
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s: there are %d files of it aside: delete some", p.Path, maxAside)
+}
+
+// within opens the folder, and is the path in it.
+func (p Place) within() (*os.Root, string, error) {
+	folder, err := filepath.Abs(p.Folder)
+	if err != nil {
+		return nil, "", err
+	}
+	path, err := filepath.Abs(p.Path)
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := filepath.Rel(folder, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return nil, "", errOutside
+	}
+	root, err := os.OpenRoot(folder)
+	return root, name, err
+}
+
+// plain refuses a path that leads elsewhere for the system than by its words: by a ".." behind a link, or behind a name that is missing.
+// The words are what is written to, and the system's answer is what everybody else looks at.
+func (p Place) plain() error {
+	byWords, missing := os.Lstat(filepath.Clean(p.Path))
+	bySystem, absent := os.Lstat(p.Path)
+	if (missing == nil) == (absent == nil) && (missing != nil || os.SameFile(byWords, bySystem)) {
+		made, err := resolve(p.Path) // what is not there yet
+		if seems, failed := resolve(filepath.Clean(p.Path)); err != nil || failed != nil || made == seems {
+			return errors.Join(err, failed)
+		}
+	}
+	return errors.New("it leads elsewhere by .. than it seems: type the path without")
+}
+
+// errOutside is said of a path that leaves its folder.
+var errOutside = errors.New("it leads outside the folder that it has to be in, which nobody asked for: remove the link, or type the path yourself")
+
+// outside is an error in our words: os tells only by its text that a link leaves a root.
+func outside(err error) error {
+	if err != nil && strings.HasSuffix(err.Error(), "path escapes from parent") {
+		return errOutside
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// part is one of the questions that the report on somebody else's lock answers.
+type part int
+
+const (
+	safety part = iota + 1
+	recovery
+	promise
+	yours
+)
+
+// partOf is the part that a property belongs to.
+func partOf(p *PropertyResult) part {
+	switch {
+	case p.Own != nil:
+		return yours
+	case property.Recovery.Has(p.Property):
+		return recovery
+	case property.Promises.Has(p.Property):
+		return promise
+	}
+	return safety
+}
+
+func (p part) String() string {
+	return [...]string{safety: "safety", recovery: "recovery", promise: "promise", yours: "own"}[p]
+}
+
+func (p part) question() string {
+	return [...]string{safety: "Is it safe?", recovery: "Does it recover?", promise: "What does it promise?", yours: "Your own properties"}[p]
+}
+
+// part is the part of a property in reports on somebody else's lock, "" in others.
+func (r *Report) part(p *PropertyResult) string {
+	if r.Contract == nil {
+		return ""
+	}
+	return partOf(p).String()
+}
+
+// ordered are the properties in the order that they are shown in: part by part where somebody else's lock is judged.
+func (r *Report) ordered() []*PropertyResult {
+	all := make([]*PropertyResult, len(r.Properties))
+	for i := range all {
+		all[i] = &r.Properties[i]
+	}
+	if r.Contract != nil {
+		slices.SortStableFunc(all, func(a, b *PropertyResult) int { return cmp.Compare(partOf(a), partOf(b)) })
+	}
+	return all
+}
+
+// answer says what a user should do about a part, in a line.
+func (r *Report) answer(which part) string {
+	counts := make(map[Verdict]int)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; partOf(p) == which {
+			verdict, _ := r.Verdict(p)
+			counts[verdict]++
+		}
+	}
+	violated := counts[Violated]+counts[Suspected] > 0
+	switch {
+	case violated:
+		return [...]string{
+			safety:   "No: what one client was promised, another has. Mend this before anything else.",
+			recovery: "No: with everybody gone, the lock is not as it was. Mend it, or have somebody clear the server after each such fault.",
+			promise:  "Its contract demands what it breaks. Mend it, or demand less with --contract.",
+			yours:    "Violated.",
+		}[which]
+	case counts[Undecided] > 0:
+		return "Undecided: run it again with smaller scenarios."
+	case counts[Passed]+counts[Proved]+counts[Kept]+counts[Broken] == 0:
+		return "Not judged."
+	case which == promise && counts[Broken] > 0:
+		return "Not all of this, and its contract demands none that is broken. Callers must not rely on what is broken."
+	case which == promise:
+		return "All that was judged was kept."
+	case which == yours:
+		return "Nothing is wrong in what was judged."
+	}
+	return "Yes, in all that was judged."
+}
+
+// heading is the line above a part on the card.
+func (r *Report) heading(p part, s style.Style) []style.Line {
+	lead := style.Line{{Text: "  "}, style.Bold.Of(p.question())}
+	margin := lead.Width() + 1
+	return style.Beside(append(lead, style.Span{Text: " "}), strings.Fields(r.answer(p)), style.Plain, margin, max(s.Columns()-margin, 24))
+}

@@ -1,0 +1,128 @@
+package drawn
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// world is a lock and its clients, by which histories are drawn that are legal.
+type world struct {
+	Kinds
+	c        Chooser
+	n        int     // slots
+	holder   []int32 // by slot: process
+	taken    []int   // by slot: how often it was
+	all      []*actor
+	halfOpen []int32 // connections that their clients gave up and the broker still has
+	dying    []int32 // connections of crashed clients that have not ended
+	ended    []int32 // processes whose end has not been noticed
+	limbo    []limbo // possible later effects of abandoned operations
+	next     int32
+	h        history.History
+}
+
+// limbo is a possible later effect of an operation that its process gave up.
+type limbo struct {
+	process int32
+	come    func() bool
+}
+
+// actor is one client.
+type actor struct {
+	process int32
+	admin   bool
+	dead    bool
+	gone    bool   // its connection is
+	slot    int    // that it believes to hold
+	op      *doing // under way
+}
+
+// doing is an operation under way: what happens at each of its moments, and its answer.
+type doing struct {
+	inv     history.Event
+	moments []func() bool // false: the moment cannot come now
+	answer  history.Event
+}
+
+// mostSlots is from where on none are added any more.
+const mostSlots = 5
+
+// History draws a history, and changes it as often as d says.
+func History(c Chooser, d Kinds) *history.History {
+	w := &world{Kinds: d, c: c, n: d.Slots, holder: make([]int32, 64), taken: make([]int, 64)}
+	w.h = history.History{Kind: d.Kind, Locks: []string{"jobs"}, Slots: []int{d.Slots}, GoneLate: d.Late, GoneMayFree: d.Loose}
+	if d.Kind == lock.Mutex {
+		w.h.Slots[0], w.n = 0, 1
+	}
+	for i := range d.Clients {
+		w.next++
+		w.all = append(w.all, &actor{process: w.next, admin: i < d.Admins})
+	}
+	for range d.Steps {
+		w.step()
+	}
+	for range d.Corrupts {
+		for tries := 0; tries < 10 && !corrupt(c, &w.h); tries++ {
+		}
+	}
+	return &w.h
+}
+
+func (w *world) emit(e history.Event) {
+	e.Time = int64(len(w.h.Events)) * 1000
+	w.h.Events = append(w.h.Events, e)
+}
+
+func (w *world) step() {
+	if w.c.Below(100) < w.Faults {
+		w.fault()
+		return
+	}
+	if w.Late && w.c.Below(4) == 0 {
+		w.pass()
+		return
+	}
+	if len(w.limbo) > 0 && w.c.Below(6) == 0 {
+		i := w.c.Below(len(w.limbo))
+		if w.limbo[i].come() {
+			w.limbo = slices.Delete(w.limbo, i, i+1)
+		}
+		return
+	}
+	a := w.all[w.c.Below(len(w.all))]
+	switch {
+	case a.dead:
+	case a.op == nil:
+		w.invoke(a)
+	case len(a.op.moments) > 0:
+		if a.op.moments[0]() && a.op != nil {
+			a.op.moments = a.op.moments[1:]
+		}
+	default:
+		w.complete(a)
+	}
+}
+
+func (w *world) complete(a *actor) {
+	e := a.op.answer
+	e.Process, e.F, e.Lock = a.process, a.op.inv.F, a.op.inv.Lock
+	a.op = nil
+	w.emit(e)
+}
+
+// begin invokes an operation.
+func (w *world) begin(a *actor, f lock.Op, slot, slots int) *doing {
+	if a.gone && a.slot == 0 {
+		a.gone = false
+		if !w.Reuse && !w.Loose {
+			w.next++
+			a.process = w.next
+		}
+	}
+	e := history.Event{Type: history.Invoke, Process: a.process, F: history.F(f), Slot: uint16(slot), Slots: uint16(slots)}
+	a.op = &doing{inv: e, answer: history.Event{Type: history.OK, Slot: uint16(slot)}}
+	w.emit(e)
+	return a.op
+}

@@ -1,0 +1,29 @@
+// Package searchtest is what tests of searches share.
+package searchtest
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Countdown is a context that ends after a fixed number of calls of Err: it interrupts at the same place on every
+// machine.
+type Countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+// NewCountdown is a context that may be asked n times.
+func NewCountdown(n int) *Countdown {
+	c := &Countdown{Context: context.Background()}
+	c.left.Store(int64(n))
+	return c
+}
+
+// Err implements [context.Context].
+func (c *Countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}

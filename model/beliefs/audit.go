@@ -1,0 +1,289 @@
+package beliefs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Audit judges the audit that a history ends with. From [history.Audit] on, faults and operations are over, the server has
+// noticed what is dead, and one client after the other is at work. Then a free slot is granted. The free slots are those
+// that the lock has after all administration, less those that a client may hold. A client may hold one if it was told yes,
+// or does not know, and has neither given it back nor died.
+//
+// The answer to the last of several acquires in a row counts, since a client may first have to see that it has lost its connection.
+// A clause that fails is named by the gravest that has happened before. Grants of too many slots are found by [Certain].
+type Audit struct {
+	// Before is what has happened before the audit, beside what the history tells of.
+	Before Before
+
+	h        *history.History
+	keeps    bool // who fails to release believes on
+	begun    bool
+	locks    []audited
+	calls    map[int32]*call
+	earlier  map[int32]bool // the processes that were at work before the audit
+	under    int            // operations under way that were called in the audit
+	verdicts map[property.Property]*linear.Verdict
+}
+
+// Before is what has befallen clients or their server.
+type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
+
+// audited is what is known of one lock.
+type audited struct {
+	slots                  Slots
+	may                    map[int32]bool // who may hold it, as far as they know
+	unsure                 map[int32]bool // who does not know what an acquire came to, and may hold it beside that
+	released, administered bool
+	refused                *refusal // the last answer of the audit, if that was no
+	over                   bool     // something is wrong with it: what comes later follows from that
+}
+
+// call is an operation under way.
+type call struct {
+	slots int
+	free  int  // slots that were free when it was called
+	late  bool // it was called in the audit
+	alone bool // and nobody else was at work
+}
+
+// refusal is an acquire that was refused a slot that is free.
+type refusal struct {
+	process     int32
+	event, free int
+}
+
+// NewAudit judges a history of which nothing has been read yet.
+func NewAudit(h *history.History, o linear.Options) *Audit {
+	a := &Audit{
+		h: h, keeps: o.FailedRelease == linear.KeepsBelief, locks: make([]audited, len(h.Slots)),
+		calls: make(map[int32]*call), earlier: make(map[int32]bool), verdicts: make(map[property.Property]*linear.Verdict),
+	}
+	for l, n := range h.Slots {
+		switch {
+		case h.Kind == lock.Mutex:
+			n = 1
+		case o.Permits > 0:
+			n = o.Permits
+		}
+		a.locks[l] = audited{slots: NewSlots(n), may: make(map[int32]bool), unsure: make(map[int32]bool)}
+	}
+	return a
+}
+
+// Begun reports whether the history has come to an audit.
+func (a *Audit) Begun() bool { return a.begun }
+
+// Event takes in the i-th event of the history, counted from 0.
+func (a *Audit) Event(i int, e *history.Event) {
+	switch {
+	case e.Process == history.Nemesis:
+		a.world(e)
+	case e.Type == history.Invoke:
+		a.invoked(e)
+	default:
+		a.completed(i, e)
+	}
+}
+
+// world notes what happened to clients.
+func (a *Audit) world(e *history.Event) {
+	switch {
+	case e.F == history.Audit:
+		a.begun = true
+	case e.F == history.Restart && !a.h.GoneMayFree:
+		for l := range a.locks {
+			clear(a.locks[l].may)
+			clear(a.locks[l].unsure)
+		}
+	case e.F == history.Crash, e.F == history.Lapse, e.F == history.Gone && !a.h.GoneMayFree:
+		for l := range a.locks {
+			delete(a.locks[l].may, e.Target)
+			delete(a.locks[l].unsure, e.Target)
+		}
+		if e.F == history.Crash {
+			a.ended(e.Target)
+		}
+	}
+	if !a.begun {
+		b := &a.Before
+		b.Restarted = b.Restarted || e.F == history.Restart
+		b.Crashed = b.Crashed || e.F == history.Crash
+		b.Disconnected = b.Disconnected || e.F == history.Gone
+		b.Lapsed = b.Lapsed || e.F == history.Lapse
+	}
+}
+
+// ended is the call of a process, which is over; nil if there was none.
+func (a *Audit) ended(process int32) *call {
+	c := a.calls[process]
+	if c != nil && c.late {
+		a.under--
+	}
+	delete(a.calls, process)
+	return c
+}
+
+func (a *Audit) invoked(e *history.Event) {
+	l, op := &a.locks[e.Lock], e.F.Op()
+	c := &call{slots: int(e.Slots), late: a.begun}
+	a.calls[e.Process] = c
+	l.slots.Begin(op, c.slots)
+	l.released = l.released || op == lock.Release
+	l.administered = l.administered || op.Administrative()
+	if !a.begun {
+		a.earlier[e.Process] = true
+		return
+	}
+	if r := l.refused; r != nil && (op != lock.Acquire || e.Process != r.process) {
+		a.fails(e.Lock)
+	}
+	a.under++
+	c.alone = a.under == 1
+	for _, o := range a.calls {
+		o.alone = o.alone && c.alone
+	}
+	c.free = l.slots.Least
+	if op == lock.Acquire && c.slots > 0 { // the limit that its caller states
+		c.free = min(c.free, c.slots)
+	}
+	if a.h.Kind != lock.Semaphore {
+		c.free = min(1, c.free)
+	}
+	for _, who := range []map[int32]bool{l.may, l.unsure} {
+		c.free -= len(who)
+		if who[e.Process] {
+			c.free++
+		}
+	}
+}
+
+func (a *Audit) completed(i int, e *history.Event) {
+	l, op := &a.locks[e.Lock], e.F.Op()
+	c := a.ended(e.Process)
+	if c == nil {
+		return
+	}
+	l.slots.End(op, c.slots, e.Type)
+	switch {
+	case op == lock.Acquire && !l.over && c.alone && c.free > 0:
+		a.granted(i, e, c.free)
+	case op == lock.Count && c.alone && e.Type == history.OK && l.slots.Least == l.slots.Most:
+		a.judge(property.ExactCount, int(e.Slots) == l.slots.Least, i, e.Lock, fmt.Sprintf("at rest, %s counts %d slots (%s), and %d were administered",
+			a.h.Who(e.Process), e.Slots, a.h.Moment(i), l.slots.Least))
+	}
+	l.answered(e, a.keeps, a.h.GoneMayFree)
+}
+
+// answered takes in who may hold the lock after an answer. keeps says that who fails to release believes on, and mayFree that who
+// fails to ask does not.
+func (l *audited) answered(e *history.Event, keeps, mayFree bool) {
+	op, held, known := e.F.Op(), e.Type == history.OK && e.Held, e.Type != history.Info
+	switch {
+	case op == lock.Acquire && !known:
+		l.unsure[e.Process] = true
+	case (op == lock.Acquire || op.AsksHeld()) && held:
+		l.may[e.Process] = true
+	case op == lock.Release && (e.Type == history.OK || known && !keeps),
+		op.AsksHeld() && (e.Type == history.OK || known && mayFree):
+		delete(l.may, e.Process)
+	}
+}
+
+// granted is an acquire that had to be granted.
+func (a *Audit) granted(i int, e *history.Event, free int) {
+	l := &a.locks[e.Lock]
+	if !e.Held {
+		l.refused = &refusal{process: e.Process, event: i, free: free}
+		return
+	}
+	l.refused = nil
+	for p := range a.clauses(e.Lock, e.Process).All() {
+		a.judge(p, true, i, e.Lock, "")
+	}
+}
+
+// fails is a lock whose free slot is refused, and not granted to the same client when it tries again.
+func (a *Audit) fails(at uint16) {
+	l := &a.locks[at]
+	r := l.refused
+	l.refused, l.over = nil, true
+	what, who := "the lock, which is free", "who survived"
+	if a.h.Kind == lock.Semaphore {
+		what = fmt.Sprintf("a slot, though %d of %d are free", r.free, l.slots.Least)
+	}
+	p, after := property.Progress, ""
+	if !a.earlier[r.process] {
+		who = "a fresh client"
+		p, after = a.cause(l)
+	}
+	a.judge(p, false, r.event, at, fmt.Sprintf("at rest%s, %s, %s, is refused %s (%s)", after, a.h.Who(r.process), who, what, a.h.Moment(r.event)))
+}
+
+// cause is the clause that fails where a fresh client is refused what is free, and after what.
+func (a *Audit) cause(l *audited) (property.Property, string) {
+	switch b := a.Before; {
+	case b.Restarted:
+		return property.SurvivesRestart, " after a restart"
+	case b.Crashed:
+		return property.CrashFrees, " after a crash"
+	case b.Disconnected:
+		return property.NoLeak, " after a lost connection, channel or reply"
+	case b.Lapsed:
+		return property.Progress, " after an expiry"
+	case l.administered && a.h.Kind == lock.Semaphore:
+		return property.ContiguousSlots, " after a change of its slots"
+	case l.released:
+		return property.EffectiveRelease, " after a release"
+	}
+	return property.Progress, ", though nobody has held it"
+}
+
+// clauses are those that are put to the test where a client is granted what is free.
+func (a *Audit) clauses(at uint16, process int32) property.Set {
+	all, b, l := property.Set(0).With(property.Progress), a.Before, &a.locks[at]
+	if a.earlier[process] {
+		return all
+	}
+	for p, so := range map[property.Property]bool{
+		property.SurvivesRestart: b.Restarted, property.CrashFrees: b.Crashed, property.NoLeak: b.Disconnected,
+		property.ContiguousSlots: l.administered && a.h.Kind == lock.Semaphore, property.EffectiveRelease: l.released,
+	} {
+		if so {
+			all = all.With(p)
+		}
+	}
+	return all
+}
+
+// judge notes that a clause was put to the test.
+func (a *Audit) judge(p property.Property, ok bool, event int, at uint16, why string) {
+	v := a.verdicts[p]
+	if v == nil {
+		v = &linear.Verdict{Property: p, Decision: linear.Legal, Event: -1}
+		a.verdicts[p] = v
+	}
+	v.Checked++
+	if !ok && v.Decision == linear.Legal {
+		v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, event, why, int(at)
+	}
+}
+
+// Verdicts are those on the clauses that the audit has put to the test, when the history is over.
+func (a *Audit) Verdicts() (all []linear.Verdict) {
+	for l := range a.locks {
+		if a.locks[l].refused != nil {
+			a.fails(uint16(l))
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(a.verdicts)) {
+		all = append(all, *a.verdicts[p])
+	}
+	return all
+}

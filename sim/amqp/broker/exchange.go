@@ -1,0 +1,270 @@
+package broker
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Exchange is what an exchange is declared with, and must be declared with again.
+type Exchange struct {
+	Type                          string // direct, fanout, topic or headers
+	Durable, AutoDelete, Internal bool
+	Alternate                     string // the exchange for what no binding takes; "" is none
+}
+
+// predeclared are the exchanges of every broker, besides the default one.
+var predeclared = map[string]Exchange{
+	"amq.direct":         {Type: "direct", Durable: true},
+	"amq.fanout":         {Type: "fanout", Durable: true},
+	"amq.topic":          {Type: "topic", Durable: true},
+	"amq.headers":        {Type: "headers", Durable: true},
+	"amq.match":          {Type: "headers", Durable: true},
+	"amq.rabbitmq.trace": {Type: "topic", Durable: true, Internal: true},
+}
+
+// routing is what clients have made of exchanges. A broker has none until they do: locks never do.
+type routing struct {
+	exchanges []exchange // by name; those that clients have declared
+	bindings  []binding  // by source, destination, key and arguments
+}
+
+type exchange struct {
+	name string
+	Exchange
+}
+
+// binding leads from an exchange to a queue, or to another exchange.
+type binding struct {
+	source      string
+	queue       amqp.Queue // 0 where it leads to an exchange
+	destination string
+	key         string
+	headers     amqp.Headers
+}
+
+func (x *binding) compare(o *binding) int {
+	return cmp.Or(cmp.Compare(x.source, o.source), cmp.Compare(x.queue, o.queue), cmp.Compare(x.destination, o.destination),
+		cmp.Compare(x.key, o.key), cmp.Compare(x.headers, o.headers))
+}
+
+// Exchange is an exchange that there is.
+func (b *Broker) Exchange(name string) (Exchange, bool) {
+	if x, ok := predeclared[name]; ok {
+		return x, true
+	}
+	if b.routing == nil {
+		return Exchange{}, false
+	}
+	i, ok := b.routing.exchange(name)
+	if !ok {
+		return Exchange{}, false
+	}
+	return b.routing.exchanges[i].Exchange, true
+}
+
+// exchange is the index of an exchange that a client has declared, or where it would be.
+func (r *routing) exchange(name string) (int, bool) {
+	return slices.BinarySearchFunc(r.exchanges, name, func(x exchange, name string) int { return strings.Compare(x.name, name) })
+}
+
+// declareExchange answers exchange.declare.
+func (b *Broker) declareExchange(on at, cmd *amqp.Command) amqp.Reply {
+	r := b.names.Routing(cmd.Route)
+	x, exists := b.Exchange(r.Exchange)
+	wanted := Exchange{r.Type, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete), cmd.Flags.Has(amqp.Internal), r.Alternate}
+	passive := cmd.Flags.Has(amqp.Passive)
+	switch {
+	case !passive && !slices.Contains([]string{"direct", "fanout", "topic", "headers"}, r.Type):
+		if b.opts.Four {
+			return b.fail(on, amqp.PreconditionFailed)
+		}
+		return b.endConnection(on.conn, amqp.CommandInvalid)
+	case r.Exchange == "":
+		return b.fail(on, amqp.AccessRefused)
+	case passive && !exists:
+		return b.fail(on, amqp.NotFound)
+	case passive:
+	case exists && x != wanted:
+		return b.fail(on, amqp.PreconditionFailed)
+	case exists:
+	case strings.HasPrefix(r.Exchange, "amq."):
+		return b.fail(on, amqp.AccessRefused)
+	default:
+		t := b.routes()
+		i, _ := t.exchange(r.Exchange)
+		t.exchanges = slices.Insert(t.exchanges, i, exchange{r.Exchange, wanted})
+	}
+	return ok
+}
+
+// routes is the routing, which is there from now on.
+func (b *Broker) routes() *routing {
+	if b.routing == nil {
+		b.routing = new(routing)
+	}
+	return b.routing
+}
+
+// deleteExchange answers exchange.delete. One that does not exist is deleted already.
+func (b *Broker) deleteExchange(on at, cmd *amqp.Command) amqp.Reply {
+	name := b.names.Routing(cmd.Route).Exchange
+	_, exists := b.Exchange(name)
+	switch {
+	case name == "", strings.HasPrefix(name, "amq."):
+		return b.fail(on, amqp.AccessRefused)
+	case !exists:
+	case cmd.Flags.Has(amqp.IfUnused) && b.routing.leads(name):
+		return b.fail(on, amqp.PreconditionFailed)
+	default:
+		b.routing.delete(name)
+	}
+	return ok
+}
+
+// bind answers queue.bind and exchange.bind.
+func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
+	r := b.names.Routing(cmd.Route)
+	to := bindingOf(cmd, &r)
+	code := b.bindable(&to, cmd)
+	x, exists := b.Exchange(r.Exchange)
+	switch {
+	case code != 0:
+	case !exists:
+		code = amqp.NotFound
+	case !b.reaches(&to):
+		code = amqp.NotFound
+	case x.Type == "headers" && !matchable(r.Headers):
+		code = amqp.PreconditionFailed
+	case to.queue != 0:
+		_, code = b.accessible(on.conn, to.queue)
+	}
+	if code != 0 {
+		return b.fail(on, code)
+	}
+	b.routes().bind(to)
+	return ok
+}
+
+// unbind answers queue.unbind and exchange.unbind. A missing binding or resource counts as unbound.
+func (b *Broker) unbind(on at, cmd *amqp.Command) amqp.Reply {
+	r := b.names.Routing(cmd.Route)
+	from := bindingOf(cmd, &r)
+	if code := b.bindable(&from, cmd); code != 0 {
+		return b.fail(on, code)
+	}
+	if b.routing == nil {
+		return ok
+	}
+	i, bound := b.routing.binding(&from)
+	if !bound {
+		return ok
+	}
+	if from.queue != 0 {
+		if _, code := b.accessible(on.conn, from.queue); code != 0 {
+			return b.fail(on, code)
+		}
+	}
+	b.routing.bindings = slices.Delete(b.routing.bindings, i, i+1)
+	b.routing.unused(from.source)
+	return ok
+}
+
+// matchable reports whether a binding's arguments say how to match in a way that there is.
+func matchable(arguments amqp.Headers) bool {
+	_, _, ok := matching(arguments)
+	return ok
+}
+
+// bindingOf is the binding that a command is about.
+func bindingOf(cmd *amqp.Command, r *amqp.Routing) binding {
+	x := binding{source: r.Exchange, key: r.Key, headers: r.Headers}
+	if cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind {
+		x.destination = r.Destination
+	} else {
+		x.queue = cmd.Queue
+	}
+	return x
+}
+
+// bindable says why a binding is out of the question: nothing is bound to the default exchange, or it to
+// anything.
+func (b *Broker) bindable(x *binding, cmd *amqp.Command) amqp.Code {
+	toExchange := cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind
+	switch {
+	case x.source == "", toExchange && x.destination == "":
+		return amqp.AccessRefused
+	case !toExchange && x.queue == 0: // no queue has no name
+		return amqp.NotFound
+	}
+	return 0
+}
+
+// reaches reports whether what a binding leads to is there.
+func (b *Broker) reaches(x *binding) bool {
+	if x.queue != 0 {
+		return b.place(x.queue).exists
+	}
+	_, exists := b.Exchange(x.destination)
+	return exists
+}
+
+func (r *routing) binding(x *binding) (int, bool) {
+	return slices.BinarySearchFunc(r.bindings, x, func(o binding, x *binding) int { return o.compare(x) })
+}
+
+func (r *routing) bind(x binding) {
+	if i, bound := r.binding(&x); !bound {
+		r.bindings = slices.Insert(r.bindings, i, x)
+	}
+}
+
+// leads reports whether there is a binding from an exchange.
+func (r *routing) leads(from string) bool {
+	return slices.ContainsFunc(r.bindings, func(x binding) bool { return x.source == from })
+}
+
+// delete deletes an exchange with all bindings from it and to it.
+func (r *routing) delete(name string) {
+	if i, ok := r.exchange(name); ok {
+		r.exchanges = slices.Delete(r.exchanges, i, i+1)
+	}
+	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool { return x.source == name })
+	r.unbindAll(func(x *binding) bool { return x.queue == 0 && x.destination == name })
+}
+
+// unbindAll removes the bindings that are meant, and with them exchanges that are deleted with their last one.
+func (r *routing) unbindAll(meant func(*binding) bool) {
+	var sources []string
+	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {
+		if !meant(&x) {
+			return false
+		}
+		sources = append(sources, x.source)
+		return true
+	})
+	for _, s := range sources {
+		r.unused(s)
+	}
+}
+
+// unused deletes an exchange that is deleted with its last binding, which may have gone just now.
+func (r *routing) unused(name string) {
+	if i, ok := r.exchange(name); ok && r.exchanges[i].AutoDelete && !r.leads(name) {
+		r.delete(name)
+	}
+}
+
+// restart keeps the durable exchanges, and the bindings between durable things.
+func (r *routing) restart(b *Broker) {
+	r.exchanges = slices.DeleteFunc(r.exchanges, func(x exchange) bool { return !x.Durable })
+	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {
+		from, _ := b.Exchange(x.source)
+		to, _ := b.Exchange(x.destination)
+		return !from.Durable || x.queue == 0 && !to.Durable || x.queue != 0 && !b.queues[x.queue].durable
+	})
+}
+
+func (r *routing) reset() { r.exchanges, r.bindings = r.exchanges[:0], r.bindings[:0] }

@@ -1,0 +1,89 @@
+package broker
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Held is a message of a queue: ready, or delivered to a channel of a connection that has not acknowledged it.
+type Held struct {
+	Message uint64
+	Conn    Conn // 0 where the message is ready
+	Channel uint16
+	Tag     uint64 // by which that channel acknowledges it
+}
+
+// Messages are the messages of a queue: those that are ready, in their order, then those that channels have.
+func (b *Broker) Messages(id amqp.Queue) iter.Seq[Held] {
+	return func(yield func(Held) bool) {
+		if !b.Exists(id) {
+			return
+		}
+		q := &b.queues[id]
+		for _, r := range q.ready.runs[q.ready.head:] {
+			for range r.count {
+				if !yield(Held{Message: r.id}) {
+					return
+				}
+			}
+		}
+		if q.unacked > 0 {
+			b.delivered(id, yield)
+		}
+	}
+}
+
+// delivered yields the messages of a queue that channels hold. A message that a transaction will settle still counts.
+func (b *Broker) delivered(id amqp.Queue, yield func(Held) bool) {
+	for c := range b.conns {
+		for n := range b.conns[c].channels {
+			ch := &b.conns[c].channels[n]
+			for _, set := range [][]delivered{ch.unacked, ch.tx.settled} {
+				for i := range set {
+					if set[i].queue == id && !yield(Held{set[i].id, Conn(c + 1), uint16(n), set[i].tag}) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Consumer is a consumer of a queue.
+type Consumer struct {
+	Conn      Conn
+	Channel   uint16
+	Exclusive bool
+	Single    bool // its queue has but one active at a time
+	Waits     bool // for the end of that one
+}
+
+// Consumers are the consumers of a queue.
+func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
+	return func(yield func(Consumer) bool) {
+		if !b.Exists(id) {
+			return
+		}
+		single := b.queues[id].singleActive()
+		for _, c := range b.queues[id].consumers {
+			if !yield(Consumer{c.on.conn, c.on.number, c.exclusive, single, single && !c.active}) {
+				return
+			}
+		}
+	}
+}
+
+// Holds reports whether a connection consumes a queue, or has messages that it has not acknowledged.
+func (b *Broker) Holds(conn Conn) bool {
+	if !b.Alive(conn) {
+		return false
+	}
+	for i := range b.queues {
+		if slices.ContainsFunc(b.queues[i].consumers, func(c consumer) bool { return c.on.conn == conn }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.conns[conn-1].channels, func(ch channel) bool { return len(ch.unacked)+len(ch.tx.settled) > 0 })
+}

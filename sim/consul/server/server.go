@@ -1,0 +1,211 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// Server is a Consul of one server. Its zero value has nothing. Time passes only by [Server.Advance].
+type Server struct {
+	index      uint64
+	entries    []consul.Entry // by key
+	sessions   []session
+	tombstones []tombstone // what was deleted, for the indexes of prefixes
+	oldest     uint64      // no prefix has an older index, in a state that was read
+	delays     []delayed
+}
+
+// tombstone is a deleted key, and the index of its deletion.
+type tombstone struct {
+	key   string
+	index uint64
+}
+
+// Reset makes it a server without anything.
+func (s *Server) Reset() {
+	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], tombstones: s.tombstones[:0], delays: s.delays[:0], index: 1}
+}
+
+// Apply carries out a request. A blocking query without news waits: the caller repeats it later.
+func (s *Server) Apply(r *consul.Request) consul.Reply {
+	switch r.Method {
+	case consul.CreateSession:
+		return s.createSession(r.Session)
+	case consul.RenewSession:
+		return s.renewSession(r.Session.ID)
+	case consul.DestroySession:
+		s.End(r.Session.ID)
+		return consul.Reply{Status: 200, OK: true}
+	case consul.Get:
+		return s.get(r)
+	case consul.Put:
+		return s.put(r)
+	}
+	return s.delete(r)
+}
+
+// find is where a key is, or would be.
+func (s *Server) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(s.entries, key, func(e consul.Entry, key string) int { return cmp.Compare(e.Key, key) })
+}
+
+// Entry is the entry of a key, or nil.
+func (s *Server) Entry(key string) *consul.Entry {
+	if i, there := s.find(key); there {
+		return &s.entries[i]
+	}
+	return nil
+}
+
+// Under are the entries whose keys begin with a prefix, by their keys.
+func (s *Server) Under(prefix string) []consul.Entry {
+	from, _ := s.find(prefix)
+	to := from
+	for to < len(s.entries) && strings.HasPrefix(s.entries[to].Key, prefix) {
+		to++
+	}
+	return s.entries[from:to]
+}
+
+// Index is the index of the last change under a prefix; 1 if there never was any.
+func (s *Server) Index(prefix string) uint64 {
+	last := max(1, s.oldest)
+	for _, e := range s.Under(prefix) {
+		last = max(last, e.Modified)
+	}
+	for _, g := range s.tombstones {
+		if strings.HasPrefix(g.key, prefix) {
+			last = max(last, g.index)
+		}
+	}
+	return last
+}
+
+func (s *Server) get(r *consul.Request) consul.Reply {
+	index := s.Index(r.Key)
+	if r.Index > 0 && index <= r.Index {
+		return consul.Reply{Waits: true}
+	}
+	var found []consul.Entry
+	if e := s.Entry(r.Key); r.Recurse {
+		found = s.Under(r.Key)
+	} else if e != nil {
+		found = []consul.Entry{*e}
+	}
+	if len(found) == 0 {
+		return consul.Reply{Status: 404, Index: index}
+	}
+	return consul.Reply{Status: 200, Entries: slices.Clone(found), Index: index}
+}
+
+func (s *Server) put(r *consul.Request) consul.Reply {
+	i, there := s.find(r.Key)
+	holder := ""
+	if there {
+		holder = s.entries[i].Session
+	}
+	switch {
+	case r.Acquire != "" && s.isDelayed(r.Key): // for every session
+		return consul.Reply{Status: 200}
+	case r.Acquire != "" && !s.Alive(r.Acquire): // FACTS K8; of a release that is no error
+		return consul.Reply{Status: 500}
+	case r.Checked && r.Index == 0 && there, r.Checked && r.Index > 0 && (!there || s.entries[i].Modified != r.Index),
+		r.Acquire != "" && holder != "" && holder != r.Acquire,
+		r.Release != "" && holder != r.Release:
+		return consul.Reply{Status: 200}
+	}
+	e := consul.Entry{Key: r.Key}
+	if there {
+		e = s.entries[i]
+	}
+	e.Value, e.Flags = r.Value, r.Flags
+	switch {
+	case r.Acquire != "" && holder == "":
+		e.Session = r.Acquire
+		e.Locks++
+	case r.Release != "":
+		e.Session = ""
+	case r.Acquire == "":
+		e.Locks = 0
+	}
+	if there && e == s.entries[i] { // what changes nothing has no index
+		return consul.Reply{Status: 200, OK: true}
+	}
+	s.index++
+	if e.Modified = s.index; !there {
+		e.Created = s.index
+		s.entries = slices.Insert(s.entries, i, consul.Entry{})
+	}
+	s.entries[i] = e
+	return consul.Reply{Status: 200, OK: true}
+}
+
+func (s *Server) isDelayed(key string) bool {
+	return slices.ContainsFunc(s.delays, func(d delayed) bool { return d.key == key })
+}
+
+func (s *Server) delete(r *consul.Request) consul.Reply {
+	if e := s.Entry(r.Key); r.Checked && e != nil && e.Modified != r.Index {
+		return consul.Reply{Status: 200}
+	}
+	now := s.index + 1
+	s.entries = slices.DeleteFunc(s.entries, func(e consul.Entry) bool {
+		gone := e.Key == r.Key || r.Recurse && strings.HasPrefix(e.Key, r.Key)
+		if gone {
+			s.index = now
+			s.leaveTombstone(e.Key)
+		}
+		return gone
+	})
+	return consul.Reply{Status: 200, OK: true}
+}
+
+// leaveTombstone notes that a key goes with the last change.
+func (s *Server) leaveTombstone(key string) {
+	s.tombstones = slices.DeleteFunc(s.tombstones, func(t tombstone) bool { return t.key == key })
+	s.tombstones = append(s.tombstones, tombstone{key, s.index})
+}
+
+// Mentions reports whether a name occurs in any session, key, or value.
+func (s *Server) Mentions(name string) bool {
+	return s.Alive(name) || slices.ContainsFunc(s.entries, func(e consul.Entry) bool {
+		return e.Session == name || strings.Contains(e.Key, name) || strings.Contains(e.Value, name)
+	})
+}
+
+// Code writes or reads keys and sessions. Indexes are not part of a state: what is read has all changed at [consul.Fresh].
+// Whether a client has seen the last change is the client's to write.
+func (s *Server) Code(c *codec.Coder) {
+	if c.Reading() {
+		s.Reset()
+		s.index, s.oldest = consul.Fresh, consul.Fresh // deletions count as well
+	}
+	n := codec.Length(c, len(s.entries))
+	if c.Reading() {
+		s.entries = append(s.entries, make([]consul.Entry, n)...)
+	}
+	for i := range s.entries {
+		e := &s.entries[i]
+		codec.String(c, &e.Key)
+		codec.String(c, &e.Value)
+		codec.String(c, &e.Session)
+		if c.Reading() {
+			e.Created, e.Modified = consul.Fresh, consul.Fresh
+		}
+	}
+	n = codec.Length(c, len(s.sessions))
+	if c.Reading() {
+		s.sessions = append(s.sessions, make([]session, n)...)
+	}
+	for i := range s.sessions {
+		x := &s.sessions[i]
+		codec.String(c, &x.ID)
+		codec.Bool(c, &x.Deletes)
+		codec.Number(c, &x.TTL)
+		codec.Number(c, &x.left)
+	}
+}

@@ -1,0 +1,121 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// session is a session that there is.
+type session struct {
+	consul.Session
+	left int64 // until it ends, if it has a TTL
+}
+
+// delayed is a key that no session can acquire for a while.
+type delayed struct {
+	key  string
+	left int64
+}
+
+func (s *Server) session(id string) int {
+	return slices.IndexFunc(s.sessions, func(x session) bool { return x.ID == id })
+}
+
+// Alive reports whether there is a session of that name.
+func (s *Server) Alive(id string) bool { return s.session(id) >= 0 }
+
+// Sessions are those that there are, by their age.
+func (s *Server) Sessions() (all []consul.Session) {
+	for i := range s.sessions {
+		all = append(all, s.sessions[i].Session)
+	}
+	return all
+}
+
+func (s *Server) createSession(x consul.Session) consul.Reply {
+	s.sessions = append(s.sessions, session{x, 2 * x.TTL})
+	return consul.Reply{Status: 200, OK: true}
+}
+
+func (s *Server) renewSession(id string) consul.Reply {
+	i := s.session(id)
+	if i < 0 {
+		return consul.Reply{Status: 404}
+	}
+	s.sessions[i].left = 2 * s.sessions[i].TTL
+	return consul.Reply{Status: 200, OK: true}
+}
+
+// End invalidates a session: what it has acquired is released or deleted.
+func (s *Server) End(id string) {
+	i := s.session(id)
+	if i < 0 {
+		return
+	}
+	x := s.sessions[i]
+	s.sessions = slices.Delete(s.sessions, i, i+1)
+	s.index++
+	for k := 0; k < len(s.entries); k++ {
+		e := &s.entries[k]
+		if e.Session != id {
+			continue
+		}
+		if x.Delay > 0 {
+			s.delays = append(s.delays, delayed{e.Key, x.Delay})
+		}
+		if x.Deletes {
+			s.leaveTombstone(e.Key)
+			s.entries = slices.Delete(s.entries, k, k+1)
+			k--
+			continue
+		}
+		e.Session, e.Modified = "", s.index
+	}
+}
+
+// Advance lets time pass, and appends the sessions that have ended by it, in the order of their age.
+func (s *Server) Advance(ms int64, ended []string) []string {
+	first := len(ended)
+	for i := range s.sessions {
+		if x := &s.sessions[i]; x.TTL > 0 {
+			if x.left -= ms; x.left <= 0 {
+				ended = append(ended, x.ID)
+			}
+		}
+	}
+	for i := range s.delays {
+		s.delays[i].left -= ms
+	}
+	s.delays = slices.DeleteFunc(s.delays, func(d delayed) bool { return d.left <= 0 })
+	for _, id := range ended[first:] {
+		s.End(id)
+	}
+	return ended
+}
+
+// NextEnd is in how many milliseconds a session ends by itself, if one does.
+func (s *Server) NextEnd() (next int64, any bool) {
+	for i := range s.sessions {
+		if x := &s.sessions[i]; x.TTL > 0 && (!any || x.left < next) {
+			next, any = x.left, true
+		}
+	}
+	return next, any
+}
+
+// Left is in how many milliseconds a session ends by itself; 0 is never, or that there is none.
+func (s *Server) Left(id string) int64 {
+	if i := s.session(id); i >= 0 && s.sessions[i].TTL > 0 {
+		return s.sessions[i].left
+	}
+	return 0
+}
+
+// Restart is the server stopped and started again: keys and sessions are kept, and the time of sessions begins anew (FACTS K10).
+func (s *Server) Restart() {
+	for i := range s.sessions {
+		s.sessions[i].left = 2 * s.sessions[i].TTL
+	}
+	s.delays = s.delays[:0]
+}

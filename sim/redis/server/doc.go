@@ -1,0 +1,6 @@
+// Package server is the part of Redis that the priority lock needs, as a value. adapters/redis compares it with a real
+// server at every reply.
+//
+//	server.go    keys with an expiry, and the effect of each command
+//	claims.go    the scripts of the repaired protocol, on the same keys
+package server

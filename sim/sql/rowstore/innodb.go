@@ -1,0 +1,216 @@
+package rowstore
+
+import "github.com/lockproof/lockproof/model/sql"
+
+// innodb goes on with a statement as MariaDB does.
+func (s *Store) innodb(on uint8) sql.Code {
+	t := &s.sessions[on-1]
+	c := &t.stmt.command
+	switch {
+	case c.Verb == sql.Insert:
+		return s.innodbInsert(on, c)
+	case (c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain) && (t.level != sql.Serializable || !t.open):
+		s.innodbRead(on, c)
+		return sql.OK
+	}
+	return s.innodbScan(on, c)
+}
+
+// innodbRead is a consistent read: what was committed at the transaction's first one, or now at READ COMMITTED.
+func (s *Store) innodbRead(on uint8, c *sql.Command) {
+	s.snapshot(on)
+	for at := (key{c.Table, c.Lock, 0}); ; {
+		e, ok := s.next(on, c, at, false)
+		if !ok {
+			return
+		}
+		at = successor(e.key)
+		if !holds(c, e.num, e.version, s.now(on, c)) {
+			continue
+		}
+		if s.sessions[on-1].tell(e.num); c.First {
+			return
+		}
+	}
+}
+
+// innodbScan is a locking read, an update or a delete: it locks each row that it scans, in the order of the primary
+// key.
+func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
+	t := &s.sessions[on-1]
+	if !t.stmt.resumed {
+		s.intend(on, c.Table, s.shares(c))
+		t.stmt.at = s.from(key{c.Table, c.Lock, 0})
+		if c.Rows == sql.One {
+			t.stmt.at = s.from(key{c.Table, c.Lock, c.Num})
+		}
+	} else {
+		// It may have gone while the statement waited.
+		at := s.from(t.stmt.at)
+		t.stmt.at, t.stmt.waited = at, t.stmt.waited && at == t.stmt.at
+	}
+	t.stmt.resumed = true
+	for {
+		k := t.stmt.at
+		if k.num == 255 || c.Rows != sql.Below && k.lock != c.Lock || c.Rows == sql.One && k.num != c.Num {
+			return s.innodbEnd(on, c, k)
+		}
+		code, more := s.innodbRow(on, c, k)
+		if code != sql.OK || !more {
+			return code
+		}
+		t.stmt.at = s.after(k)
+	}
+}
+
+// innodbEnd locks the gap that ends a scan, in which more rows could appear, but at READ COMMITTED.
+func (s *Store) innodbEnd(on uint8, c *sql.Command, k key) sql.Code {
+	if s.sessions[on-1].level == sql.ReadCommitted {
+		return sql.OK
+	}
+	code, _ := s.innodbLock(c, claim{key: k, session: on, kind: gap, shared: s.shares(c)})
+	return code
+}
+
+// shares reports whether a command takes shared locks: plain reads at SERIALIZABLE do.
+func (s *Store) shares(c *sql.Command) bool {
+	return c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain
+}
+
+// skipped is a row that SKIP LOCKED passes over.
+const skipped = sql.Codes
+
+// innodbLock locks, or waits as the command says. It reports whether the lock has to be released again if the row
+// does not match; a lock that was waited for stays.
+func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
+	code, fresh := s.lock(want)
+	if code == sql.OK {
+		return code, fresh && !s.sessions[want.session-1].stmt.waited
+	}
+	switch {
+	case c.Verb == sql.Select && c.Read == sql.SkipLocked:
+		s.unwait(want.session)
+		return skipped, false
+	case c.Verb == sql.Select && c.Read == sql.NoWait:
+		return sql.LockTimeout, false
+	}
+	s.sessions[want.session-1].stmt.waited = true
+	return s.wait(want.session), false
+}
+
+// innodbRow is a row that a scan comes by. It reports whether there is more to come: a range ends at the first row outside
+// that is not deleted, which is locked as well.
+func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more bool) {
+	t := &s.sessions[on-1]
+	weak := t.level == sql.ReadCommitted
+	want := claim{key: k, session: on, kind: nextKey, shared: s.shares(c)}
+	if weak || c.Rows == sql.One {
+		want.kind = onlyRow
+	}
+	outside := k.lock != c.Lock || c.Rows == sql.Below && k.num >= c.Num
+	if r := s.row(k); weak && r != nil && r.deleted && r.writer == 0 {
+		t.stmt.waited = false
+		return sql.OK, c.Rows != sql.One // it skips the row, locked or not
+	}
+	if weak && c.Verb == sql.Update && c.Rows != sql.One && !t.stmt.waited && s.semiConsistent(on, c, want) {
+		return sql.OK, !outside || !s.row(k).committed.live
+	}
+	code, fresh := s.innodbLock(c, want)
+	if code == skipped {
+		return sql.OK, true
+	}
+	if code != sql.OK {
+		return code, false
+	}
+	t.stmt.waited = false
+	r := s.row(k)
+	if r == nil {
+		return sql.OK, true // it went with the victim of a deadlock
+	}
+	if now := s.now(on, c); r.now.live && !outside && holds(c, k.num, r.now, now) {
+		if t.tell(k.num); c.Writes() {
+			if v := changed(c, r.now, now); v != r.now {
+				s.write(on, k, v)
+			}
+		}
+		return sql.OK, !c.First && c.Rows != sql.One
+	}
+	// A query by the whole key reads its row before the condition, and keeps the lock.
+	if weak && fresh && (c.Verb != sql.Select || c.Rows != sql.One || !r.now.live) {
+		s.release(on, k)
+	}
+	return sql.OK, c.Rows != sql.One && (!outside || !r.now.live)
+}
+
+// semiConsistent reports whether an update at READ COMMITTED skips a locked row, because its committed version does
+// not match the condition.
+func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
+	s.explicit(want.key, on)
+	locked := false
+	for i := range s.locks {
+		if covers(&s.locks[i], &want) {
+			return false
+		}
+		locked = locked || bars(&s.locks[i], &want)
+	}
+	r := s.row(want.key)
+	return locked && (!r.committed.live || r.lock != c.Lock || !holds(c, r.num, r.committed, s.now(on, c)))
+}
+
+// innodbInsert inserts a row. One with the same key it locks shared, and keeps that lock.
+func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
+	t, k := &s.sessions[on-1], key{c.Table, c.Lock, c.Num}
+	if c.OutOfRange() {
+		return sql.OutOfRange
+	}
+	if !t.stmt.resumed {
+		s.intend(on, c.Table, false)
+		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
+	}
+	if r := s.row(k); r != nil {
+		if code, _ := s.innodbLock(c, claim{key: k, session: on, kind: onlyRow, shared: true}); code != sql.OK {
+			return code
+		}
+		if r = s.row(k); r == nil {
+			return s.innodbInsert(on, c) // it went with the one who was waited for
+		}
+		if r.now.live {
+			if c.Ignore {
+				return sql.OK
+			}
+			return sql.Duplicate
+		}
+		if code, _ := s.innodbLock(c, claim{key: k, session: on, kind: onlyRow}); code != sql.OK {
+			return code
+		}
+	} else {
+		next := s.after(k)
+		want := claim{key: next, session: on, kind: insertion}
+		for i := range s.locks {
+			if bars(&s.locks[i], &want) {
+				s.unput(on)
+				want.waits = true
+				s.put(want)
+				if code := s.wait(on); code != sql.OK {
+					return code
+				}
+				return s.innodbInsert(on, c)
+			}
+		}
+		s.insert(k)
+		s.inherit(next, k, true)
+	}
+	s.write(on, k, inserted(c, t.stmt.read))
+	t.tell(k.num)
+	return sql.OK
+}
+
+// unput takes back an insert's earlier wait, which was granted and met another lock on the gap.
+func (s *Store) unput(on uint8) {
+	for i := range s.locks {
+		if s.locks[i].session == on && s.locks[i].kind == insertion {
+			s.locks = append(s.locks[:i], s.locks[i+1:]...)
+			return
+		}
+	}
+}

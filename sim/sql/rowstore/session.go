@@ -1,0 +1,310 @@
+package rowstore
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// session is a connection.
+type session struct {
+	alive  bool
+	left   bool // its client is gone, which the server notices when the statement at hand is over
+	level  sql.Level
+	open   bool // a transaction was begun
+	failed bool // it was aborted by the server (PostgreSQL), and is to be ended by the client
+	looked bool // snapshot is the transaction's
+	began  int64
+	undo   uint16 // how many changes it has made: InnoDB's weight, with that of its locks
+	weight weight
+	// snapshot is what its transaction sees, from its first look.
+	snapshot []seen
+	stmt     statement
+	reply    sql.Reply // to its last command
+}
+
+// statement is a command under way.
+type statement struct {
+	running bool
+	waits   bool
+	command sql.Command
+	began   int64
+	at      key    // of the row that it waits for, or is about to look at
+	resumed bool   // at is set: it goes on there
+	read    int64  // the clock, as it was read for the row at hand before the wait
+	seen    []seen // PostgreSQL's snapshot of a statement
+	undo    []change
+	found   uint8 // Claim: the num that the subselect has found
+	has     bool  // it has
+	waited  bool  // for the row at hand
+	past    bool  // PostgreSQL: it has looked at the snapshot's row at hand, and not at the transaction's own
+}
+
+// change is a row as it was before a statement changed it.
+type change struct {
+	key
+	was version
+}
+
+// seen is a row in a snapshot. changed and gone say that another session has changed or deleted it since.
+type seen struct {
+	key
+	version
+	changed, gone bool
+}
+
+// Open opens a session whose transactions have a level. Sessions are numbered from 1; numbers are used again.
+func (s *Store) Open(level sql.Level) uint8 {
+	i := slices.IndexFunc(s.sessions, func(t session) bool { return !t.alive })
+	if i < 0 {
+		i = len(s.sessions)
+		s.sessions = append(s.sessions, session{})
+	}
+	s.sessions[i] = session{alive: true, level: level}
+	return uint8(i + 1)
+}
+
+// Alive reports whether a session is open; InTransaction, whether it has a transaction; Waits, whether its statement waits.
+func (s *Store) Alive(on uint8) bool         { return int(on) <= len(s.sessions) && s.sessions[on-1].alive }
+func (s *Store) InTransaction(on uint8) bool { return s.sessions[on-1].open }
+func (s *Store) Waits(on uint8) bool         { return s.sessions[on-1].stmt.running }
+
+// Answer is the reply to a session's last command: that it waits, if it does.
+func (s *Store) Answer(on uint8) sql.Reply {
+	if s.Waits(on) {
+		return sql.Reply{Code: sql.Blocked}
+	}
+	return s.sessions[on-1].reply
+}
+
+// Leave is the end of a client. A server that waits for its next command notices at once. If the client's statement
+// waits for a lock, the server notices after the wait, and the statement takes effect (FACTS M8, G9).
+func (s *Store) Leave(on uint8) {
+	if t := &s.sessions[on-1]; t.alive && t.stmt.running {
+		t.left = true
+		return
+	}
+	s.End(on)
+}
+
+// Left are the sessions whose client is gone while their statement waits.
+func (s *Store) Left() (all []uint8) {
+	for i := range s.sessions {
+		if t := &s.sessions[i]; t.alive && t.left {
+			all = append(all, uint8(i+1))
+		}
+	}
+	return all
+}
+
+// End ends a session, whatever it does: its statement has no effect, its transaction is rolled back.
+func (s *Store) End(on uint8) {
+	if s.sessions[on-1].alive {
+		s.end(on)
+		s.settle()
+	}
+}
+
+func (s *Store) end(on uint8) {
+	s.rollBack(on)
+	s.sessions[on-1] = session{}
+}
+
+// Restart is the server stopped and started again: every session is over (FACTS M16).
+func (s *Store) Restart() {
+	for i := range s.sessions {
+		if s.sessions[i].alive {
+			s.rollBack(uint8(i + 1))
+		}
+		s.sessions[i] = session{}
+	}
+	s.ready, s.closing = s.ready[:0], s.closing[:0]
+}
+
+// TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1),
+// PostgreSQL aborts that (FACTS G6).
+func (s *Store) TimeOut(on uint8) {
+	t := &s.sessions[on-1]
+	if !t.alive || !t.stmt.running {
+		return
+	}
+	t.reply = sql.Reply{Code: sql.LockTimeout}
+	s.fail(on, sql.LockTimeout)
+	t.stmt = statement{}
+	if !t.open {
+		s.commit(on)
+	}
+	if t.left {
+		s.end(on)
+	}
+	s.settle()
+}
+
+// fail is a statement that ends with an error.
+func (s *Store) fail(on uint8, code sql.Code) {
+	t := &s.sessions[on-1]
+	s.cancel(on)
+	if s.dialect == sql.Postgres || code == sql.Deadlock {
+		open := t.open && s.dialect == sql.Postgres
+		s.rollBack(on)
+		t.open, t.failed = open, open
+		return
+	}
+	t.undo -= uint16(len(t.stmt.undo))
+	for _, c := range slices.Backward(t.stmt.undo) {
+		r := s.row(c.key)
+		r.now = c.was
+		if r.now == r.committed {
+			if r.writer = 0; !r.deleted {
+				s.forget(r.key)
+			}
+		}
+	}
+}
+
+// commit publishes a session's changes.
+func (s *Store) commit(on uint8) {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.writer == on {
+			s.publish(r)
+		}
+	}
+	s.close(on)
+	s.sessions[on-1].open = false
+}
+
+// publish commits a row.
+func (s *Store) publish(r *row) {
+	for i := range s.sessions {
+		t := &s.sessions[i]
+		if r.writer == uint8(i+1) {
+			continue
+		}
+		for _, snap := range [][]seen{t.snapshot, t.stmt.seen} {
+			for k := range snap {
+				if snap[k].key == r.key && snap[k].live {
+					snap[k].changed = true
+					snap[k].gone = snap[k].gone || r.reborn || !r.now.live
+				}
+			}
+		}
+	}
+	s.Published++
+	r.committed, r.writer, r.reborn, r.deleted = r.now, 0, false, !r.now.live
+}
+
+// rollBack undoes what a session has changed.
+func (s *Store) rollBack(on uint8) {
+	s.cancel(on)
+	for i := len(s.rows) - 1; i >= 0; i-- {
+		r := &s.rows[i]
+		if r.writer != on {
+			continue
+		}
+		r.now, r.writer, r.reborn = r.committed, 0, false
+		if !r.committed.live && !r.deleted {
+			s.forget(r.key)
+		}
+	}
+	t := &s.sessions[on-1]
+	t.open, t.failed = false, false
+	// A session that waited for a removed row may continue before the locks are released (FACTS M23).
+	if len(s.ready) > 0 && s.dialect == sql.MariaDB && s.choose(2) > 0 {
+		s.closing = append(s.closing, on)
+		return
+	}
+	s.close(on)
+}
+
+// close gives up the locks and the snapshot of a transaction.
+func (s *Store) close(on uint8) {
+	t := &s.sessions[on-1]
+	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
+	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
+	s.grant()
+	s.purge()
+}
+
+// cancel takes back what a session's statement waits for.
+func (s *Store) cancel(on uint8) {
+	s.sessions[on-1].stmt.waits = false
+	s.unwait(on)
+	s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
+	s.grant()
+}
+
+// look appends the committed rows.
+func (s *Store) look(buf []seen, t sql.Table) []seen {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.committed.live && (t == sql.Tables || r.table == t) {
+			buf = append(buf, seen{key: r.key, version: r.committed})
+		}
+	}
+	return buf
+}
+
+// now is the time by a command's clock, for a row that is looked at now.
+func (s *Store) now(on uint8, c *sql.Command) int64 {
+	t := &s.sessions[on-1]
+	switch c.Clock {
+	case sql.StatementTime:
+		return t.stmt.began
+	case sql.TransactionTime:
+		return t.began
+	case sql.GivenTime:
+		return c.Time
+	}
+	return s.Now
+}
+
+// holds reports whether a row satisfies a command's condition.
+func holds(c *sql.Command, num uint8, v version, now int64) bool {
+	inside := c.Rows != sql.One || num == c.Num
+	inside = inside && (c.Rows != sql.Below || num < c.Num)
+	over := v.token != 0 && v.until < now
+	switch c.If {
+	case sql.Owned:
+		return inside && v.token == c.Token
+	case sql.Expired:
+		return inside && over
+	case sql.Free:
+		return inside && (v.token == 0 || over)
+	case sql.Live:
+		return inside && v.token != 0 && !over
+	case sql.Kept:
+		return inside && v.token == c.Token && v.token != 0 && !over
+	}
+	return inside
+}
+
+// changed is a row as an update or delete leaves it.
+func changed(c *sql.Command, v version, now int64) version {
+	switch {
+	case c.Verb == sql.Delete:
+		return version{}
+	case c.Set == sql.Grant:
+		v.token, v.until = c.Token, now+c.Lease
+	case c.Set == sql.Renew && v.token != 0:
+		v.until = now + c.Lease
+	case c.Set == sql.Clear:
+		v.token, v.until = 0, 0
+	}
+	return v
+}
+
+// inserted is the row that an insert makes.
+func inserted(c *sql.Command, now int64) version {
+	v := version{live: true, token: c.Token}
+	if c.Token > 0 {
+		v.until = now + c.Lease
+	}
+	return v
+}
+
+// tell notes a row that a command has read or changed.
+func (t *session) tell(num uint8) {
+	t.reply.Count++
+	if t.stmt.command.Verb == sql.Select {
+		t.reply.Nums |= 1 << (num & 31)
+	}
+}
