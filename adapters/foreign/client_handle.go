@@ -34,11 +34,12 @@ type clientHandle struct {
 
 // repose is what is known of a client that sends nothing.
 type repose struct {
-	stalled bool // it waits for a reply that is kept at the gate
-	mayWait bool // it was called for an acquire that may wait for the lock
-	asleep  bool // it was waited for in vain, and nothing has come since
-	given   bool // something was sent to it that answers no command, and nothing has come since
-	rested  bool // it carries out nothing, and what it was told last, it has done
+	stalled bool      // it waits for a reply that is kept at the gate
+	until   time.Time // by its own clock it may wait for the lock until then; zero where it may not wait
+	due     bool      // a step has let the time for which it may wait pass
+	asleep  bool      // it was waited for in vain, and nothing has come since
+	given   bool      // something was sent to it that answers no command, and nothing has come since
+	rested  bool      // it carries out nothing, and what it was told last, it has done
 	paused  bool
 	unasked int // how many of its commands have passed that it has sent though it was neither called nor sent anything
 	late    int // what of this run came outside of operations
@@ -262,7 +263,11 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 		params.Limit = 1
 	}
 	s.mu.Lock()
-	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked, a.mayWait = true, false, false, false, cancel, 0, params.Timeout > 0
+	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked = true, false, false, false, cancel, 0
+	a.until, a.due = time.Time{}, false
+	if params.Timeout > 0 {
+		a.until = time.Now().Add(params.Timeout)
+	}
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
@@ -84,10 +85,13 @@ func (g *gate) Arrived(c *wire.Command) {
 	s.passAll(l, c)
 }
 
-// wakes notes that something comes from a client. One that waits for the lock has gone on by a clock of its own. mu is held.
+// wakes notes that something comes from a client. One that may wait for the lock has gone on by a clock of its own if it was
+// left alone, or if its time is up though no step has let it pass: on a busy machine that happens while others are at work. mu
+// is held.
 func (s *Runner) wakes(a *clientHandle) {
-	if a.asleep && a.mayWait {
+	if a.mayWait() && (a.asleep || !a.due && time.Now().After(a.until)) {
 		s.uncontrolled.Thought++
+		a.due = true
 	}
 	a.asleep = false
 }

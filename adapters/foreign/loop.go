@@ -166,7 +166,7 @@ func (r *run) await() error {
 	}
 	r.mu.Lock()
 	for i := range r.clients { // what they do now is what time is to bring about
-		r.clients[i].asleep = false
+		r.clients[i].asleep, r.clients[i].due = false, true
 	}
 	r.mu.Unlock()
 	came, err := r.wait(r.ctx, r.config.Limit, r.comes)
@@ -192,10 +192,13 @@ const mostOutwaited = 20
 // when that is.
 func (r *run) outwait() (up bool, err error) {
 	waiting := func() bool {
-		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait && p.calling && len(p.parked) > 0 && p.answer == nil })
+		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait() && p.calling && len(p.parked) > 0 && p.answer == nil })
 	}
 	r.mu.Lock()
 	up = waiting() && r.outwaited < mostOutwaited
+	for i := range r.clients {
+		r.clients[i].due = r.clients[i].due || up
+	}
 	r.mu.Unlock()
 	if !up {
 		return false, nil

@@ -90,7 +90,7 @@ func (r *run) leaveAlone() {
 			r.uncontrolled.Unanswered++
 		default:
 			a.asleep = true
-			if !a.mayWait {
+			if !a.mayWait() {
 				r.uncontrolled.Thought++
 			}
 		}
@@ -113,10 +113,13 @@ func (a *clientHandle) quiet() bool {
 	return a.stalled || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
 }
 
+// mayWait reports whether the client carries out an acquire that may wait for the lock. mu is held.
+func (a *clientHandle) mayWait() bool { return !a.until.IsZero() }
+
 // waits reports whether the client may be waiting for the lock. It is one that may wait, all that it has sent is answered,
 // and it was not given anything since. mu is held.
 func (a *clientHandle) waits() bool {
-	return a.mayWait && a.calling && !a.given && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
+	return a.mayWait() && a.calling && !a.given && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
 }
 
 // behind reports whether a client has written what the gate has not seen yet. mu is held.
