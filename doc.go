@@ -47,8 +47,9 @@ package lockproof
 //	                           faults, and behind the gate adapters/foreign/loop.go
 //	a waiting command          in databases sim/sql/rowstore/gap.go, in Consul sim/consul/server, at a broker
 //	continues                  sim/amqp/broker
-//	a command waits            at the gate: adapters/amqp/wire/gate.go defines a gate, adapters/foreign/gate.go is the one that a
-//	                           schedule opens, and rest.go there (settle) says when: once every client is at rest
+//	a command waits            at the gate: adapters/gate defines a gate and the servers behind it, adapters/foreign/gate.go is
+//	                           the gate that a schedule opens, and rest.go there (settle) says when: once every client is at
+//	                           rest. Each server's plug-in is adapters/NAME/plugin
 //	which steps are            in a search sim/search/reductions.go (unnoticed), by the footprints of commands in
 //	independent                sim/footprint.go; behind the gate adapters/orders/label.go (depend)
 //	that any number of clients sim/search/anynumber

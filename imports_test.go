@@ -52,9 +52,9 @@ var servers = []string{"amqp", "consul", "redis", "sql"}
 var knowing = map[string][]string{
 	"amqp": {
 		"adapters/protocol",
-		"adapters/orders",  // says which commands depend on one another
-		"adapters/foreign", // runs other people's clients behind the gate of adapters/amqp/wire
-		"adapters/engine",  // has whole runs on a real broker
+		"adapters/orders",               // says which commands depend on one another
+		"adapters/foreign/clientstress", // has other people's clients use a real broker at once
+		"adapters/engine",               // has whole runs on a real broker
 		"adapters/subprocess",
 		"cmd/lockproof/cli", // has the commands that serve a simulated server
 		".",
@@ -100,14 +100,14 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestForeign: of what runs other people's clients, only its folder amqp knows what a command of AMQP means.
+// TestForeign: what runs other people's clients knows no server, but what package gate says of all.
 func TestForeign(t *testing.T) {
 	for path, imported := range imports(t) {
-		if folder(path, 2) != "adapters/foreign" || folder(path, 3) == "adapters/foreign/amqp" {
+		if dir := filepath.ToSlash(filepath.Dir(path)); dir != "adapters/foreign" && dir != "adapters/gate" {
 			continue
 		}
 		for _, name := range imported {
-			if folder(name, 2) == "model/amqp" {
+			if serverOf(name) != "" {
 				t.Errorf("%s imports %s", path, name)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
@@ -251,12 +252,15 @@ func (r *run) label() string {
 }
 
 // gated is the server as external clients reach it through the gate.
-func (r *run) gated() (on gated.Broker) {
+func (r *run) gated() (on gated.Server) {
 	if r.broker == nil {
 		return on
 	}
 	b := r.broker
-	return gated.Broker{URL: b.URL, Version: b.Version, Name: b.String(), Sweep: b.Sweep, Notes: b}
+	return gated.Server{
+		Name: b.String(), Shared: true,
+		Open: plugin.Config{URL: b.URL, Sweep: b.Sweep, Notes: b, Version: b.Version}.Open,
+	}
 }
 
 func (r *run) exploreExternal() (*Result, error) {

@@ -129,7 +129,7 @@ func pinnedExample(t *testing.T) (pins []string) {
 	e := &enginetest.Examples[slices.IndexFunc(enginetest.Examples, func(e enginetest.Example) bool { return e.Folder == "golang" })]
 	for _, bug := range slices.Sorted(maps.Keys(e.Breaks)) {
 		p := e.Breaks[bug]
-		res := e.Prove(t, gated.Broker{}, bug, 400, property.Set(0).With(p))
+		res := e.Prove(t, gated.Server{}, bug, 400, property.Set(0).With(p))
 		v := res.Report.Result(p).Violation
 		if v == nil {
 			t.Fatalf("%s: %s is not violated in %d executions", bug, p, res.Report.Scenarios)

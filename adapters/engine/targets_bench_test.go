@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/internal/enginetest"
@@ -37,7 +38,7 @@ func BenchmarkControlled(b *testing.B) {
 			}
 			runners := make([]*foreign.Runner, workers)
 			for i := range runners {
-				s, err := foreign.NewRunner(b.Context(), foreign.Config{Starter: e.Starter(b, ""), Kind: lock.Semaphore})
+				s, err := foreign.NewRunner(b.Context(), foreign.Config{Open: plugin.Simulated, Starter: e.Starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -98,7 +99,7 @@ func BenchmarkFirstViolation(b *testing.B) {
 }
 
 func firstViolation(b *testing.B, e *enginetest.Example, bug string, property property.Property, source *sim.Source) {
-	runner, err := foreign.NewRunner(b.Context(), foreign.Config{Starter: e.Starter(b, bug), Kind: lock.Semaphore})
+	runner, err := foreign.NewRunner(b.Context(), foreign.Config{Open: plugin.Simulated, Starter: e.Starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,35 +1,40 @@
 package engine
 
 import (
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"maps"
+	"slices"
+
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Received is how many methods clients have sent.
-func Received(counts *wire.Counts) (n int) {
-	for _, m := range counts.Used() {
-		n += m.Received
+// Received is how many commands clients have sent.
+func Received(counts *gate.Counts) (n int) {
+	for _, sent := range counts.Commands {
+		n += sent
 	}
 	return n
 }
 
-// ofLogin are the methods by which a connection comes and goes, which are told of as connections.
-var ofLogin = map[frame.ID]bool{
-	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
-	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
-}
-
-// OverWire is what clients have sent, method by method.
-func OverWire(counts *wire.Counts) []report.Count {
+// OverWire is what clients have sent: AMQP's methods in the order of its definition, other commands by name.
+func OverWire(counts *gate.Counts) []report.Count {
 	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
-	for id, m := range counts.Used() {
-		if !ofLogin[id] {
-			out = append(out, report.Count{Name: id.String(), Number: m.Received})
+	rest := maps.Clone(counts.Commands)
+	add := func(name string) {
+		if n := rest[name]; n > 0 {
+			out = append(out, report.Count{Name: name, Number: n})
 		}
+		delete(rest, name)
 	}
-	if counts.HeartbeatsIn > 0 { // they pass whoever is held at the gate
-		out = append(out, report.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
+	for _, id := range frame.IDs {
+		add(id.String())
+	}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		add(name)
+	}
+	if counts.Heartbeats > 0 { // they pass whoever is held at the gate
+		out = append(out, report.Count{Name: "heartbeats", Number: counts.Heartbeats})
 	}
 	return out
 }

@@ -3,8 +3,7 @@ package foreign
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -35,7 +34,7 @@ func (r *run) atChange(p *clientState) bool {
 		ops := r.sc.Clients[p.id-1].Ops
 		return p.next < len(ops) && ops[p.next].Op != lock.Verify && ops[p.next].Op != lock.Count
 	}
-	return amqp.MayChange(cmd)
+	return cmd.MayChange()
 }
 
 // atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then, or late, is the reply.
@@ -97,7 +96,7 @@ func (r *run) Wake() int64 {
 }
 
 // first is the client's first command at the gate, unless somebody else's has to pass before it.
-func (a *clientHandle) first() *wire.Command {
+func (a *clientHandle) first() gate.Command {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
 	if len(a.parked) == 0 || !a.parked[0].IsNext() {
@@ -169,7 +168,7 @@ func (r *run) pass(ms int64) {
 	r.now += ms
 	r.record.At(r.now)
 	r.promises.At(r.now)
-	r.broker.Advance(ms)
+	r.server.Advance(ms)
 	for i := range r.clients {
 		if p := &r.clients[i]; p.paused && p.wake <= r.now {
 			p.wakeUp()
@@ -239,7 +238,7 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		params.Slots = int(op.Arg)
 	}
 	if r.burst > 0 {
-		p.before = p.server.Counts()
+		p.before = p.address.Counts()
 	}
 	if !r.auditing {
 		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // who waits may ask again and again

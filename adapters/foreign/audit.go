@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -58,7 +58,7 @@ func (r *run) end(over bool) error {
 			return err
 		}
 	}
-	r.gate(true) // what follows is no part of the execution
+	r.openGate(true) // what follows is no part of the execution
 	if err := r.releaseAll(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (r *run) end(over bool) error {
 }
 
 // disagrees is how a real broker did something else than the simulated one.
-func (r *run) disagrees() string { return r.broker.disagreement() }
+func (r *run) disagrees() string { return r.server.Disagreement() }
 
 // rest ends faults and operations: whoever was paused goes on, replies arrive, connections are cut that the broker has dropped,
 // and the broker notices what is dead.
@@ -117,7 +117,7 @@ func (r *run) resolve() {
 			if l.released && l.opened {
 				r.replace(l)
 			}
-			l.broken = 0
+			l.conn.Mend()
 		}
 		r.mu.Unlock()
 	}
@@ -231,20 +231,18 @@ func (r *run) audit() error {
 
 // elapse lets virtual milliseconds pass, if the broker's time is ours.
 func (r *run) elapse(ms int64) {
-	if !r.real() {
+	if r.server.Ours() {
 		r.now += ms
 		r.record.At(r.now)
-		r.broker.Advance(ms)
+		r.server.Advance(ms)
 	}
 }
 
-// longestExpiry is after how many virtual milliseconds all has expired for which the queues that there are announce a time.
+// longestExpiry is after how many virtual milliseconds everything has expired for which what is there announces a time.
 func (r *run) longestExpiry() (ms int64) {
-	r.broker.Observe(func(v wire.State) {
-		for name := range v.Queues() {
-			ms = max(ms, 2*v.Expiry(name))
-		}
-	})
+	for _, item := range r.server.Items() {
+		ms = max(ms, 2*item.Lasts)
+	}
 	return ms
 }
 
@@ -552,9 +550,9 @@ func (r *run) auditor(k int) (*clientState, error) {
 			}
 			a = r.auditors[i-1]
 		}
-		r.gate(true)
+		r.openGate(true)
 		err := a.ready(r.ctx)
-		r.gate(false)
+		r.openGate(false)
 		if err != nil {
 			return nil, fmt.Errorf("a client that audits: %w", err)
 		}
@@ -565,20 +563,16 @@ func (r *run) auditor(k int) (*clientState, error) {
 	return &r.clients[n+k], nil
 }
 
-// inventory is what the broker has: queues by name, with how many messages.
+// inventory is what the clients have made on the server: items by name, with their amounts.
 func (r *run) inventory() map[string]int {
 	all := make(map[string]int)
-	r.broker.Observe(func(v wire.State) {
-		for name := range v.Queues() {
-			if !r.names.Before[name] {
-				all[name] = v.Depth(name)
-			}
-		}
-	})
+	for _, item := range r.server.Items() {
+		all[item.Name] = item.Amount
+	}
 	return all
 }
 
-// grown judges what the broker has more after an audit than before: what an audit adds each time is never taken away. Queues may have
+// grown judges what the broker has more after an audit than before: what an audit adds each time is never taken away. Items may have
 // taken the place of others.
 func (r *run) grown(l uint8, before map[string]int) {
 	if r.disagrees() != "" {
@@ -586,18 +580,19 @@ func (r *run) grown(l uint8, before map[string]int) {
 	}
 	r.exercised = r.exercised.With(property.NoLeak)
 	now := r.inventory()
+	thing, amount := r.server.Words()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		n, there := before[name]
 		what := ""
 		switch {
 		case !there && len(now) > len(before):
-			what = "queue"
+			what = thing
 		case there && now[name] > n && !r.about.Tokens: // tokens may be counted by messages
-			what = fmt.Sprintf("%d messages more in queue", now[name]-n)
+			what = fmt.Sprintf("%d %s more in %s", now[name]-n, amount, thing)
 		default:
 			continue
 		}
-		r.accuse(property.NoLeak, 0, l, fmt.Sprintf("at rest, acquiring and releasing all leaves %s %s behind", what, r.names.Canonical(name)))
+		r.accuse(property.NoLeak, 0, l, fmt.Sprintf("at rest, acquiring and releasing all leaves %s %s behind", what, r.server.Canonical(name)))
 		return
 	}
 }
@@ -643,31 +638,37 @@ func (r *run) destroyAll() (all bool, err error) {
 	return all, nil
 }
 
-// sweep deletes what queues are left. destroyed says that the locks were, in an execution in which nothing went wrong.
+// sweep deletes what items are left. destroyed says that the locks were, in an execution in which nothing went wrong.
 func (r *run) sweep(destroyed bool) error {
-	left, owners := r.left(r.names.Before)
-	if r.shared { // the connection stays
-		left, owners = r.unshared(left, owners), nil
+	left := r.server.Items()
+	if r.shared { // the connection stays that all share, and what it has for itself on a real server goes with it
+		left = slices.DeleteFunc(left, func(i gate.Item) bool { return i.Owner != nil && !r.server.Ours() })
 	}
 	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // a next token has to be larger
 		r.exercised = r.exercised.With(property.NoLeak)
-		for _, name := range left {
-			r.accuse(property.NoLeak, 0, 0, "after everything was released and destroyed, queue "+r.names.Canonical(name)+" is left")
-			break
+		if len(left) > 0 {
+			thing, _ := r.server.Words()
+			r.accuse(property.NoLeak, 0, 0, "after everything was released and destroyed, "+thing+" "+r.server.Canonical(left[0].Name)+" is left")
 		}
 	}
-	r.mu.Lock()
-	for _, c := range owners {
-		if l := r.connections[c]; l != nil {
-			l.client.dirty, l.client.harmed, l.client.cut = true, true, true
-			r.leave(l)
+	var names []string
+	for _, item := range left {
+		if item.Owner == nil || r.shared {
+			names = append(names, item.Name)
+		} else {
+			r.part(item.Owner)
 		}
+	}
+	return r.server.Remove(names)
+}
+
+// part cuts a connection that has an item for itself: the item goes with it.
+func (r *run) part(c gate.Conn) {
+	r.mu.Lock()
+	if l := r.connections[c]; l != nil {
+		l.client.dirty, l.client.harmed, l.client.cut = true, true, true
+		r.leave(l)
 	}
 	r.mu.Unlock()
-	for _, c := range owners { // exclusive queues go with them
-		if c != nil {
-			c.Cut()
-		}
-	}
-	return r.broker.remove(slices.DeleteFunc(left, func(name string) bool { return owners[name] != nil }))
+	c.Cut()
 }

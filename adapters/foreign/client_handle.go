@@ -7,25 +7,25 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 // clientHandle is a client by number: whoever plays it now, its address, and its connections.
 type clientHandle struct {
-	runner *Runner
-	number int
-	server *wire.Server
-	client Client
-	starts int // how many clients have played it; clients themselves need not be comparable
-	about  About
-	cancel context.CancelFunc // of its calls
+	runner  *Runner
+	number  int
+	address gate.Address
+	client  Client
+	starts  int // how many clients have played it; clients themselves need not be comparable
+	about   About
+	cancel  context.CancelFunc // of its calls
 
 	// The gate and its calls change these fields, under the runner's mu.
 	connections []*connection
-	host        *clientHandle   // at whose address its commands come: its own, unless clients share a connection
-	current     *connection     // the connection that it opened last, nil once it knows that it has none
-	parked      []*wire.Command // in the order in which they came
+	host        *clientHandle  // at whose address its commands come: its own, unless clients share a connection
+	current     *connection    // the connection that it opened last, nil once it knows that it has none
+	parked      []gate.Command // in the order in which they came
 	calling     bool
 	answer      *answer // of the call that is over and was not looked at
 	repose
@@ -55,7 +55,7 @@ type wear struct {
 }
 
 // baseline is what a client has of the broker while it is idle.
-type baseline struct{ connections, channels int }
+type baseline struct{ connections, parts int }
 
 // answer is what a call came to.
 type answer struct {
@@ -142,7 +142,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	url, err := s.urlFor(a.server)
+	url, err := a.address.URL()
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (a *clientHandle) baseline() (now baseline) {
 	for _, l := range a.connections {
 		if l.opened && !l.cut {
 			now.connections++
-			now.channels += l.conn.Channels()
+			now.parts += l.conn.Parts()
 		}
 	}
 	return now
@@ -295,7 +295,7 @@ func (a *clientHandle) kill() error {
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
 	a.stalled = false
-	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
+	a.parked = discard(a.parked, func(gate.Command) bool { return true })
 	links := slices.Clone(a.connections)
 	for _, l := range links {
 		l.cut = true
@@ -312,8 +312,8 @@ func (a *clientHandle) kill() error {
 }
 
 // discard forgets commands at the gate.
-func discard(parked []*wire.Command, which func(*wire.Command) bool) []*wire.Command {
-	return slices.DeleteFunc(parked, func(c *wire.Command) bool {
+func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Command {
+	return slices.DeleteFunc(parked, func(c gate.Command) bool {
 		if which(c) {
 			c.Discard()
 			return true
@@ -323,7 +323,7 @@ func discard(parked []*wire.Command, which func(*wire.Command) bool) []*wire.Com
 }
 
 // discard forgets commands at the gate, whoever has sent them. mu is held.
-func (s *Runner) discard(which func(*wire.Command) bool) {
+func (s *Runner) discard(which func(gate.Command) bool) {
 	for _, a := range s.everybody() {
 		a.parked = discard(a.parked, which)
 	}
@@ -341,7 +341,7 @@ func (s *Runner) leave(l *connection) {
 // forget lets go of a connection of which both ends are gone. mu is held.
 func (a *clientHandle) forget(l *connection) {
 	a.runner.leave(l)
-	a.runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	a.runner.discard(func(c gate.Command) bool { return c.Conn() == l.conn })
 	delete(a.runner.connections, l.conn)
 	a.connections = slices.DeleteFunc(a.connections, func(o *connection) bool { return o == l })
 }

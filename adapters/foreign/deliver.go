@@ -1,25 +1,20 @@
 package foreign
 
 import (
-	"slices"
-
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 // passage is what becomes of a command that leaves the gate.
 type passage struct {
-	channel  uint16 // its channel's number in traces
-	released bool   // its connection was let go: nothing sent there reaches the broker
-	broken   bool   // its channel is closed instead
+	released bool // its connection was let go: nothing sent there reaches the broker
+	broken   bool // its part of the connection ends instead
 }
 
 // dequeue takes a client's first command from those that wait at the gate, and says what is to become of it. There is no
 // connection where the command does not wait any more.
-func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *connection, is passage) {
+func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connection, is passage) {
 	p := &r.clients[c-1]
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -27,24 +22,24 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 		return nil, is
 	}
 	r.tick(p)
-	l = r.connections[cmd.Conn]
+	l = r.connections[cmd.Conn()]
 	p.parked = p.parked[1:]
 	if r.shared {
 		p.current = l
 	}
-	released := l.released
+	released, broken := l.released, cmd.Broken()
 	if !released {
 		l.repliesDropped = repliesDropped
-		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
+		if l.opened && cmd.Role() == gate.Closes && p.current != l && p.current != nil && !p.current.cut {
 			r.uncontrolled.Connections++
 		}
 		l.passing(cmd)
 	}
-	is = passage{channel: l.knows(cmd.Channel), released: released, broken: l.broken != 0 && l.broken == cmd.Channel}
-	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
+	is = passage{released: released, broken: broken}
+	if cmd.Pipelined() && !r.shared { // what others have sent on the connection says nothing
 		r.uncontrolled.Pipelined++
 	}
-	r.step = exchange{command: cmd, joins: p.writesOn(cmd)}
+	r.step = exchange{command: cmd}
 	return l, is
 }
 
@@ -64,7 +59,7 @@ func (r *run) tick(p *clientState) {
 // deliver has a client's first command pass, and records what it came to. repliesDropped says that the answer is
 // lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
 // the client has sent since.
-func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connection {
+func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connection {
 	p := &r.clients[c-1]
 	l, is := r.dequeue(c, cmd, repliesDropped)
 	if l == nil {
@@ -72,8 +67,8 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	}
 	r.used++
 	l.used = r.used
-	x := amqp.NewExchange(cmd, is.channel, &r.names)
-	if x.MayChange() {
+	x := cmd.Exchange()
+	if cmd.MayChange() {
 		p.changes++
 	}
 	if is.released || is.broken {
@@ -86,14 +81,12 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		} else {
 			r.cutOff(l)
 		}
-		x.Refuse()
+		x.Disconnect()
 		x.Describe(&r.record.Step)
 		return l
 	}
 	if is.broken {
-		l.broken = 0
-		cmd.Discard()
-		amqp.CloseChannel(r.broker, cmd)
+		cmd.Refuse()
 	} else {
 		cmd.Pass()
 	}
@@ -104,7 +97,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 }
 
 // passed takes in what a command has come to: what it cost, and what its client may have lost by it.
-func (r *run) passed(p *clientState, l *connection, x *amqp.Exchange) {
+func (r *run) passed(p *clientState, l *connection, x gate.Exchange) {
 	if !r.auditing {
 		cost := x.Cost()
 		r.promises.Exchange(p.id, &cost)
@@ -113,7 +106,7 @@ func (r *run) passed(p *clientState, l *connection, x *amqp.Exchange) {
 		if r.has(l) {
 			r.lose(l, byClient)
 		}
-	} else if ends, fault := x.EndsChannel(); ends { // what it was granted before may have been on that channel
+	} else if ends, fault := x.EndsPart(); ends { // what it was granted before may have been on that channel
 		r.mayLose(l.client, fault)
 	}
 }
@@ -128,16 +121,13 @@ func (r *run) mayLose(a *clientHandle, fault bool) {
 	}
 }
 
-// closes reports whether a command closes its connection or its channel.
-func closes(cmd *wire.Command) bool {
-	id := cmd.Method.ID()
-	return id == frame.ConnectionCloseID || id == frame.ChannelCloseID
-}
+// closes reports whether a command closes its connection or a part of it.
+func closes(cmd gate.Command) bool { return cmd.Role() == gate.Closes || cmd.Role() == gate.ClosesPart }
 
 // answerOf is the answer to a command, nil if there is none. The simulated broker answers before a command has passed, but
 // another goroutine may be showing its answers to the gate just then.
-func (r *run) answerOf(cmd *wire.Command) *wire.Answer {
-	if cmd.Replies {
+func (r *run) answerOf(cmd gate.Command) gate.Answer {
+	if cmd.Replies() {
 		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })
 	}
 	r.mu.Lock()
@@ -145,19 +135,6 @@ func (r *run) answerOf(cmd *wire.Command) *wire.Answer {
 	answer := r.step.answer
 	r.step = exchange{}
 	return answer
-}
-
-// knows is the number of a channel in traces: channels count from 1, in the order in which they are used.
-func (l *connection) knows(channel uint16) uint16 {
-	if channel == 0 {
-		return channel
-	}
-	i := slices.Index(l.channels, channel)
-	if i < 0 {
-		i = len(l.channels)
-		l.channels = append(l.channels, channel)
-	}
-	return uint16(i + 1)
 }
 
 // accuse takes in that a property is violated, which a client shows at the step at hand.

@@ -15,6 +15,5 @@
 // and their replies), faults.go, record.go. The questions to clients before the first run: try.go. Explorations of all
 // orders: package orders.
 //
-// The definition of a client: client.go. Package external, which this one is to replace, learns how a lock is held, and the
-// commands of the program still use it.
+// The definition of a client: client.go. The server behind the gate is a plug-in, of which only package gate is known.
 package foreign

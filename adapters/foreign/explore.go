@@ -3,6 +3,7 @@ package foreign
 import (
 	"context"
 
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -17,7 +18,7 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Opt
 	e := orders.New(o)
 	var x *Execution
 	play := func() (p orders.Played, err error) {
-		s.listen(e.OnCommand)
+		s.listen(func(c gate.Command) { e.OnCommand(c.Payload()) })
 		defer s.listen(nil)
 		if x, err = s.play(ctx, &sc, e); err == nil {
 			p = orders.Played{Trace: x.Trace, Free: x.Uncontrolled.Free(), Shared: s.Sharing(), Found: x.Found}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -60,7 +60,7 @@ func (r *run) endBy(l *connection, end func()) {
 	r.mu.Lock()
 	l.cut, l.client.cut = true, true
 	r.leave(l)
-	r.Runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	r.Runner.discard(func(c gate.Command) bool { return c.Conn() == l.conn })
 	r.mu.Unlock()
 	end()
 	r.gone(l)
@@ -202,23 +202,19 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	return a
 }
 
-// breakChannel has the broker close a channel of the client's, which finds out when it next uses it. The channel is that of
-// the client's first command at the gate, or else the one that it opened last.
-func (r *run) breakChannel(c uint8) {
+// breakPart has the server end a part of the client's connection, which finds out when it next uses it: the part of the client's
+// first command at the gate, or else the one that it opened last.
+func (r *run) breakPart(c uint8) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
 	cmd := p.first()
 	r.mu.Lock()
 	l := p.current
 	if cmd != nil {
-		l = r.connections[cmd.Conn]
+		l = r.connections[cmd.Conn()]
 	}
-	switch {
-	case l == nil:
-	case cmd != nil && cmd.Channel > 0:
-		l.broken = cmd.Channel
-	case len(l.channels) > 0:
-		l.broken = l.channels[len(l.channels)-1]
+	if l != nil {
+		l.conn.Break(cmd)
 	}
 	r.mu.Unlock()
 }
@@ -262,7 +258,7 @@ func (r *run) restart() {
 	}
 	r.halfOpen = nil
 	r.cutIdle()
-	r.broker.Restart()
+	r.server.Restart()
 	r.record.Add(history.Occurrence(history.Restart, history.Nemesis))
 }
 
@@ -293,10 +289,10 @@ func (r *run) cutIdle() {
 // arrive. Meanwhile the others go on.
 
 // keep keeps an answer at the gate: its step has it, its client does not. mu is held.
-func (l *connection) keep(a *wire.Answer) {
+func (l *connection) keep(a gate.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)
-	if slices.Contains(a.Settles, s.step.command) {
+	if s.step.command != nil && a.Settles(s.step.command) {
 		s.step.answer = a
 		l.client.stalled = true
 	}
@@ -330,8 +326,8 @@ func (r *run) kept() uint8 {
 
 // arrive has what waits for a client arrive.
 func (r *run) arrive(a *clientHandle) {
-	var kept []*wire.Answer
-	var ended []*wire.Conn
+	var kept []gate.Answer
+	var ended []gate.Conn
 	r.mu.Lock()
 	a.stalled = false
 	for _, l := range a.connections {
@@ -343,7 +339,7 @@ func (r *run) arrive(a *clientHandle) {
 	}
 	r.mu.Unlock()
 	for _, answer := range kept {
-		(&gate{r.Runner, a}).Answered(answer)
+		(&door{r.Runner, a}).Answered(answer)
 	}
 	for _, c := range ended {
 		c.HangUp()

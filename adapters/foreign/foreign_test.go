@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
@@ -64,7 +65,7 @@ func TestNothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	target := amqplock.References[0]
 	for i := range 10 {
-		runner, err := foreign.NewRunner(t.Context(), foreign.Config{
+		runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated,
 			Starter: foreigntest.Machines{Target: target, Options: amqplock.DefaultOptions()}, Kind: target.Kind,
 		})
 		if err != nil {
@@ -95,7 +96,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func newRunner(t testing.TB, target *lock.Target, edit func(*foreign.Config)) *foreign.Runner {
 	t.Helper()
-	c := foreign.Config{Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind}
+	c := foreign.Config{Open: plugin.Simulated, Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind}
 	if edit != nil {
 		edit(&c)
 	}
@@ -260,7 +261,7 @@ func (mute) Close() error { return nil }
 
 // TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
 func TestElsewhere(t *testing.T) {
-	_, err := foreign.NewRunner(t.Context(), foreign.Config{Starter: mute{}, Kind: lock.Mutex})
+	_, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Starter: mute{}, Kind: lock.Mutex})
 	if !errors.Is(err, foreign.ErrElsewhere) {
 		t.Errorf("got %v", err)
 	}

@@ -8,31 +8,28 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// gate is where the commands of one client wait.
-type gate struct {
+// door is where the commands of one client wait: the gate as its server knows it.
+type door struct {
 	runner *Runner
 	client *clientHandle
 }
 
 // connection is one connection of a client.
 type connection struct {
-	conn           *wire.Conn
+	conn           gate.Conn
 	client         *clientHandle
-	channels       []uint16 // as they were first used: the i-th is channel i+1 in traces
-	broken         uint16   // a channel that the broker is to close when the client next uses it; 0 is none
-	opened         bool     // the broker has it
-	released       bool     // the broker has seen its end
-	cut            bool     // the client can have learnt of it
-	repliesDropped bool     // no answer reaches the client any more
-	halfOpen       bool     // given up or dead, and the broker has not noticed
-	hungUp         bool     // the client has closed its socket
-	stalled        bool     // what the broker answers waits
-	ended          bool     // and so does its end
-	kept           []*wire.Answer
+	opened         bool // the broker has it
+	released       bool // the broker has seen its end
+	cut            bool // the client can have learnt of it
+	repliesDropped bool // no answer reaches the client any more
+	halfOpen       bool // given up or dead, and the broker has not noticed
+	hungUp         bool // the client has closed its socket
+	stalled        bool // what the broker answers waits
+	ended          bool // and so does its end
+	kept           []gate.Answer
 	unheard        int // commands that have passed and are not answered
 	used           int // the how manieth exchange of the run was its last; 0 is none
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
@@ -42,13 +39,12 @@ type connection struct {
 
 // exchange is a command and what it was answered.
 type exchange struct {
-	command *wire.Command
-	answer  *wire.Answer // nil until it comes
-	joins   bool         // another message to be confirmed on the channel was at the gate when it passed
+	command gate.Command
+	answer  gate.Answer // nil until it comes
 }
 
 // Opened notes a connection. One that a client was opening when it was killed is cut as the others were.
-func (g *gate) Opened(c *wire.Conn) {
+func (g *door) Opened(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,10 +57,10 @@ func (g *gate) Opened(c *wire.Conn) {
 }
 
 // Arrived parks a command, or lets it pass while the gate is open.
-func (g *gate) Arrived(c *wire.Command) {
+func (g *door) Arrived(c gate.Command) {
 	s := g.runner
 	s.mu.Lock()
-	a, l := s.sender(g.client), s.connections[c.Conn]
+	a, l := s.sender(g.client), s.connections[c.Conn()]
 	if !s.open && (l.cut || c.Obsolete()) { // it was on its way when the connection or the channel broke
 		s.mu.Unlock()
 		c.Discard()
@@ -98,7 +94,7 @@ func (s *Runner) wakes(a *clientHandle) {
 
 // passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
 // behind them one that comes just then.
-func (s *Runner) passAll(l *connection, last ...*wire.Command) {
+func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	l.passage.Lock()
 	defer l.passage.Unlock()
 	s.mu.Lock()
@@ -116,45 +112,41 @@ func (s *Runner) passAll(l *connection, last ...*wire.Command) {
 }
 
 // takeParked takes a connection's commands off the gate, whoever has sent them. mu is held.
-func (s *Runner) takeParked(l *connection) (all []*wire.Command) {
+func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	for _, a := range s.everybody() {
-		a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
-			mine := c.Conn == l.conn
+		a.parked = slices.DeleteFunc(a.parked, func(c gate.Command) bool {
+			mine := c.Conn() == l.conn
 			if mine {
 				all = append(all, c)
 			}
 			return mine
 		})
 	}
-	slices.SortFunc(all, func(a, b *wire.Command) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(all, func(a, b gate.Command) int { return cmp.Compare(a.Number(), b.Number()) })
 	return all
 }
 
 // passing notes what a command does to its connection that has been taken off the gate. mu is held.
-func (l *connection) passing(c *wire.Command) {
-	switch c.Method.ID() {
-	case frame.ConnectionOpenID:
+func (l *connection) passing(c gate.Command) {
+	switch c.Role() {
+	case gate.Opens:
 		l.opened = true
 		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
-	case frame.ChannelOpenID, frame.ChannelCloseID: // libraries use numbers again, and a channel that is closed is past its errors
-		if l.broken == c.Channel {
-			l.broken = 0
-		}
-	case frame.ConnectionCloseID:
+	case gate.Closes:
 		l.cut = true // what the client has sent behind it means nothing
 		l.client.runner.leave(l)
-		l.client.runner.discard(func(o *wire.Command) bool { return o.Conn == c.Conn })
+		l.client.runner.discard(func(o gate.Command) bool { return o.Conn() == c.Conn() })
 	}
-	if c.Replies {
+	if c.Replies() {
 		l.unheard++
 	}
 }
 
 // Answered sends an answer, unless it is to be lost.
-func (g *gate) Answered(a *wire.Answer) {
+func (g *door) Answered(a gate.Answer) {
 	s := g.runner
 	s.mu.Lock()
-	l := s.connections[a.Conn]
+	l := s.connections[a.Conn()]
 	if l != nil && l.stalled && !s.open {
 		l.keep(a)
 		s.mu.Unlock()
@@ -164,52 +156,30 @@ func (g *gate) Answered(a *wire.Answer) {
 	if l != nil {
 		g.heard(l, a)
 	}
-	join := !s.open && joins(a, &s.step)
+	scheduled := !s.open
 	s.mu.Unlock()
-	switch {
-	case dropped:
+	if dropped {
 		a.Lose()
-	case !join || !a.Withhold():
-		a.Send()
+	} else {
+		a.Send(scheduled)
 	}
-}
-
-// joins reports whether a confirm is to be sent together with the next one, as RabbitMQ does now and then: where the
-// client had written another message when this one passed. Here it is every other confirm, so that an execution has
-// both kinds. Commands that come while the broker answers make no difference, so that an execution is the same every time.
-func joins(a *wire.Answer, passes *exchange) bool {
-	ack, ok := a.Method.(*frame.BasicAck)
-	return ok && ack.DeliveryTag%2 == 1 && passes.joins && len(a.Settles) == 1 && a.Settles[0] == passes.command
-}
-
-// writesOn reports whether a client has written another message to be confirmed behind one, on the same channel. mu is
-// held.
-func (a *clientHandle) writesOn(c *wire.Command) bool {
-	return slices.ContainsFunc(a.parked, func(o *wire.Command) bool {
-		return o != c && o.Replies && o.Method.ID() == frame.BasicPublishID && o.Conn == c.Conn && o.Channel == c.Channel
-	})
 }
 
 // heard notes an answer. mu is held.
-func (g *gate) heard(l *connection, a *wire.Answer) {
+func (g *door) heard(l *connection, a gate.Answer) {
 	s := g.runner
-	for _, c := range a.Settles {
-		l.unheard = max(0, l.unheard-1)
-		if c == s.step.command {
-			s.step.answer = a
-		}
+	l.unheard = max(0, l.unheard-a.Settled())
+	if c := s.step.command; c != nil && a.Settles(c) {
+		s.step.answer = a
 	}
-	if len(a.Settles) == 0 { // what the client does now, it does for that
+	if !a.Asked() { // what the client does now, it does for that
 		l.client.unasked, l.client.given = 0, true
 	}
-	switch a.Method.(type) {
-	case *frame.ChannelClose:
-		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
-	case *frame.ConnectionClose:
+	if a.Ends() {
 		l.cut = true
 		s.leave(l)
-		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn })
 	}
+	s.discard(a.Voids)
 	for _, o := range s.handles {
 		o.asleep, o.rested = o.asleep && o.host != g.client, o.rested && o.host != g.client
 	}
@@ -217,10 +187,10 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 }
 
 // ClientGone notes that a client has hung up. A run, while there is one, decides what the broker learns of that, and when.
-func (g *gate) ClientGone(c *wire.Conn, err error) {
+func (g *door) ClientGone(c gate.Conn, err error) {
 	s := g.runner
 	s.mu.Lock()
-	if errors.Is(err, wire.ErrBound) && s.excess == nil {
+	if errors.Is(err, gate.ErrExcess) && s.excess == nil {
 		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.client.number, err)
 	}
 	l := s.connections[c]
@@ -237,8 +207,8 @@ func (g *gate) ClientGone(c *wire.Conn, err error) {
 	}
 }
 
-// BrokerGone tells the client that the broker has ended the connection.
-func (g *gate) BrokerGone(c *wire.Conn, _ error) {
+// ServerGone tells the client that the server has ended the connection.
+func (g *door) ServerGone(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
 	late := false

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/holding"
@@ -106,11 +105,11 @@ func (w *shown) take(all []history.Event) {
 // look is who holds a lock as the server shows it now. Pictures take that from the truth.
 func (r *run) look(l uint8) (all []holding.Hold) {
 	_, most := r.slots(l)
-	r.mu.Lock()
-	r.broker.Observe(func(v wire.State) {
-		all = amqp.Holders(v, r.config.Holding, r.place(r.sc.Locks[l].Name), most, func(c *wire.Conn) uint8 { return r.holder(l, c) })
+	all = r.server.Holders(r.config.Holding, r.place(r.sc.Locks[l].Name), most, func(c gate.Conn) uint8 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.holder(l, c)
 	})
-	r.mu.Unlock()
 	t := &r.shown.truth[l]
 	before := t.Owner
 	*t = monitor.Truth{Exists: monitor.AllSlots & (1<<(most+1) - 1)}
@@ -136,7 +135,7 @@ func (r *run) look(l uint8) (all []holding.Hold) {
 }
 
 // holder is the client of a lock that has a connection. mu is held.
-func (r *run) holder(l uint8, c *wire.Conn) uint8 {
+func (r *run) holder(l uint8, c gate.Conn) uint8 {
 	of := r.connections[c]
 	switch {
 	case of == nil:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/orders"
@@ -64,7 +65,7 @@ func declared(t *testing.T, how string) holding.Declared {
 // declaring is a runner of a design whose user has declared how it is held.
 func (d *design) declaring(t *testing.T, h holding.Declared) *foreign.Runner {
 	t.Helper()
-	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Kind: d.kind, Holding: h, Starter: inprocess.Starter{
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: d.kind, Holding: h, Starter: inprocess.Starter{
 		Name: d.name, New: func(_ context.Context, url string) (inprocess.Lock, error) { return d.new(t.Context(), url) },
 	}})
 	if err != nil {

@@ -65,7 +65,7 @@ func (r *run) bill(p *clientState, res lock.Result) {
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
 	if !r.shared {
-		after := p.server.Counts()
+		after := p.address.Counts()
 		r.traffic.Add(p.op, &p.before, &after)
 	}
 }

@@ -92,7 +92,7 @@ func (r *run) happen(a scenario.Action) error {
 	case scenario.Drop:
 		r.drop(c, int(a.Arg))
 	case scenario.ChannelError:
-		r.breakChannel(c)
+		r.breakPart(c)
 	case scenario.Detect:
 		r.detect(c)
 	case scenario.Advance:
@@ -126,12 +126,12 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if cmd == nil { // it waits for something else
 		return nil
 	}
-	if do == scenario.Lose && (closes(cmd) || !cmd.Replies) { // the end of the socket says the same, or there is none
+	if do == scenario.Lose && (closes(cmd) || !cmd.Replies()) { // the end of the socket says the same, or there is none
 		do = scenario.Step
 		r.record.Step.Action.Kind = do
 	}
 	if do == scenario.Stall {
-		r.stall(r.connections[cmd.Conn])
+		r.stall(r.connections[cmd.Conn()])
 	}
 	if l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose); l != nil {
 		return r.befalls(c, l, do, late)

@@ -11,6 +11,7 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
@@ -33,7 +34,9 @@ func TestRealBroker(t *testing.T) {
 	if testing.Short() {
 		n = 10
 	}
-	real := func(c *foreign.Config) { c.URL, c.Sweep = url, (&rabbitmq.Broker{URL: url}).Sweep }
+	real := func(c *foreign.Config) {
+		c.Open = plugin.Config{URL: url, Sweep: (&rabbitmq.Broker{URL: url}).Sweep}.Open
+	}
 	targets := slices.Concat(amqplock.References, []*lock.Target{
 		mutant.Named("locked-is-success"),
 	})
@@ -92,7 +95,7 @@ func TestRealDisagreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{
-		URL: url, Sweep: (&rabbitmq.Broker{URL: url}).Sweep, Kind: lock.Semaphore,
+		Open: plugin.Config{URL: url, Sweep: (&rabbitmq.Broker{URL: url}).Sweep}.Open, Kind: lock.Semaphore,
 		Starter: inprocess.Starter{Name: "meddler", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := amqplocks.New(ctx, url)
 			return meddler{c, ch}, err
@@ -168,7 +171,7 @@ func TestRealLeavesNothing(t *testing.T) {
 	}}
 	for way, use := range map[string]func(t *testing.T, m *made){
 		"gate": func(t *testing.T, m *made) {
-			runner, err := foreign.NewRunner(t.Context(), foreign.Config{URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter})
+			runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Config{URL: url, Sweep: m.Sweep, Notes: m}.Open, Kind: lock.Semaphore, Starter: starter})
 			if err != nil {
 				t.Fatal(err)
 			}

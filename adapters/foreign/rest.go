@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 )
 
 // A client is at rest in two cases. Either its call has returned, and all that it wrote before is at the gate; or a command
@@ -110,7 +110,7 @@ func (a *clientHandle) quiet() bool {
 	if !a.calling {
 		return !a.behind()
 	}
-	return a.stalled || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
+	return a.stalled || slices.ContainsFunc(a.parked, func(c gate.Command) bool { return c.Replies() })
 }
 
 // mayWait reports whether the client carries out an acquire that may wait for the lock. mu is held.
@@ -167,7 +167,7 @@ func (r *run) collect() error {
 // hungUp are the connections of a client whose socket it has closed, and of which nothing is at the gate any more. mu is held.
 func (r *run) hungUp(p *clientState) (hung []*connection) {
 	for _, l := range p.connections {
-		left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
+		left := slices.ContainsFunc(p.parked, func(c gate.Command) bool { return c.Conn() == l.conn })
 		if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
 			hung = append(hung, l)
 		}

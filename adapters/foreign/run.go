@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -30,7 +29,7 @@ type Execution struct {
 	Disagreement string
 	// Wire is what went over the clients' connections while the schedule decided, and Traffic what operations took of it,
 	// where that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
-	Wire    wire.Counts
+	Wire    gate.Counts
 	Traffic Traffic
 }
 
@@ -44,13 +43,12 @@ type run struct {
 	*Runner
 	ctx          context.Context
 	sc           *scenario.Scenario
-	names        amqp.Names
 	clients      []clientState // those of the scenario; those that audit follow them
 	halfOpen     []*connection
-	disconnected []*wire.Conn // whose end the broker has yet to see
-	now          int64        // virtual milliseconds
-	used         int          // commands that were carried out, or discarded
-	shared       bool         // the connection, by all
+	disconnected []gate.Conn // whose end the broker has yet to see
+	now          int64       // virtual milliseconds
+	used         int         // commands that were carried out, or discarded
+	shared       bool        // the connection, by all
 	record       record
 	promises     monitor.Monitor
 	checks       monitor.Counts // of promises
@@ -65,7 +63,7 @@ type run struct {
 
 // measured is what has gone over the clients' connections.
 type measured struct {
-	wire    wire.Counts // before the run, then in it
+	wire    gate.Counts // before the run, then in it
 	traffic Traffic
 }
 
@@ -92,7 +90,7 @@ type clientState struct {
 	wake     int64
 	needless bool        // the operation releases what is not held
 	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
-	before   wire.Counts // what had gone over its connections when the operation began, in measured runs
+	before   gate.Counts // what had gone over its connections when the operation began, in measured runs
 }
 
 // Run plays a scenario, and audits its locks when all is over. The error is for a run that could not be made; see [Client.Call].
@@ -118,7 +116,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if err != nil {
 		return nil, err
 	}
-	s.gate(false)
+	s.openGate(false)
 	over := r.tellFallen()
 	if over { // without its locks there is nothing to carry out
 		over, err = r.loop(choose)
@@ -133,7 +131,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if err := s.spent.Reset(func() error { return r.end(over) }); err != nil {
 		return nil, err
 	}
-	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {
+	if r.disagreement = r.server.Disagreement(); r.disagreement != "" {
 		err = s.deleteAll()
 	}
 	return r.execution(), err
@@ -152,7 +150,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	s.runs++
 	s.uncontrolled = Uncontrolled{}
 	r := &run{Runner: s, ctx: ctx, sc: sc, shared: s.Sharing(), measured: measured{traffic: make(Traffic)}}
-	r.names = amqp.Names{Here: s.place(""), Before: s.there()}
+	s.server.Begin(s.place(""))
 	r.clients = make([]clientState, len(sc.Clients), len(sc.Clients)+mostAuditors)
 	s.mu.Lock()
 	for i := range r.clients {
@@ -219,7 +217,7 @@ func (r *run) enter(c uint8, a *clientHandle) clientState {
 		return p
 	}
 	if l := p.current; l != nil {
-		l.channels = l.channels[:0]
+		l.conn.Renew()
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -17,20 +17,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config says whose clients run, and how patient one is with them. Starter alone must be given.
+// Config says whose clients run, and how patient one is with them. Starter and Open must be given.
 type Config struct {
 	Starter Starter
 	Kind    lock.Kind
 	Options map[string]any // the target's own, handed to every client
-	// URL is where a real RabbitMQ is that stands behind the gate, and Sweep deletes queues from it; "" is the
-	// simulated broker. A real one is not restarted, and no time passes for it but its own.
-	URL   string
-	Sweep func(queues []string) error
-	// Notes keeps account of what clients make on a real broker; nil keeps none.
-	Notes Notes
-	// Version is what a real broker calls itself: the simulated one beside it is to be like that.
-	Version string
-	Name    string // of the target, in reports; "" is what its clients call themselves
+	// Open opens the server that stands behind the gate. It is called again for clients that begin anew.
+	Open func() (gate.Server, error)
+	Name string // of the target, in reports; "" is what its clients call themselves
 	// Names are those that scenarios give to locks: where the target refuses one, another takes its place.
 	Names []string
 	// Own are users' own properties, which are judged as well.
@@ -57,7 +51,7 @@ type Runner struct {
 	passing
 
 	config       Config
-	broker       broker
+	server       gate.Server
 	prefix       string          // of the names of all queues
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up, tidies up and audits
 	auditors     []*clientHandle // who else audits
@@ -66,7 +60,7 @@ type Runner struct {
 	uncontrolled Uncontrolled // of the run at hand
 	burst        time.Duration
 	bound        int // of steps
-	agreed       int // replies of brokers before this one, see Agreed
+	agreed       int // replies of servers before this one, see Agreed
 	spent        Spent
 	held         bool // somebody was shown to hold a lock by what is declared
 	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
@@ -111,9 +105,9 @@ type passing struct {
 	mu          sync.Mutex
 	wake        chan struct{}
 	open        bool // everything passes
-	connections map[*wire.Conn]*connection
+	connections map[gate.Conn]*connection
 	step        exchange // the command that passes
-	onCommands  func(*wire.Command)
+	onCommands  func(gate.Command)
 	excess      error // of a client that took more than it may; nil while none did
 }
 
@@ -123,7 +117,7 @@ const mostConnections = 256
 // NewRunner starts the first clients, and looks whether they do what is to be seen of a lock at all.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
-	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection)}}
+	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[gate.Conn]*connection)}}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
 	if err == nil {
@@ -204,7 +198,7 @@ func (s *Runner) Close() error {
 // shutDown ends all clients and clears the broker. A client that may be in the midst of a run is killed.
 func (s *Runner) shutDown() error {
 	if !s.cutShort { // saying goodbye may take commands
-		s.gate(true)
+		s.openGate(true)
 	}
 	var errs []error
 	for _, a := range s.everybody() {
@@ -221,14 +215,14 @@ func (s *Runner) shutDown() error {
 		}
 	}
 	for _, a := range s.everybody() {
-		errs = append(errs, a.server.Close())
+		errs = append(errs, a.address.Close())
 	}
 	for _, p := range s.spares {
 		errs = append(errs, p.end())
 	}
 	s.spares = nil
 	s.mu.Lock()
-	s.handles, s.auditors, s.connections, s.open = nil, nil, make(map[*wire.Conn]*connection), true
+	s.handles, s.auditors, s.connections, s.open = nil, nil, make(map[gate.Conn]*connection), true
 	s.mu.Unlock()
 	return errors.Join(append(errs, s.clean())...)
 }
@@ -276,21 +270,21 @@ func (s *Runner) startAuditors(ctx context.Context, n int) error {
 func (s *Runner) newHandle(number int) (*clientHandle, error) {
 	a := &clientHandle{runner: s, number: number}
 	a.host = a
-	server, err := s.listenFor(&gate{runner: s, client: a})
-	a.server = server
+	address, err := s.listenFor(&door{runner: s, client: a})
+	a.address = address
 	return a, err
 }
 
 // everybody is all clients.
 func (s *Runner) everybody() []*clientHandle { return slices.Concat(s.handles, s.auditors) }
 
-// listenFor is an address at which a client finds the broker.
-func (s *Runner) listenFor(g *gate) (*wire.Server, error) {
-	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: mostConnections, MaxHandshake: StartLimit})
+// listenFor is an address at which a client finds the server.
+func (s *Runner) listenFor(d *door) (gate.Address, error) {
+	return s.server.Listen(d, gate.Limits{Connections: mostConnections, Handshake: StartLimit})
 }
 
 // listen has somebody told what passes while the gate is open.
-func (s *Runner) listen(told func(*wire.Command)) {
+func (s *Runner) listen(told func(gate.Command)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onCommands = told
@@ -300,9 +294,9 @@ func (s *Runner) listen(told func(*wire.Command)) {
 func (s *Runner) Spent() Spent { return s.spent }
 
 // counts is what has gone over the connections of all clients.
-func (s *Runner) counts() (sum wire.Counts) {
+func (s *Runner) counts() (sum gate.Counts) {
 	for _, a := range s.handles {
-		counts := a.server.Counts()
+		counts := a.address.Counts()
 		sum.Add(&counts)
 	}
 	return sum
@@ -316,8 +310,8 @@ func (s *Runner) notify() {
 	}
 }
 
-// gate opens or closes the gate. Commands that wait there when it opens pass.
-func (s *Runner) gate(open bool) {
+// openGate opens or closes the gate. Commands that wait there when it opens pass.
+func (s *Runner) openGate(open bool) {
 	s.mu.Lock()
 	s.open = open
 	var links []*connection

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
@@ -17,7 +18,7 @@ func runnerOf(t *testing.T, kind lock.Kind, name string, open func(url string) (
 // timedRunner is the same for those who wait for clients in other ways.
 func timedRunner(t *testing.T, kind lock.Kind, timing foreign.Timing, name string, open func(url string) (inprocess.Lock, error)) *foreign.Runner {
 	t.Helper()
-	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Kind: kind, Timing: timing, Starter: inprocess.Starter{
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: kind, Timing: timing, Starter: inprocess.Starter{
 		Name: name, New: func(_ context.Context, url string) (inprocess.Lock, error) { return open(url) },
 	}})
 	if err != nil {

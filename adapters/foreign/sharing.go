@@ -2,8 +2,6 @@ package foreign
 
 import (
 	"slices"
-
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
 )
 
 // Clients in one process may share a connection that the first of them has opened. Their commands come at its
@@ -56,10 +54,4 @@ func (s *Runner) Sharing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return a.host != a })
-}
-
-// unshared are the queues that can be deleted while the connection stays that all share: on a real broker not
-// those that it has exclusively. They go with it.
-func (s *Runner) unshared(queues []string, owners map[string]*wire.Conn) []string {
-	return slices.DeleteFunc(queues, func(q string) bool { return s.real() && owners[q] != nil })
 }

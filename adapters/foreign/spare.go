@@ -4,29 +4,29 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 )
 
 // spare is a client that stands ready for whichever number is next to be replaced, at an address of its own.
 type spare struct {
-	server *wire.Server
-	gate   *gate
-	begun  sync.WaitGroup
-	client Client // nil where there is none; valid once begun
+	address gate.Address
+	door    *door
+	begun   sync.WaitGroup
+	client  Client // nil where there is none; valid once begun
 }
 
 // prepare begins clients until so many stand ready, where that takes time.
 func (s *Runner) prepare(n int) {
 	starter, ok := s.config.Starter.(Preparer)
 	for ok && len(s.spares) < n {
-		p := &spare{gate: &gate{runner: s, client: &clientHandle{runner: s}}}
-		p.gate.client.host = p.gate.client
-		server, err := s.listenFor(p.gate)
+		p := &spare{door: &door{runner: s, client: &clientHandle{runner: s}}}
+		p.door.client.host = p.door.client
+		address, err := s.listenFor(p.door)
 		if err != nil {
 			return // whoever needs it will see why
 		}
-		p.server = server
-		url, err := s.urlFor(server)
+		p.address = address
+		url, err := address.URL()
 		if err != nil {
 			return
 		}
@@ -43,17 +43,17 @@ func (a *clientHandle) adopt() Client {
 		s.spares = s.spares[1:]
 		p.begun.Wait()
 		s.mu.Lock()
-		early := len(p.gate.client.connections) > 0 // it cannot be told any more whose they are
+		early := len(p.door.client.connections) > 0 // it cannot be told any more whose they are
 		if p.client != nil && !early {
-			p.gate.client = a
+			p.door.client = a
 		}
 		s.mu.Unlock()
 		if p.client == nil || early {
 			_ = p.end()
 			continue
 		}
-		old := a.server
-		a.server = p.server
+		old := a.address
+		a.address = p.address
 		_ = old.Close() // whoever was there has ended
 		return p.client
 	}
@@ -67,5 +67,5 @@ func (p *spare) end() error {
 	if p.client != nil {
 		err = errors.Join(p.client.Kill(), p.client.Close())
 	}
-	return errors.Join(err, p.server.Close())
+	return errors.Join(err, p.address.Close())
 }

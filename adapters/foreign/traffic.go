@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -12,17 +12,17 @@ type Traffic map[lock.Op]OperationTraffic
 // OperationTraffic is what all calls of an operation took.
 type OperationTraffic struct {
 	Calls         int
-	Sent, Replied wire.Traffic // by the client, by the broker
+	Sent, Replied gate.Traffic // by the client, by the server
 }
 
 // Add adds a call, by what had gone over the wire before and after it.
-func (t Traffic) Add(op lock.Op, before, after *wire.Counts) {
+func (t Traffic) Add(op lock.Op, before, after *gate.Counts) {
 	o := t[op]
 	o.Calls++
-	o.Sent.Frames += after.In.Frames - before.In.Frames
-	o.Sent.Bytes += after.In.Bytes - before.In.Bytes
-	o.Replied.Frames += after.Out.Frames - before.Out.Frames
-	o.Replied.Bytes += after.Out.Bytes - before.Out.Bytes
+	o.Sent.Add(after.In, 1)
+	o.Sent.Add(before.In, -1)
+	o.Replied.Add(after.Out, 1)
+	o.Replied.Add(before.Out, -1)
 	t[op] = o
 }
 
@@ -31,10 +31,8 @@ func (t Traffic) Merge(others Traffic) {
 	for op, o := range others {
 		sum := t[op]
 		sum.Calls += o.Calls
-		sum.Sent.Frames += o.Sent.Frames
-		sum.Sent.Bytes += o.Sent.Bytes
-		sum.Replied.Frames += o.Replied.Frames
-		sum.Replied.Bytes += o.Replied.Bytes
+		sum.Sent.Add(o.Sent, 1)
+		sum.Replied.Add(o.Replied, 1)
 		t[op] = sum
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -55,7 +55,7 @@ func (s *Runner) try(ctx context.Context) error {
 // slots have numbers, and whether the clients use this broker at all.
 func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err error) {
 	heard := 0
-	s.listen(func(*wire.Command) { heard++ })
+	s.listen(func(gate.Command) { heard++ })
 	defer s.listen(nil)
 	for _, a := range s.handles[:2] {
 		r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: 2})

@@ -3,7 +3,6 @@ package orders
 import (
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -15,10 +14,10 @@ type unsupported struct {
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
-// OnCommand looks at what passes while the gate is open: the setup client's commands.
-func (e *Explorer) OnCommand(c *wire.Command) {
-	m := c.Model(func(string) amqp.Queue { return 0 })
-	e.unsupported.timed(&m)
+// OnCommand looks at what passes while the gate is open, a command as traces have it: the setup client's commands.
+func (e *Explorer) OnCommand(payload any) {
+	sent := amqp.SentIn(payload)
+	e.unsupported.timed(&sent.Command)
 }
 
 func (b *unsupported) timed(c *amqp.Command) {

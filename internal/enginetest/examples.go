@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -55,9 +56,9 @@ func (e *Example) Scenarios(n int) int {
 }
 
 // On reports whether a bug is looked for on a broker, by one who asks for every bug or does not.
-func (e *Example) On(b gated.Broker, bug string, every bool) bool {
+func (e *Example) On(b gated.Server, bug string, every bool) bool {
 	switch {
-	case b.URL != "" && e.onReal != nil:
+	case b.Name != "" && e.onReal != nil:
 		return slices.Contains(e.onReal, bug)
 	case every || e.often == nil:
 		return true
@@ -166,15 +167,17 @@ var LimitedProgram = &Example{
 }
 
 // Simulated is the simulated broker.
-func Simulated(*testing.T) (b gated.Broker) { return b }
+func Simulated(*testing.T) (b gated.Server) { return b }
 
 // Real is a RabbitMQ that others use as well; without one the test is skipped.
-func Real(t *testing.T) gated.Broker {
+func Real(t *testing.T) gated.Server {
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gated.Broker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
+	return gated.Server{
+		Name: b.Version, Shared: true, Open: plugin.Config{URL: b.URL, Version: b.Version, Sweep: b.Sweep}.Open,
+	}
 }
 
 // Dir is where the example is, seen from the folder of any test of this module.
@@ -210,7 +213,7 @@ func (e *Example) Need(t *testing.T) {
 }
 
 // Prove judges the example, with a bug or without.
-func (e *Example) Prove(t *testing.T, on gated.Broker, bug string, scenarios int, until property.Set) *engine.Result {
+func (e *Example) Prove(t *testing.T, on gated.Server, bug string, scenarios int, until property.Set) *engine.Result {
 	c := gated.Config{Starter: e.Starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
 	if len(e.Breaks) > 0 { // it is of the guidelines' design
 		c.Demands = property.Promises

@@ -16,6 +16,8 @@ type Conn struct {
 	Server *Server
 	// Number counts the server's connections from 1, in the order in which they were accepted.
 	Number uint64
+	// Peer is what the gate keeps with the connection.
+	Peer any
 
 	socket  net.Conn
 	raw     syscall.RawConn // of the socket, nil where it has none

@@ -131,7 +131,7 @@ var wrongSemaphores = []designed{
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 
-func (d *designed) prove(t *testing.T, on gated.Broker, scenarios int, until property.Set) *engine.Result {
+func (d *designed) prove(t *testing.T, on gated.Server, scenarios int, until property.Set) *engine.Result {
 	t.Helper()
 	res, err := gated.Prove(t.Context(), gated.Config{
 		Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: lock.Semaphore, On: on, Seed: 1, Scenarios: scenarios, Until: until, Demands: d.demands,
@@ -173,7 +173,7 @@ func TestRightSemaphores(t *testing.T) {
 	}
 }
 
-func (d *designed) holds(t *testing.T, on gated.Broker, scenarios int) {
+func (d *designed) holds(t *testing.T, on gated.Server, scenarios int) {
 	res := d.prove(t, on, scenarios, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {

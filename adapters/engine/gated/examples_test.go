@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
@@ -31,7 +32,7 @@ func TestExamples(t *testing.T) {
 			t.Parallel()
 			t.Run("check", func(t *testing.T) { check(t, &e) })
 			t.Run("repeats", func(t *testing.T) { repeats(t, &e) })
-			for name, on := range map[string]func(t *testing.T) gated.Broker{"simulated": enginetest.Simulated, "rabbitmq": enginetest.Real} {
+			for name, on := range map[string]func(t *testing.T) gated.Server{"simulated": enginetest.Simulated, "rabbitmq": enginetest.Real} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					on := on(t)
@@ -70,7 +71,7 @@ func repeats(t *testing.T, e *enginetest.Example) {
 	var executions [2][]string
 	for turn := range executions {
 		executions[turn] = make([]string, n)
-		runner, err := foreign.NewRunner(t.Context(), foreign.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func repeats(t *testing.T, e *enginetest.Example) {
 	}
 }
 
-func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
+func holds(t *testing.T, e *enginetest.Example, on gated.Server) {
 	n := 30
 	if *everyBug {
 		n = 60
@@ -110,9 +111,9 @@ func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
 
 // violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
 // one seed gives one counterexample. For the others a test checks that without judging them, which is quicker.
-func violates(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, property property.Property) {
+func violates(t *testing.T, e *enginetest.Example, on gated.Server, bug string, property property.Property) {
 	found := Counterexample(t, e, on, bug, property)
-	if on.URL != "" || e.Command != "" {
+	if on.Shared || e.Command != "" {
 		return
 	}
 	if again := Counterexample(t, e, on, bug, property); again != found {
@@ -121,7 +122,7 @@ func violates(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, 
 }
 
 // Counterexample looks for one, and draws what its replay comes to, which must violate the property again.
-func Counterexample(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, p property.Property) string {
+func Counterexample(t *testing.T, e *enginetest.Example, on gated.Server, bug string, p property.Property) string {
 	res := e.Prove(t, on, bug, 400, property.Set(0).With(p))
 	found := enginetest.CounterexampleOf(t, res, p)
 	r, err := gated.Replay(t.Context(), found, e.Starter(t, bug), on)

@@ -159,7 +159,7 @@ func TestExploreExternalFinds(t *testing.T) {
 // replays demands that a property is violated, by a counterexample that violates it again.
 func replays(t *testing.T, res *engine.Result, property property.Property, starter foreign.Starter) {
 	t.Helper()
-	r, err := gated.Replay(t.Context(), enginetest.CounterexampleOf(t, res, property), starter, gated.Broker{})
+	r, err := gated.Replay(t.Context(), enginetest.CounterexampleOf(t, res, property), starter, gated.Server{})
 	if err != nil {
 		t.Fatal(err)
 	}

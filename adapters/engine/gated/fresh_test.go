@@ -87,7 +87,7 @@ func TestSuspected(t *testing.T) {
 			t.Errorf("%s: suspected %v, %+v, %d steps, %q", ce.Property, ce.Suspected, ce.Tries, len(ce.Scenario.Schedule.Actions), ce.Violation.Detail)
 		}
 	}
-	r, err := gated.Replay(t.Context(), found[0], starter, gated.Broker{})
+	r, err := gated.Replay(t.Context(), found[0], starter, gated.Server{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, 
 			suspected++
 			continue
 		}
-		r, err := gated.Replay(t.Context(), ce, starter, gated.Broker{})
+		r, err := gated.Replay(t.Context(), ce, starter, gated.Server{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestFoundAtOnce(t *testing.T) {
 		if p := res.Report.Result(ce.Property); p.Violation == nil || p.Violation.Detail == "" || !p.Violation.Suspected {
 			t.Errorf("%s: the report has %+v", ce.Property, p.Violation)
 		}
-		r, err := gated.Replay(t.Context(), ce, starter, gated.Broker{})
+		r, err := gated.Replay(t.Context(), ce, starter, gated.Server{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func TestLimitedPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := gated.Replay(t.Context(), read, e.Starter(t, lock), gated.Broker{})
+			r, err := gated.Replay(t.Context(), read, e.Starter(t, lock), gated.Server{})
 			if err != nil {
 				t.Fatal(err)
 			}

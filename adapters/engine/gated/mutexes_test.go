@@ -216,11 +216,11 @@ func (m *mutex) title() string {
 }
 
 // config is a run of a mutex.
-func (m *mutex) config(t *testing.T, on gated.Broker, until property.Set) gated.Config {
+func (m *mutex) config(t *testing.T, on gated.Server, until property.Set) gated.Config {
 	return gated.Config{Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Until: until}
 }
 
-func (m *mutex) prove(t *testing.T, on gated.Broker, scenarios int) *engine.Result {
+func (m *mutex) prove(t *testing.T, on gated.Server, scenarios int) *engine.Result {
 	t.Helper()
 	c := m.config(t, on, 0)
 	c.Scenarios = scenarios
@@ -281,7 +281,7 @@ func TestRightMutexes(t *testing.T) {
 	}
 }
 
-func (m *mutex) holds(t *testing.T, on gated.Broker, scenarios int) {
+func (m *mutex) holds(t *testing.T, on gated.Server, scenarios int) {
 	res := m.prove(t, on, scenarios)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
@@ -332,7 +332,7 @@ func judged(t *testing.T, res *engine.Result, all ...property.Property) {
 // replay gives fresh clients the schedule of a counterexample: they violate the property as well.
 func (m *mutex) replay(t *testing.T, ce *histories.Counterexample) {
 	t.Helper()
-	r, err := gated.Replay(t.Context(), ce, m.starter(t), gated.Broker{})
+	r, err := gated.Replay(t.Context(), ce, m.starter(t), gated.Server{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -119,7 +119,7 @@ type partFile struct {
 	Findings     map[property.Property]findingFile
 	About        foreign.About
 	Free         foreign.Uncontrolled
-	Wire         wire.Counts
+	Wire         gate.Counts
 	Agreed       int
 	Traffic      foreign.Traffic
 	Sharing      bool

@@ -23,10 +23,10 @@ const (
 	much = 100
 )
 
-// begin has one more worker play, and others beside it. On a broker that they share, these begin when the first one knows that
+// begin has one more worker play, and others beside it. On a server that they share, these begin when the first one knows that
 // they are not in its way; otherwise it stays alone.
 func (f *sharedRun) begin(ctx context.Context, others int) {
-	together := f.On.URL == ""
+	together := !f.On.Shared
 	if together {
 		f.beginAll(ctx, others)
 	}
@@ -60,7 +60,7 @@ func (f *sharedRun) join(ctx context.Context, w *worker) {
 // another has one worker more play, if so many more may.
 func (f *sharedRun) another(ctx context.Context, most int) {
 	f.mu.Lock()
-	begins := f.added < min(most, f.More) && f.to-f.next >= much && f.On.URL == ""
+	begins := f.added < min(most, f.More) && f.to-f.next >= much && !f.On.Shared
 	if begins {
 		f.added++
 	}

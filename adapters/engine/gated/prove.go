@@ -8,8 +8,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
@@ -60,8 +62,8 @@ type Config struct {
 	// begin soon or wait for long. While some workers wait for their clients, others use the processors. Above Workers,
 	// they begin one after the other while the processors have little to do.
 	More int
-	// On is the broker behind the gate; the zero value is the simulated one.
-	On Broker
+	// On is the server behind the gate.
+	On Server
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
 	// Until ends the run once one of these properties is violated, and has only their executions
@@ -76,29 +78,28 @@ type Config struct {
 	Progress func(engine.Progress)
 }
 
-// Broker is a real broker behind the gate.
-type Broker struct {
-	// URL is where it is, an address that begins with amqp://. "" is the simulated broker.
-	URL string
-	// Version is what it calls itself, for the report: "RabbitMQ 3.10.8".
-	Version string
-	// Name is what the report calls it, such as with its address; "" is Version.
+// Server is what stands behind the gate. The zero value is the simulated broker.
+type Server struct {
+	// Name is what the report calls it; "" is the simulated broker.
 	Name string
-	// Sweep deletes queues from it, whether or not they exist: those that the clients have left.
-	Sweep func(queues []string) error
-	// Notes keeps account of what clients make there; nil keeps none.
-	Notes foreign.Notes
+	// Open opens it, for one worker; nil is the simulated broker.
+	Open func() (gate.Server, error)
+	// Shared says that all workers use the same one, and others may as well.
+	Shared bool
 }
 
-// String is what the broker is called.
-func (b Broker) String() string {
-	if b.URL == "" {
-		return engine.Simulated
+// String is what the server is called.
+func (s Server) String() string { return cmp.Or(s.Name, engine.Simulated) }
+
+// open opens it.
+func (s Server) open() (gate.Server, error) {
+	if s.Open == nil {
+		return plugin.Simulated()
 	}
-	return cmp.Or(b.Name, b.Version)
+	return s.Open()
 }
 
-// throughGate is said of a broker behind the gate.
+// throughGate is said of a server behind the gate.
 const throughGate = ", through the gate"
 
 // MoreWorkers is how many more may begin for each worker where every client is a process of its own, and nobody says how many.

@@ -16,7 +16,7 @@ import (
 // Replay carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
 // show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
 // not restarted, and where it does something else than the simulated one, that is an error.
-func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on Broker) (*engine.Replayed, error) {
+func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on Server) (*engine.Replayed, error) {
 	if ce.Property.Own() {
 		return nil, engine.UnknownOwn(ce)
 	}
@@ -24,8 +24,8 @@ func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.S
 }
 
 // ReplayOf is the same where the property may be one of a user's own.
-func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter foreign.Starter, on Broker) (_ *engine.Replayed, err error) {
-	if on.URL != "" && ce.Scenario.Restarts() {
+func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter foreign.Starter, on Server) (_ *engine.Replayed, err error) {
+	if on.Shared && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
 	held, err := holding.Parse(ce.Holding)
@@ -34,7 +34,7 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 	}
 	runner, err := foreign.NewRunner(ctx, foreign.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire, Holding: held,
-		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
+		Open: on.open,
 	})
 	if err != nil {
 		return nil, err

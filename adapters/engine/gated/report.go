@@ -24,7 +24,7 @@ func (f *sharedRun) report() *report.Report {
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.unasked()),
 		Contract:   &report.Contract{Demands: f.Demands}, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
-	if f.On.URL != "" {
+	if f.On.Shared {
 		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
 	}
 	r.Target = cmp.Or(r.Target, f.about.Name)

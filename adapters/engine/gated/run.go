@@ -7,10 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -46,7 +46,7 @@ type totals struct {
 	about        foreign.About
 	broken       map[property.Property]breach // how each promise that is not demanded was broken first
 	free         foreign.Uncontrolled
-	wire         wire.Counts
+	wire         gate.Counts
 	agreed       int // replies on which a real broker and the simulated one agreed
 	traffic      foreign.Traffic
 	sharing      bool // clients share a connection

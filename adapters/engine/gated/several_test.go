@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
@@ -120,7 +121,7 @@ func TestLateReply(t *testing.T) {
 	for _, h := range []held{{name: "patient", design: several.Queue{}}, {name: "impatient", design: several.Queue{}, bug: several.Impatient}} {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			runner, err := foreign.NewRunner(t.Context(), foreign.Config{Starter: h.starter(), Kind: lock.Mutex})
+			runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Starter: h.starter(), Kind: lock.Mutex})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/history"
@@ -18,7 +19,7 @@ import (
 // runnerOf runs scenarios of locks in this process.
 func runnerOf(t *testing.T, kind lock.Kind, timing foreign.Timing, open func(ctx context.Context, url string) (inprocess.Lock, error)) *foreign.Runner {
 	t.Helper()
-	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Kind: kind, Timing: timing, Starter: inprocess.Starter{Name: t.Name(), New: open}})
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: kind, Timing: timing, Starter: inprocess.Starter{Name: t.Name(), New: open}})
 	if err != nil {
 		t.Fatal(err)
 	}

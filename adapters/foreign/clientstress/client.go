@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -23,7 +23,7 @@ type client struct {
 	unsure  bool  // in the audit, an acquire or a release has no known end, so that it may hold something
 	cut     bool  // the end of the run has left an operation of its without an answer
 	tally   Stats
-	wire    wire.Counts // of lives that are over
+	wire    gate.Counts // of lives that are over
 	trouble error       // with ending clients
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -66,9 +68,9 @@ func (l *life) end(crash bool) error {
 func (l *life) offers(op lock.Op) bool { return slices.Contains(l.about.Operations, op) }
 
 // counts is what the client has sent and was answered so far, as far as that is seen.
-func (l *life) counts() (c wire.Counts) {
+func (l *life) counts() (c gate.Counts) {
 	if l.server != nil {
-		c = l.server.Counts()
+		c = plugin.CountsOf(l.server.Counts())
 	}
 	return c
 }

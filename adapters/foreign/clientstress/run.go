@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -20,7 +21,7 @@ type runner struct {
 	lock     string // its name on the broker
 	name     string // what clients call what they are
 	proxy    *wire.Proxy
-	declared foreign.Declared // by clients, as far as that was seen
+	declared plugin.Declared // by clients, as far as that was seen
 	recorder stress.Recorder
 	barrier  *stress.Barrier
 	clients  []*client
@@ -92,7 +93,7 @@ func (s *runner) history() *history.History {
 func (s *runner) stats() *Stats {
 	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
 	if s.proxy != nil {
-		out.Wire = new(wire.Counts)
+		out.Wire = new(gate.Counts)
 	}
 	for _, c := range slices.Concat(s.clients, s.auditors) {
 		out.add(&c.tally)

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -36,7 +37,7 @@ type Config struct {
 	Sweep func(queues []string) error
 	// Notes registers what clients make on the broker: all of it through the proxy, otherwise only what Sweep learns. It may
 	// be nil.
-	Notes foreign.Notes
+	Notes plugin.Notes
 }
 
 // defaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
@@ -52,7 +53,7 @@ type Stats struct {
 	Died       int           // clients that ended by themselves
 	Late       int           // operations that took longer than the limit
 	Unclear    int           // operations whose outcome the client did not know
-	Wire       *wire.Counts  // what went through the proxies; nil without them
+	Wire       *gate.Counts  // what went through the proxies; nil without them
 }
 
 // add adds what another client did.
@@ -202,7 +203,7 @@ func (s *runner) sweep() error {
 }
 
 // usual are the queues that the lock has by the guidelines.
-func (s *runner) usual() []string { return amqp.Usual(s.lock, s.config.MaxSlots()) }
+func (s *runner) usual() []string { return plugin.Usual(s.lock, s.config.MaxSlots()) }
 
 // declaring is told what clients are about to make.
 func (s *runner) declaring(queue, exchange string) {

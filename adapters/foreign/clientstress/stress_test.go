@@ -46,7 +46,7 @@ func TestStressHolds(t *testing.T) {
 				if n := len(durations(h)); stats.Rounds != c.Rounds || stats.Operations != n || stats.Crashes == 0 || stats.Crashes != crashes(h) {
 					t.Errorf("%+v of a history with %d answers and %d crashes", stats, n, crashes(h))
 				}
-				if counts := stats.Wire; proxied && (counts.Opened < stats.Crashes || counts.Method(frame.BasicPublishID).Received == 0 && target.Kind != lock.Mutex) {
+				if counts := stats.Wire; proxied && (counts.Opened < stats.Crashes || counts.Commands[frame.BasicPublishID.String()] == 0 && target.Kind != lock.Mutex) {
 					t.Errorf("through the proxies went %+v", counts)
 				}
 			})

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
@@ -175,7 +175,7 @@ func (u *use) compare() {
 func (u *use) right(d holding.Declared) bool {
 	var shown []holding.Hold
 	u.broker.Observe(func(v wire.State) {
-		shown = amqp.Holders(v, d, name, 2, func(c *wire.Conn) uint8 {
+		shown = plugin.Holders(v, d, name, 2, func(c *wire.Conn) uint8 {
 			return uint8(slices.IndexFunc(u.clients, func(p *checkedClient) bool { return p.server == c.Server }) + 1)
 		})
 	})

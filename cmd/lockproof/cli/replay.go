@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
@@ -107,7 +108,7 @@ func register(c *cobra.Command, b *rabbitmq.Broker) error {
 }
 
 // behindGate is the broker that the gate is to stand before.
-func (f *onFlags) behindGate(c *cobra.Command) (on gated.Broker, err error) {
+func (f *onFlags) behindGate(c *cobra.Command) (on gated.Server, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
 	}
@@ -115,7 +116,10 @@ func (f *onFlags) behindGate(c *cobra.Command) (on gated.Broker, err error) {
 	if err != nil {
 		return on, err
 	}
-	return gated.Broker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
+	return gated.Server{
+		Name: broker.String(), Shared: true,
+		Open: plugin.Config{URL: broker.URL, Sweep: broker.Sweep, Notes: broker, Version: broker.Version}.Open,
+	}, nil
 }
 
 func replayCommand() *cobra.Command {

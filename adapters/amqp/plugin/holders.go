@@ -1,6 +1,4 @@
-// Package amqp is what of other people's clients is AMQP's: who holds a lock (holders.go), and what a command at the gate
-// means (exchange.go).
-package amqp
+package plugin
 
 import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
@@ -8,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Holders is who holds a lock of so many slots, by what its user has declared. client is the client whose connection that is; 0 is
-// none that plays.
+// Holders are who holds a lock of so many slots, by what its user has declared. client is whose a connection is; 0 is nobody's who
+// plays.
 func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	if !d.Numbered() {
 		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)

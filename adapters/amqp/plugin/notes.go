@@ -1,4 +1,4 @@
-package foreign
+package plugin
 
 import (
 	"maps"
@@ -31,16 +31,16 @@ func (n *Declared) Queues() []string {
 }
 
 // Gone forgets the queues that do not exist any more, and gives their names.
-func (n *Declared) Gone(exists func(string) bool) (gone []string) {
+func (n *Declared) Gone(exists func(string) bool) (names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name := range n.queues {
 		if !exists(name) {
-			gone = append(gone, name)
+			names = append(names, name)
 			delete(n.queues, name)
 		}
 	}
-	return gone
+	return names
 }
 
 // Take notes what a client is about to declare.

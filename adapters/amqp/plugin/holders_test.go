@@ -1,4 +1,4 @@
-package amqp_test
+package plugin_test
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/foreign/amqp"
 	"github.com/lockproof/lockproof/model/holding"
 )
 
@@ -40,7 +40,7 @@ func TestHolders(t *testing.T) {
 		}
 		var got []holding.Hold
 		broker.Observe(func(v wire.State) {
-			got = amqp.Holders(v, d, "jobs", 2, func(c *wire.Conn) uint8 { return numbers[c.Server] })
+			got = plugin.Holders(v, d, "jobs", 2, func(c *wire.Conn) uint8 { return numbers[c.Server] })
 		})
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, expected %s", how, got, want)
