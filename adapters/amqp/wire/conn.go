@@ -5,10 +5,10 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
 // Conn is a client's connection: its socket on one side, the broker's session on the other.
@@ -20,8 +20,7 @@ type Conn struct {
 	Peer any
 
 	socket  net.Conn
-	raw     syscall.RawConn // of the socket, nil where it has none
-	memory  *memoryConn     // the socket where it is one within the process, otherwise nil
+	reader  *socket.Reader // of the socket
 	in      *frame.Reader
 	out     *outbox
 	session Session // set once, before the first command
@@ -41,7 +40,6 @@ type Conn struct {
 	user        string
 	events      []event              // of the broker, to be shown to the gate
 	more        bool                 // the client has sent something that is still to be read
-	progress    progress             // of whoever reads it
 	withheld    map[uint16][]*Answer // confirms to be sent with the next one, by channel
 	draining    bool
 	released    bool  // the broker has seen the end
@@ -65,6 +63,10 @@ func (c *Conn) User() string {
 	defer c.mu.Unlock()
 	return c.user
 }
+
+// Behind reports whether the client has written something, or closed its socket, and the gate has not seen it yet: see
+// [socket.Reader.Behind]. Data does not count if it cannot reach the gate before something else leaves it.
+func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
 // Counts is what went over the connection so far.
 func (c *Conn) Counts() Counts {

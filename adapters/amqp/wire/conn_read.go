@@ -42,8 +42,7 @@ func (s source) Read(b []byte) (int, error) {
 		c.setDeadline(end)
 		again = c.readEnd.Load() != end
 	}
-	n, err := c.receive(b)
-	quickAck(c.raw)
+	n, err := c.reader.Read(b)
 	c.mu.Lock()
 	c.counts.In.Bytes += n
 	c.mu.Unlock()
@@ -75,7 +74,7 @@ func (c *Conn) serve() {
 	<-written
 	c.socket.Close()
 	gate.ClientGone(c, err)
-	c.reads(readerDone)
+	c.reader.Done()
 	c.Server.forget(c)
 }
 
@@ -206,7 +205,7 @@ func (c *Conn) hold() {
 	if !wait && c.out.waiting() <= maxUnread {
 		return
 	}
-	c.reads(readerStalled)
+	c.reader.Stalled()
 	c.mu.Lock()
 	for full() {
 		c.freed.Wait()
@@ -215,7 +214,7 @@ func (c *Conn) hold() {
 	for c.out.waiting() > maxUnread {
 		<-c.out.room
 	}
-	c.reads(readerBusy)
+	c.reader.Goes()
 }
 
 // tune takes the size of frames that the client has agreed to, once.

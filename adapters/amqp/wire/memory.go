@@ -27,6 +27,12 @@ type memoryAddr struct{}
 func (memoryAddr) Network() string { return "memory" }
 func (memoryAddr) String() string  { return "in this process" }
 
+// TryRead, Await and Unread are for [socket.Local].
+
+func (m *memoryConn) TryRead(b []byte) (n int, err error, done bool) { return m.in.try(b) }
+func (m *memoryConn) Await()                                         { m.in.await() }
+func (m *memoryConn) Unread() bool                                   { return m.in.unread() }
+
 func (m *memoryConn) Read(b []byte) (int, error)         { return m.in.read(b) }
 func (m *memoryConn) Write(b []byte) (int, error)        { return m.out.write(b) }
 func (m *memoryConn) LocalAddr() net.Addr                { return m.local }

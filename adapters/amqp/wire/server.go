@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
+	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
 // Config is what a server is made of. Backend alone must be given.
@@ -118,7 +118,7 @@ const acceptPause = 10 * time.Millisecond
 
 func (s *Server) accept() {
 	for {
-		socket, err := s.listener.Accept()
+		conn, err := s.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -126,28 +126,26 @@ func (s *Server) accept() {
 			time.Sleep(acceptPause)
 			continue
 		}
-		s.take(socket)
+		s.take(conn)
 	}
 }
 
 // take begins a connection.
-func (s *Server) take(socket net.Conn) {
+func (s *Server) take(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.conns) >= 2*s.config.MaxConnections {
-		socket.Close()
+		conn.Close()
 		return
 	}
 	s.accepted++
-	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s), surplus: len(s.conns) >= s.config.MaxConnections}
+	c := &Conn{Server: s, Number: s.accepted, socket: conn, out: newOutbox(s), surplus: len(s.conns) >= s.config.MaxConnections}
 	c.in, c.freed.L = frame.NewReader(source{c}, MaxFrame), &c.mu
-	switch socket := socket.(type) {
-	case *memoryConn:
-		c.memory, c.out.offer = socket, socket.out.offer
-	case syscall.Conn:
-		if c.raw, _ = socket.SyscallConn(); c.raw != nil {
-			c.out.offer = offering(c.raw)
-		}
+	c.reader = socket.NewReader(conn)
+	if m, ok := conn.(*memoryConn); ok {
+		c.out.offer = m.out.offer
+	} else {
+		c.out.offer = c.reader.Offering()
 	}
 	s.conns[c] = struct{}{}
 	s.tasks.Go(c.serve)

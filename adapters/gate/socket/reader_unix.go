@@ -1,0 +1,93 @@
+//go:build unix
+
+package socket
+
+import (
+	"io"
+	"os"
+	"syscall"
+)
+
+// receiving is one read from a socket.
+type receiving struct {
+	r   *Reader
+	b   []byte
+	n   int
+	err error
+}
+
+// receive reads from the socket. Reading and clearing the state "waiting" are atomic.
+func (r *Reader) receive(b []byte) (int, error) {
+	switch {
+	case r.local != nil:
+		return r.receiveLocal(b)
+	case r.raw == nil:
+		return r.receiveAny(b)
+	}
+	x := receiving{r: r, b: b}
+	if err := r.raw.Read(x.try); err != nil {
+		r.is(busy)
+		return 0, err
+	}
+	switch {
+	case x.err != nil:
+		return 0, os.NewSyscallError("read", x.err)
+	case x.n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return x.n, nil
+}
+
+// try reads what there is. It is false where that is nothing, and is called again when there is something.
+func (x *receiving) try(socket uintptr) bool {
+	r := x.r
+	r.mu.Lock()
+	x.n, x.err = syscall.Read(int(socket), x.b)
+	for x.err == syscall.EINTR {
+		x.n, x.err = syscall.Read(int(socket), x.b)
+	}
+	now := busy
+	if x.err == syscall.EAGAIN {
+		now = waiting
+	}
+	caughtUp := r.isLocked(now)
+	r.mu.Unlock()
+	if caughtUp != nil {
+		caughtUp()
+	}
+	return now == busy
+}
+
+// unread reports whether the socket has something to read, or its end. mu is held.
+func (r *Reader) unread() bool {
+	switch {
+	case r.local != nil:
+		return r.local.Unread()
+	case r.raw == nil:
+		return false
+	}
+	unread := true // where it is closed, its reader is about to see that
+	_ = r.raw.Control(func(socket uintptr) {
+		var b [1]byte
+		_, _, err := syscall.Recvfrom(int(socket), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		unread = err != syscall.EAGAIN && err != syscall.EINTR
+	})
+	return unread
+}
+
+// offer writes to the socket as much as it takes at once.
+func (r *Reader) offer(b []byte) (n int) {
+	_ = r.raw.Write(func(socket uintptr) bool { // where it fails, so does the next write
+		n, _ = syscall.Write(int(socket), b)
+		return true
+	})
+	return max(n, 0)
+}
+
+// Offering writes to the socket as much as it takes at once, and returns how much that was; nil where that can't be told.
+func (r *Reader) Offering() func(b []byte) int {
+	if r.raw == nil {
+		return nil
+	}
+	return r.offer
+}
