@@ -13,7 +13,7 @@ import (
 // The runner leaves out what a target cannot do. traits are those of the external lock: if callers state limits, they
 // agree in every other scenario.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
-	const golden, other, third, fourth, fifth, sixth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3
+	const golden, other, third, fourth, fifth, sixth, seventh = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -46,8 +46,25 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	if i >= fewScenarios && d.Bits(4) == 0 {
 		d.many(&sc)
 	}
+	if traits.Has(lock.Leases) {
+		coin = newCoin(s.seed*golden + uint64(i) ^ seventh)
+		d.lapses(&sc)
+	}
 	return sc
 }
+
+// pastLease is an idle time, in seconds, that is longer than the leases that clients are told.
+const pastLease = 40
+
+// lapses lets leases end in the midst of most executions: between any two commands, also of one operation.
+func (d draw) lapses(s *scenario.Scenario) {
+	for range d.below(3) {
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(mostBeforeLapse)), Arg: pastLease})
+	}
+}
+
+// mostBeforeLapse is after how many steps a lease ends at the latest: an operation takes a few.
+const mostBeforeLapse = 16
 
 // fewScenarios are the first of a seed, which have few slots: each slot takes a client more in the audit, and a process is slow to
 // start.

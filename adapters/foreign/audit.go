@@ -89,7 +89,9 @@ func (r *run) rest() error {
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
-	r.event(history.Audit, 0)
+	if !r.about.Leases { // those are not over
+		r.event(history.Audit, 0)
+	}
 	r.endStep()
 	return nil
 }
@@ -221,6 +223,9 @@ func (r *run) audit() error {
 		return err
 	}
 	r.elapse(max(restTime, r.longestExpiry()))
+	if r.about.Leases {
+		r.event(history.Audit, 0)
+	}
 	for l := range r.sc.Locks {
 		if err := r.auditLock(uint8(l)); err != nil {
 			return err
@@ -235,6 +240,7 @@ func (r *run) elapse(ms int64) {
 		r.now += ms
 		r.record.At(r.now)
 		r.server.Advance(ms)
+		r.lapse()
 	}
 }
 
@@ -257,7 +263,7 @@ func (r *run) giveBack() error {
 			return err
 		}
 		for _, p := range believers {
-			if r.supports(lock.Verify) {
+			if r.supports(lock.Verify) && !p.lease.over {
 				if _, err := r.asks(p, uint8(l), lock.Verify); err != nil {
 					return err
 				}

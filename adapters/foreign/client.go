@@ -91,6 +91,9 @@ type About struct {
 	// Limits says that each acquire is told how many may hold the lock at once. Clients may differ. A client that says so
 	// is asked to wait for nothing. The field says nothing of locks other than semaphores.
 	Limits bool
+	// Leases says that each acquire is told for how long it is to hold the lock: the hold may end by itself then. Nobody holds such a
+	// lock for certain any longer than that, counted from the call by the server's clock.
+	Leases bool
 }
 
 // Traits are those of the lock that its clients announce.
@@ -100,6 +103,9 @@ func (a About) Traits() (t lock.Traits) {
 	}
 	if a.Limits {
 		t |= lock.Limits
+	}
+	if a.Leases {
+		t |= lock.Leases
 	}
 	return t
 }
@@ -129,12 +135,13 @@ func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 
 // Params are an operation's arguments: the lock's name, the number of slots (create, add, remove), and which slot (verify,
 // release, wait). An acquire has the time to wait for a slot, 0 for not at all. It also has the number of clients that may
-// hold the lock at once, if clients are told that. 0 stands for an argument that is not given.
+// hold the lock at once, and for how long it is to be held, if clients are told that. 0 stands for an argument that is not given.
 type Params struct {
 	Name        string
 	Slots, Slot int
 	Timeout     time.Duration
 	Limit       int
+	Lease       time.Duration
 }
 
 // ErrDied is, somewhere in it, the error of a call whose client ended by itself. The operation's outcome is unknown then.

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
@@ -89,11 +91,22 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 		cmd.Refuse()
 	} else {
 		cmd.Pass()
+		r.keepsWaiting(l, cmd)
 	}
 	x.Answer(r.answerOf(cmd), is.broken)
 	x.Describe(&r.record.Step)
 	r.passed(p, l, x)
 	return l
+}
+
+// keepsWaiting notes a command that the server keeps waiting.
+func (r *run) keepsWaiting(l *connection, cmd gate.Command) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.blocked = slices.DeleteFunc(l.blocked, func(c gate.Command) bool { return !c.Waits() })
+	if cmd.Waits() {
+		l.blocked = append(l.blocked, cmd)
+	}
 }
 
 // passed takes in what a command has come to: what it cost, and what its client may have lost by it.
@@ -127,7 +140,7 @@ func closes(cmd gate.Command) bool { return cmd.Role() == gate.Closes || cmd.Rol
 // answerOf is the answer to a command, nil if there is none. The simulated broker answers before a command has passed, but
 // another goroutine may be showing its answers to the gate just then.
 func (r *run) answerOf(cmd gate.Command) gate.Answer {
-	if cmd.Replies() {
+	if cmd.Replies() && !cmd.Waits() {
 		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })
 	}
 	r.mu.Lock()

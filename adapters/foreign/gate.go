@@ -30,8 +30,9 @@ type connection struct {
 	stalled        bool // what the broker answers waits
 	ended          bool // and so does its end
 	kept           []gate.Answer
-	unheard        int // commands that have passed and are not answered
-	used           int // the how manieth exchange of the run was its last; 0 is none
+	unheard        int            // commands that have passed and are not answered
+	blocked        []gate.Command // those among them that the server has kept waiting
+	used           int            // the how manieth exchange of the run was its last; 0 is none
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
 	// itself, or who opens the gate.
 	passage sync.Mutex
@@ -48,12 +49,15 @@ func (g *door) Opened(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &connection{conn: c, client: g.client, cut: g.client.client == nil}
+	l := &connection{conn: c, client: g.client, cut: g.client.client == nil, opened: c.Open()}
 	if l.cut {
 		c.Cut()
 	}
 	s.connections[c] = l
 	g.client.connections = append(g.client.connections, l)
+	if l.opened && !l.cut {
+		l.isNewest()
+	}
 }
 
 // Arrived parks a command, or lets it pass while the gate is open.
@@ -126,12 +130,17 @@ func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	return all
 }
 
+// isNewest notes that a connection is there, and the one that its client has opened last. mu is held.
+func (l *connection) isNewest() {
+	l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
+}
+
 // passing notes what a command does to its connection that has been taken off the gate. mu is held.
 func (l *connection) passing(c gate.Command) {
 	switch c.Role() {
 	case gate.Opens:
 		l.opened = true
-		l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
+		l.isNewest()
 	case gate.Closes:
 		l.cut = true // what the client has sent behind it means nothing
 		l.client.runner.leave(l)

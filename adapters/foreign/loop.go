@@ -169,6 +169,7 @@ func (r *run) await() error {
 		r.clients[i].asleep, r.clients[i].due = false, true
 	}
 	r.mu.Unlock()
+	r.outlastBlocked()
 	came, err := r.wait(r.ctx, r.config.Limit, r.comes)
 	if err != nil || came {
 		return err
@@ -183,6 +184,30 @@ func (r *run) await() error {
 		}
 	}
 	return nil
+}
+
+// longestBlocked is how many virtual seconds pass, at most, for clients that the server keeps waiting.
+const longestBlocked = 60
+
+// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting.
+func (r *run) outlastBlocked() {
+	blocked := func() (n int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for i := range r.clients {
+			if r.clients[i].blocked() {
+				n++
+			}
+		}
+		return n
+	}
+	before := blocked()
+	for range longestBlocked {
+		if before == 0 || blocked() < before {
+			return
+		}
+		r.pass(1000)
+	}
 }
 
 // mostOutwaited is how many times time passes in vain for clients that wait with a command at the gate.
@@ -291,6 +316,7 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	}
 	p.result = res
 	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
+	r.lapse()
 	r.bill(p, res)
 }
 

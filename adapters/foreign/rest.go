@@ -110,7 +110,22 @@ func (a *clientHandle) quiet() bool {
 	if !a.calling {
 		return !a.behind()
 	}
-	return a.stalled || slices.ContainsFunc(a.parked, func(c gate.Command) bool { return c.Replies() })
+	return a.stalled || a.blocked() || slices.ContainsFunc(a.parked, func(c gate.Command) bool { return c.Replies() })
+}
+
+// blocked reports whether the server keeps a command of the client waiting. mu is held.
+func (a *clientHandle) blocked() bool {
+	return slices.ContainsFunc(a.connections, func(l *connection) bool { return l.waiting() > 0 })
+}
+
+// waiting is how many commands of a connection the server keeps waiting. mu is held.
+func (l *connection) waiting() (n int) {
+	for _, c := range l.blocked {
+		if c.Waits() {
+			n++
+		}
+	}
+	return n
 }
 
 // mayWait reports whether the client carries out an acquire that may wait for the lock. mu is held.
@@ -130,12 +145,13 @@ func (a *clientHandle) behind() (behind bool) {
 	return behind
 }
 
-// unanswerable is how many of a connection's commands can't be answered: none, unless nobody listens any more.
+// unanswerable is how many of a connection's commands are not answered by now: those that the server keeps waiting, and all where
+// nobody listens any more. mu is held.
 func (l *connection) unanswerable() int {
 	if l.repliesDropped || l.cut || l.released || l.stalled {
 		return l.unheard
 	}
-	return 0
+	return l.waiting()
 }
 
 // collect takes in which operations are over, and which connections clients have closed.

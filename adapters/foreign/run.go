@@ -89,6 +89,7 @@ type clientState struct {
 	dead     bool
 	wake     int64
 	needless bool        // the operation releases what is not held
+	lease    lease       // of what it holds, or is acquiring
 	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
 	before   gate.Counts // what had gone over its connections when the operation began, in measured runs
 }

@@ -18,18 +18,16 @@ func (s *Runner) Crowds() bool { return s.server.Crowds() }
 // Agreed is on how many replies a real server and the simulated one beside it have agreed.
 func (s *Runner) Agreed() int { return s.agreed + s.server.Agreed() }
 
-// playable reports whether something can be made to happen: a server that is not ours is not restarted, and no time passes for
-// it but its own. Where clients share a connection what befalls one befalls all.
+// playable reports whether something can be made to happen: time passes on a server that is ours alone, and where clients share
+// a connection what befalls one befalls all.
 func (s *Runner) playable(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:
 		return true
-	case scenario.Restart:
-		return s.server.Ours() && !s.Sharing()
 	case scenario.Idle:
 		return s.server.Ours()
 	}
-	return !s.Sharing()
+	return !s.Sharing() && s.server.Plays(do)
 }
 
 // deleteAll ends everybody, and has new clients begin with a new server: what is known of this one may be wrong.

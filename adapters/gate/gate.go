@@ -40,6 +40,8 @@ var ErrExcess = errors.New("more than a bound allows")
 
 // Conn is a client's connection. One connection is always the same value.
 type Conn interface {
+	// Open reports whether the server has the connection from the beginning; otherwise a command opens it.
+	Open() bool
 	// Cut closes the client's socket at once. Unwritten output is lost.
 	Cut()
 	// HangUp closes the client's socket when everything that was sent is written.
@@ -93,6 +95,9 @@ type Command interface {
 	// Pass lets the command through to the server. When it returns, the command has taken effect or waits at the server,
 	// and its reply is on its way to [Gate.Answered]. Passing twice, or before IsNext, panics.
 	Pass()
+	// Waits reports whether it has passed and the server keeps it waiting: its reply comes when somebody else's command, or time,
+	// brings it about.
+	Waits() bool
 	// Refuse has the part end on which the command came. The command never reaches the server.
 	Refuse()
 	// Discard drops the command. It never reaches the server, and the client never sees a reply.
@@ -160,8 +165,10 @@ type Server interface {
 	Listen(Gate, Limits) (Address, error)
 	// Prefix begins the names of all locks that are made there, so that they are nobody else's.
 	Prefix() string
-	// Ours reports whether time passes on the server, and it restarts, when we say so.
+	// Ours reports whether time passes on the server when we say so.
 	Ours() bool
+	// Plays reports whether the server lets a fault happen.
+	Plays(scenario.ActionKind) bool
 	// Advance lets virtual milliseconds pass, if its time is ours.
 	Advance(ms int64)
 	// Restart stops it and starts it again, if that is ours to do.

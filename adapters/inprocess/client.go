@@ -74,6 +74,13 @@ type Limited interface {
 	AcquireLimited(ctx context.Context, name string, limit int) (slot int, err error)
 }
 
+// Leased is a Lock whose holds end by themselves after a time, as locks with leases on Redis do: each acquire is told how long
+// that is.
+type Leased interface {
+	Lock
+	AcquireFor(ctx context.Context, name string, lease time.Duration) (slot int, err error)
+}
+
 // ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
@@ -119,6 +126,9 @@ func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	_, about.Waits = made.(Waiting)
 	_, about.Tokens = made.(Fencing)
 	_, about.Limits = made.(Limited)
+	if _, about.Leases = made.(Leased); about.Leases {
+		about.Waits = false // who is told for how long is not told to wait
+	}
 	if s, ok := made.(Several); ok {
 		about.Several = s.Several()
 	}
@@ -267,6 +277,8 @@ func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	switch {
 	case p.Limit > 0:
 		return c.lock.(Limited).AcquireLimited(ctx, p.Name, p.Limit)
+	case p.Lease > 0:
+		return c.lock.(Leased).AcquireFor(ctx, p.Name, p.Lease)
 	case p.Timeout > 0:
 		return c.lock.(Waiting).AcquireWithin(ctx, p.Name, p.Timeout)
 	}

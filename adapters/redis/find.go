@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockproof/lockproof/adapters/bound"
+	"github.com/lockproof/lockproof/adapters/redis/node"
 )
 
 // EnvURL names the environment variable that says where a Redis is, as redis://user:password@host:port/database.
@@ -37,7 +38,7 @@ type Server struct {
 	Version string // such as "Redis 7.0.15"
 
 	client *redis.Client
-	node   *node // where it was started here
+	node   *node.Node // where it was started here
 
 	tidyOnce sync.Once
 	accounts bool // it has a set of the keys of runs
@@ -91,7 +92,46 @@ func Dial(ctx context.Context, url string) (*Server, error) {
 func (s *Server) Close() error {
 	err := s.client.Close()
 	if s.node != nil {
-		err = errors.Join(err, s.node.stop())
+		err = errors.Join(err, s.node.Stop())
 	}
 	return err
+}
+
+// Start starts the redis-server that is installed, as package node does. Close ends it and removes its files. Without one, the
+// error is [ErrNoServer].
+func Start(ctx context.Context, args ...string) (*Server, error) {
+	n, err := node.New(args...)
+	if errors.Is(err, node.ErrNoProgram) {
+		return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Start(ctx); err != nil {
+		return nil, errors.Join(err, n.Stop())
+	}
+	s, err := Dial(ctx, n.URL())
+	if err != nil {
+		return nil, errors.Join(err, n.Stop())
+	}
+	s.node = n
+	return s, nil
+}
+
+// Restart kills a server that was started here, so that it loses its memory, and starts it again with its data on
+// disk.
+func (s *Server) Restart(ctx context.Context) error {
+	if s.node == nil {
+		return errors.New("restarting a Redis that was not started here")
+	}
+	if err := s.node.Restart(ctx); err != nil {
+		return err
+	}
+	again, err := Dial(ctx, s.node.URL())
+	if err != nil {
+		return err
+	}
+	was := s.client
+	s.client = again.client
+	return was.Close()
 }

@@ -61,6 +61,7 @@ type params struct {
 	Slot    int    `json:"slot,omitzero"`
 	Timeout int64  `json:"timeout,omitzero"` // milliseconds
 	Limit   int    `json:"limit,omitzero"`
+	TTL     int64  `json:"ttl,omitzero"` // milliseconds
 }
 
 // ParamsOf are the parameters that an operation takes, and no others, as they are written.
@@ -68,7 +69,7 @@ func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
 	switch op {
 	case lock.Acquire:
-		out.Timeout, out.Limit = p.Timeout.Milliseconds(), p.Limit
+		out.Timeout, out.Limit, out.TTL = p.Timeout.Milliseconds(), p.Limit, p.Lease.Milliseconds()
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
 	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
@@ -86,6 +87,7 @@ type begun struct {
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
 	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
 	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
+	Leases     bool     `json:"leases,omitzero"`   // acquire is told for how long
 	Forks      bool     `json:"forks,omitzero"`    // there is the method [Fork]
 }
 
@@ -109,16 +111,17 @@ type Example struct {
 func Examples() []Example {
 	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Forks: true}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Leases: true, Forks: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, op.String())
 		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
-		if op == lock.Acquire { // of those that say "timeouts":true, "tokens":true and "limits":true
+		if op == lock.Acquire { // of those that say "timeouts":true, "tokens":true, "limits":true and "leases":true
 			soon := ParamsOf(op, foreign.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
 			limited := ParamsOf(op, foreign.Params{Name: p.Name, Limit: 2})
+			leased := ParamsOf(op, foreign.Params{Name: p.Name, Lease: 30 * time.Second})
 			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)},
-				Example{op.String(), limited, results(op, p)})
+				Example{op.String(), limited, results(op, p)}, Example{op.String(), leased, results(op, p)})
 		}
 	}
 	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
@@ -190,7 +193,7 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return foreign.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits}
+	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits, Leases: in.Leases}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {

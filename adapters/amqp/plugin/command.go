@@ -70,6 +70,9 @@ func (c *command) Broken() bool {
 	return c.conn.broken != 0 && c.conn.broken == c.Channel
 }
 
+// Waits is false: a command of AMQP is answered, or has no answer.
+func (c *command) Waits() bool { return false }
+
 // begins reports whether the number of its channel means another one from then on, or none.
 func (c *command) begins() bool {
 	id := c.Method.ID()

@@ -71,6 +71,9 @@ func connOf(c *wire.Conn) *conn {
 // Farewell answers the client's goodbye, and hangs up.
 func (l *conn) Farewell(cmd gate.Command) { l.Conn.Farewell(cmd.(*command).Command) }
 
+// Open is false: a command opens it.
+func (l *conn) Open() bool { return false }
+
 // Parts are the open channels.
 func (l *conn) Parts() int { return l.Channels() }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/holding"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Config says which broker stands behind the gate. The zero value is a simulated one.
@@ -95,6 +96,9 @@ func (s *Server) Prefix() string { return s.prefix }
 
 // Ours reports whether the broker is simulated.
 func (s *Server) Ours() bool { return s.config.URL == "" }
+
+// Plays reports whether a fault can be made to happen: a real broker is not restarted.
+func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.Restart || s.Ours() }
 
 // Advance lets virtual milliseconds pass.
 func (s *Server) Advance(ms int64) { s.broker.Advance(ms) }

@@ -1,0 +1,324 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/socket"
+)
+
+const (
+	// mostUncut is how many bytes of one command or reply are kept.
+	mostUncut = 16 << 20
+	// mostParked is how many commands of a connection wait at the gate before no more is read.
+	mostParked = 1 << 12
+	// writeLimit is how long a client may leave unread what it is sent.
+	writeLimit = 30 * time.Second
+)
+
+// Conn is a client's connection, and the one behind it.
+type Conn struct {
+	address *Address
+	client  net.Conn
+	reader  *socket.Reader // of the client's socket
+	up      net.Conn
+	said    *socket.Reader // of the server's socket
+	id      int64
+
+	mu       sync.Mutex
+	changed  sync.Cond
+	session  Session
+	number   uint64
+	parked   []*Command
+	pending  []*Command // without a reply
+	released bool       // the server has seen the end
+	over     bool       // the server says nothing more
+	gone     bool       // nothing more comes from the client
+}
+
+var _ gate.Conn = (*Conn)(nil)
+
+func newConn(a *Address, client, up net.Conn, id int64) *Conn {
+	c := &Conn{
+		address: a, client: client, reader: socket.NewReader(client), up: up, said: socket.NewReader(up), id: id,
+		session: a.proxy.protocol.Session(),
+	}
+	c.changed.L = &c.mu
+	return c
+}
+
+// serve reads what the client writes until it is gone.
+func (c *Conn) serve() {
+	c.address.gate.Opened(c)
+	c.address.tasks.Go(c.hear)
+	err := c.read()
+	c.client.Close()
+	c.mu.Lock()
+	c.gone = true
+	c.mu.Unlock()
+	c.address.gate.ClientGone(c, err)
+	c.reader.Done()
+	c.end()
+}
+
+// read reads commands until the client is gone or has to go.
+func (c *Conn) read() error {
+	var all []byte
+	b := make([]byte, 1<<14)
+	for {
+		n, err := c.reader.Read(b)
+		if err != nil {
+			return err
+		}
+		c.address.count(func(counts *gate.Counts) { counts.In.Bytes += n })
+		if all = append(all, b[:n]...); len(all) > mostUncut {
+			return fmt.Errorf("%w: a command of more than %d bytes", gate.ErrExcess, mostUncut)
+		}
+		if all, err = c.cut(all); err != nil {
+			return err
+		}
+	}
+}
+
+// cut hands on the whole commands that some bytes begin with, and returns the rest.
+func (c *Conn) cut(b []byte) ([]byte, error) {
+	for len(b) > 0 {
+		c.mu.Lock()
+		sent, n, err := c.session.Command(b)
+		c.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		c.arrive(sent, slices.Clone(b[:n]))
+		b = b[n:]
+	}
+	return slices.Clone(b), nil
+}
+
+// arrive hands on a command. Nothing is read while too many wait.
+func (c *Conn) arrive(sent Sent, bytes []byte) {
+	c.mu.Lock()
+	c.number++
+	cmd := &Command{Sent: sent, conn: c, number: c.number, bytes: bytes}
+	waits := func(o *Command) bool { return o.Sent.Replies }
+	cmd.pipelined = len(c.pending) > 0 || slices.ContainsFunc(c.parked, waits)
+	passes := sent.Passes && !c.released && len(c.parked) == 0
+	if cmd.gated = !passes; cmd.gated {
+		c.parked = append(c.parked, cmd)
+	}
+	c.mu.Unlock()
+	c.address.count(func(counts *gate.Counts) {
+		counts.In.Frames++
+		if passes {
+			return
+		}
+		if counts.Commands == nil {
+			counts.Commands = make(map[string]int)
+		}
+		counts.Commands[sent.Name]++
+		if sent.Replies && !cmd.pipelined {
+			counts.RoundTrips++
+		}
+	})
+	if passes {
+		c.write(cmd)
+		return
+	}
+	c.address.gate.Arrived(cmd)
+	c.hold()
+}
+
+// hold waits while too much is at the gate.
+func (c *Conn) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := func() bool { return len(c.parked) >= mostParked && !c.released }
+	if !full() {
+		return
+	}
+	c.reader.Stalled()
+	for full() {
+		c.changed.Wait()
+	}
+	c.reader.Goes()
+}
+
+// write writes a command to the server, unless that knows the connection no more.
+func (c *Conn) write(cmd *Command) {
+	c.mu.Lock()
+	if c.released || c.over {
+		c.mu.Unlock()
+		return
+	}
+	if cmd.Sent.Replies {
+		c.pending = append(c.pending, cmd)
+	}
+	c.mu.Unlock()
+	_, _ = c.up.Write(cmd.bytes) // who reads there will see
+}
+
+// hear reads what the server says until it has ended the connection.
+func (c *Conn) hear() {
+	defer c.said.Done()
+	var all []byte
+	b := make([]byte, 1<<14)
+	for {
+		n, err := c.said.Read(b)
+		if err == nil {
+			all, err = c.take(append(all, b[:n]...))
+		}
+		if err != nil {
+			c.mu.Lock()
+			released := c.released
+			c.over = true
+			c.changed.Broadcast()
+			c.mu.Unlock()
+			if !released {
+				c.address.gate.ServerGone(c)
+			}
+			c.end()
+			return
+		}
+	}
+}
+
+// errTooLong is the error of a server that does not come to an end.
+var errTooLong = errors.New("the server says more than is kept")
+
+// take tells the gate of the whole replies that some bytes begin with, and returns the rest.
+func (c *Conn) take(b []byte) ([]byte, error) {
+	for len(b) > 0 {
+		c.mu.Lock()
+		said, n, settles, err := c.session.Reply(b)
+		if err != nil {
+			c.mu.Unlock()
+			return nil, err
+		}
+		if n == 0 {
+			c.mu.Unlock()
+			break
+		}
+		a := &Answer{Said: said, conn: c, bytes: slices.Clone(b[:n])}
+		settles = min(settles, len(c.pending))
+		a.settles = slices.Clone(c.pending[:settles])
+		c.pending = c.pending[settles:]
+		c.mu.Unlock()
+		b = b[n:]
+		c.tell(a)
+		c.mu.Lock()
+		for _, cmd := range a.settles {
+			cmd.answered = true
+		}
+		c.changed.Broadcast()
+		c.mu.Unlock()
+	}
+	if len(b) > mostUncut {
+		return nil, errTooLong
+	}
+	return slices.Clone(b), nil
+}
+
+// tell shows the gate what the server says. Replies to what passes by itself are sent.
+func (c *Conn) tell(a *Answer) {
+	if len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated }) {
+		a.Send(false)
+		return
+	}
+	c.address.gate.Answered(a)
+}
+
+// askEvery is how often the server is asked whether it keeps a command waiting.
+const askEvery = 200 * time.Microsecond
+
+// effect waits until a command has taken effect: it is answered, or the server keeps it waiting.
+func (c *Conn) effect(cmd *Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for end := time.Now().Add(writeLimit); cmd.Sent.Replies && !cmd.answered && !c.released && !c.over && time.Now().Before(end); {
+		timer := time.AfterFunc(askEvery, c.changed.Broadcast)
+		c.changed.Wait()
+		if !timer.Stop() && !cmd.answered {
+			c.mu.Unlock()
+			waits, err := c.address.proxy.up.Waits(c.id)
+			c.mu.Lock()
+			if cmd.waits = waits && !cmd.answered; cmd.waits || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// listens reports whether the server may say something that is no reply to the last command that has passed.
+func (c *Conn) listens() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.released && !c.over && (len(c.pending) > 0 || c.session.Listens())
+}
+
+// caughtUp waits until all that the server has said was shown to the gate.
+func (c *Conn) caughtUp() {
+	done := make(chan struct{}, 1)
+	for c.said.Behind(func() { done <- struct{}{} }) {
+		<-done
+	}
+}
+
+// Open is true: the server has it.
+func (c *Conn) Open() bool { return true }
+
+// Cut closes the client's socket at once.
+func (c *Conn) Cut() { c.client.Close() }
+
+// HangUp closes the client's socket: all that was sent is written.
+func (c *Conn) HangUp() { c.client.Close() }
+
+// Farewell hangs up.
+func (c *Conn) Farewell(gate.Command) { c.client.Close() }
+
+// Release has the server see the end.
+func (c *Conn) Release() {
+	c.mu.Lock()
+	released, over := c.released, c.over
+	c.released = true
+	c.changed.Broadcast()
+	c.mu.Unlock()
+	if !released && !over {
+		_ = c.address.proxy.up.Kill(c.id) // one that is not there any more has ended as well
+	}
+	c.up.Close()
+	c.end()
+}
+
+// end lets go of the connection once neither end is there.
+func (c *Conn) end() {
+	c.mu.Lock()
+	done := c.gone && (c.released || c.over)
+	c.mu.Unlock()
+	if done {
+		c.up.Close()
+		c.address.forget(c)
+	}
+}
+
+// Behind reports whether the client has written something that the gate has not seen.
+func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
+
+// Parts is 0: there are none, so that Break, Mend and Renew do nothing.
+func (c *Conn) Parts() int { return 0 }
+
+// Break does nothing.
+func (c *Conn) Break(gate.Command) {}
+
+// Mend does nothing.
+func (c *Conn) Mend() {}
+
+// Renew does nothing.
+func (c *Conn) Renew() {}

@@ -1,0 +1,52 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Names are what traces call the items and values of a run: without the part of a lock's name that differs from run to run, and
+// with a number for each value that a client has made up.
+type Names struct {
+	part   string
+	values map[string]string
+	keys   map[string]uint16
+}
+
+// NewNames are those of a run whose locks have a part of their own in their names.
+func NewNames(part string) *Names {
+	return &Names{part: part, values: make(map[string]string), keys: make(map[string]uint16)}
+}
+
+// Item is an item's name without the part of the run.
+func (n *Names) Item(name string) string {
+	if n.part == "" {
+		return name
+	}
+	return strings.ReplaceAll(name, n.part, "")
+}
+
+// Own reports whether a text has the part of the run.
+func (n *Names) Own(text string) bool { return n.part != "" && strings.Contains(text, n.part) }
+
+// Value is a value that differs from run to run, by its number in the order of first use.
+func (n *Names) Value(value string) string {
+	alias, ok := n.values[value]
+	if !ok {
+		alias = fmt.Sprintf("value%d", len(n.values)+1)
+		n.values[value] = alias
+	}
+	return alias
+}
+
+// Key is an item's number in the run, from 1; 0 is none.
+func (n *Names) Key(name string) uint16 {
+	if name == "" {
+		return 0
+	}
+	name = n.Item(name)
+	if n.keys[name] == 0 {
+		n.keys[name] = uint16(len(n.keys) + 1)
+	}
+	return n.keys[name]
+}

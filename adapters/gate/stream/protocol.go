@@ -1,0 +1,45 @@
+package stream
+
+import (
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/model/backend"
+)
+
+// Protocol is how clients of a kind of server talk to it.
+type Protocol interface {
+	// Session begins a connection.
+	Session() Session
+}
+
+// Session is one connection as its protocol sees it. The methods are called one at a time.
+type Session interface {
+	// Command cuts the first command off what the client has written: n bytes of b, and 0 while it is not whole.
+	Command(b []byte) (c Sent, n int, err error)
+	// Reply cuts off the first thing that the server has said. settles is how many of the commands it answers that have
+	// none, the oldest first; 0 is that the server says it unasked.
+	Reply(b []byte) (r Said, n, settles int, err error)
+	// Listens reports whether the server may say something unasked, or later.
+	Listens() bool
+}
+
+// Sent is a command.
+type Sent struct {
+	Name    string // for counts, such as SET
+	Role    gate.Role
+	Replies bool
+	// Passes says that the command means nothing to anybody else, and passes without the gate.
+	Passes    bool
+	MayChange bool
+	// Words are the command in a line, with names and values as traces have them.
+	Words func(n *Names) string
+	// Key is the item that it is about first; "" is none.
+	Key    string
+	Access backend.Access
+}
+
+// Said is what the server says.
+type Said struct {
+	Words  func(n *Names) string
+	Result backend.Result
+	Ends   bool // the connection, after it
+}

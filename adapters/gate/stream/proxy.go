@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+)
+
+// Upstream is the server behind a proxy.
+type Upstream interface {
+	// Dial connects a client to it. id is the connection's number there.
+	Dial() (conn net.Conn, id int64, err error)
+	// Waits reports whether the server keeps the last command of a connection waiting. It is asked again and again until a reply
+	// is there.
+	Waits(id int64) (bool, error)
+	// Barrier returns once the server has said all that it has to say for what has happened.
+	Barrier() error
+	// Kill ends a connection at the server. When it returns, the server knows.
+	Kill(id int64) error
+}
+
+// Proxy takes the connections of clients and has them wait at a gate. It is safe for concurrent use.
+type Proxy struct {
+	protocol Protocol
+	up       Upstream
+
+	mu    sync.Mutex
+	names *Names
+	conns map[*Conn]struct{} // those of which one end is there
+}
+
+// NewProxy is a proxy before a server.
+func NewProxy(p Protocol, up Upstream) *Proxy {
+	return &Proxy{protocol: p, up: up, names: NewNames(""), conns: make(map[*Conn]struct{})}
+}
+
+// Begin begins a run with names of its own.
+func (p *Proxy) Begin(n *Names) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.names = n
+}
+
+// Names are those of the run.
+func (p *Proxy) Names() *Names {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.names
+}
+
+// Settle returns once everything has come that the server has to say to anybody for what has happened.
+func (p *Proxy) Settle() error {
+	listening := p.listening()
+	if len(listening) == 0 {
+		return nil
+	}
+	if err := p.up.Barrier(); err != nil {
+		return err
+	}
+	for _, c := range listening {
+		c.caughtUp()
+	}
+	return nil
+}
+
+// listening are the connections on which the server may say something unasked, or later.
+func (p *Proxy) listening() (all []*Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		if c.listens() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Listen opens an address for one client.
+func (p *Proxy) Listen(g gate.Gate, l gate.Limits, url func(host string) string) (*Address, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("taking connections: %w", err)
+	}
+	a := &Address{proxy: p, gate: g, limits: l, listener: listener, url: url(listener.Addr().String()), conns: make(map[*Conn]struct{})}
+	a.tasks.Go(a.accept)
+	return a, nil
+}
+
+// Address is where one client finds the server.
+type Address struct {
+	proxy    *Proxy
+	gate     gate.Gate
+	limits   gate.Limits
+	listener net.Listener
+	url      string
+	tasks    sync.WaitGroup
+
+	mu     sync.Mutex
+	conns  map[*Conn]struct{}
+	counts gate.Counts
+	closed bool
+}
+
+var _ gate.Address = (*Address)(nil)
+
+// URL is the address as clients want it.
+func (a *Address) URL() (string, error) { return a.url, nil }
+
+// Counts is what has gone over its connections.
+func (a *Address) Counts() gate.Counts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	counts := a.counts
+	counts.Commands = maps.Clone(counts.Commands)
+	return counts
+}
+
+// count changes the counts.
+func (a *Address) count(change func(*gate.Counts)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change(&a.counts)
+}
+
+// Close ends all connections without a goodbye, tells the server of it, and returns when no goroutine is left.
+func (a *Address) Close() error {
+	a.mu.Lock()
+	a.closed = true
+	var conns []*Conn
+	for c := range a.conns {
+		conns = append(conns, c)
+	}
+	a.mu.Unlock()
+	err := a.listener.Close()
+	for _, c := range conns {
+		c.Cut()
+		c.Release()
+	}
+	a.tasks.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// acceptPause is how long to wait when connections can't be accepted.
+const acceptPause = 10 * time.Millisecond
+
+func (a *Address) accept() {
+	for {
+		socket, err := a.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many files, or a client that was gone before it was there
+			time.Sleep(acceptPause)
+			continue
+		}
+		a.take(socket)
+	}
+}
+
+// take begins a connection. A client that has too many, or whose server takes no more, finds it closed.
+func (a *Address) take(socket net.Conn) {
+	up, id, err := a.proxy.up.Dial()
+	if err != nil {
+		socket.Close()
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed || len(a.conns) >= a.limits.Connections {
+		socket.Close()
+		up.Close()
+		return
+	}
+	c := newConn(a, socket, up, id)
+	a.conns[c] = struct{}{}
+	a.counts.Opened++
+	a.proxy.mu.Lock()
+	a.proxy.conns[c] = struct{}{}
+	a.proxy.mu.Unlock()
+	a.tasks.Go(c.serve)
+}
+
+// forget lets go of a connection of which neither end is there.
+func (a *Address) forget(c *Conn) {
+	a.mu.Lock()
+	delete(a.conns, c)
+	a.mu.Unlock()
+	a.proxy.mu.Lock()
+	delete(a.proxy.conns, c)
+	a.proxy.mu.Unlock()
+}

@@ -1,0 +1,167 @@
+// Package node starts redis-servers of our own, each on a port of its own and with its files in a temporary folder.
+package node
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/leftover"
+)
+
+// ErrNoProgram is, somewhere in it, the error of [Start] where no server is installed.
+var ErrNoProgram = errors.New("no redis-server is installed (Debian's package redis-server has it)")
+
+// Node is a redis-server of our own.
+type Node struct {
+	Port int
+
+	program string
+	folder  *leftover.Folder
+	args    []string
+	env     []string
+	command *exec.Cmd
+	over    chan struct{} // closed when the process has ended
+	console bytes.Buffer
+}
+
+const (
+	startLimit = 20 * time.Second // for a server to answer; on an idle machine it takes 10 ms
+	startPause = 5 * time.Millisecond
+)
+
+// New prepares a server: it has a folder and a port. Start starts it, and Stop ends it and removes its files.
+func New(args ...string) (_ *Node, err error) {
+	n := &Node{args: args}
+	if n.program, err = exec.LookPath("redis-server"); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoProgram, err)
+	}
+	if n.folder, err = leftover.NewFolder("redis"); err != nil {
+		return nil, err
+	}
+	if n.Port, err = freePort(); err != nil {
+		return nil, errors.Join(err, n.Stop())
+	}
+	return n, nil
+}
+
+// Folder is where its files are.
+func (n *Node) Folder() string { return n.folder.Path }
+
+// URL is where clients find it.
+func (n *Node) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", n.Port) }
+
+// Start starts the server, with some more environment, and waits until it answers. It keeps to itself: on loopback, without a
+// configuration file.
+func (n *Node) Start(ctx context.Context, env ...string) error {
+	n.env = env
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	if err := n.boot(); err != nil {
+		return err
+	}
+	for {
+		err := n.ping(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(startPause):
+		case <-n.over:
+			return fmt.Errorf("starting %s: it has ended; it said: %s", n.program, n.console.String())
+		case <-ctx.Done():
+			return fmt.Errorf("starting %s: %w; it said: %s", n.program, err, n.console.String())
+		}
+	}
+}
+
+// Restart starts it again, after it has ended or by killing it.
+func (n *Node) Restart(ctx context.Context) error {
+	n.kill()
+	return n.Start(ctx, n.env...)
+}
+
+// boot starts the process. It ends with the thread that starts it, which therefore waits for it: so it ends with us, however we do.
+func (n *Node) boot() error {
+	fixed := []string{"--port", strconv.Itoa(n.Port), "--bind", "127.0.0.1", "--dir", n.folder.Path, "--daemonize", "no"}
+	n.console.Reset()
+	command := exec.Command(n.program, append(fixed, n.args...)...)
+	command.Env = append(os.Environ(), n.env...)
+	command.Stdout, command.Stderr = &n.console, &n.console
+	endsWithUs(command)
+	started, over := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			_ = command.Wait() // it says how it has ended
+		}
+		close(over)
+	}()
+	n.command, n.over = command, over
+	return <-started
+}
+
+// ping asks whether it answers.
+func (n *Node) ping(ctx context.Context) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(n.Port))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err == nil && !strings.HasPrefix(line, "+PONG") {
+		err = errors.New(strings.TrimSpace(line))
+	}
+	return err
+}
+
+// kill ends the process at once.
+func (n *Node) kill() {
+	if n.command != nil && n.command.Process != nil {
+		_ = n.command.Process.Kill() // it may be over
+		<-n.over
+	}
+}
+
+// Ended waits until the process has ended by itself.
+func (n *Node) Ended(ctx context.Context) error {
+	select {
+	case <-n.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stop ends it and removes its files.
+func (n *Node) Stop() error {
+	n.kill()
+	return n.folder.Remove()
+}
+
+// freePort is a port without a listener.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}

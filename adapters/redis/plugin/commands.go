@@ -1,0 +1,177 @@
+package plugin
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/model/backend"
+)
+
+// passing are commands that mean nothing to other clients. They pass without the gate.
+var passing = words("HELLO AUTH PING ECHO SELECT COMMAND INFO READONLY READWRITE SCRIPT|LOAD SCRIPT|EXISTS CLIENT|SETNAME CLIENT|SETINFO " +
+	"CLIENT|GETNAME CLIENT|ID CLIENT|INFO CLIENT|NO-EVICT CLIENT|NO-TOUCH CLIENT|TRACKINGINFO LOLWUT ACL|WHOAMI")
+
+// reading are commands that change nothing.
+var reading = words("GET MGET EXISTS TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETRANGE LLEN LRANGE LINDEX LPOS HGET HMGET HGETALL HEXISTS HKEYS " +
+	"HVALS HLEN SCARD SMEMBERS SISMEMBER SMISMEMBER ZCARD ZCOUNT ZRANK ZREVRANK ZSCORE ZMSCORE ZRANGE ZRANGEBYSCORE ZREVRANGE " +
+	"XLEN XRANGE XREAD KEYS SCAN HSCAN SSCAN ZSCAN TIME DBSIZE RANDOMKEY OBJECT MULTI DISCARD WATCH UNWATCH EVAL_RO EVALSHA_RO " +
+	"FCALL_RO SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE WAIT PUBSUB")
+
+// making and deleting are commands whose effect has a name.
+var (
+	making   = words("SET SETNX SETEX PSETEX MSET MSETNX HSET HSETNX SADD ZADD LPUSH RPUSH INCR INCRBY XADD")
+	deleting = words("DEL UNLINK GETDEL HDEL SREM ZREM LPOP RPOP FLUSHALL FLUSHDB EXPIRE PEXPIRE")
+)
+
+// options are arguments that say how a command is meant. They are shown as they are.
+var options = words("NX XX PX EX EXAT PXAT GET KEEPTTL CH INCR LT GT WITHSCORES LIMIT MATCH COUNT BLOCK STREAMS LEFT RIGHT BEFORE AFTER REV BYSCORE " +
+	"BYLEX -INF +INF INF TYPE ASYNC SYNC LOAD FLUSH EXISTS IDLE FORCE JUSTID MAXLEN MINID ON OFF SKIP GROUP")
+
+// words is a set of words.
+func words(all string) map[string]bool {
+	set := make(map[string]bool)
+	for _, w := range strings.Fields(all) {
+		set[w] = true
+	}
+	return set
+}
+
+// nameOf is a command's name, with that of a part of it where a command has parts.
+func nameOf(args []string) string {
+	name := strings.ToUpper(args[0])
+	switch name {
+	case "CLIENT", "SCRIPT", "ACL", "CONFIG", "FUNCTION", "XGROUP", "OBJECT":
+		if len(args) > 1 {
+			name += "|" + strings.ToUpper(args[1])
+		}
+	}
+	return name
+}
+
+// accessOf is what a command does to the item that it is about.
+func accessOf(name string) backend.Access {
+	switch {
+	case reading[name]:
+		return backend.Read
+	case making[name]:
+		return backend.Create
+	case deleting[name]:
+		return backend.Delete
+	}
+	return backend.Opaque
+}
+
+// keyless are commands whose first argument is no key.
+var keyless = words("MULTI EXEC DISCARD UNWATCH TIME DBSIZE KEYS SCAN PUBLISH SPUBLISH SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE " +
+	"SUNSUBSCRIBE FLUSHALL FLUSHDB WAIT QUIT RESET RANDOMKEY XREAD XREADGROUP")
+
+// keyAt is where a command's first key is among its arguments; 0 is nowhere.
+func keyAt(name string, args []string) int {
+	switch {
+	case strings.HasPrefix(name, "EVAL"), strings.HasPrefix(name, "FCALL"):
+		if len(args) > 3 && args[2] != "0" {
+			return 3
+		}
+		return 0
+	case strings.Contains(name, "|"), keyless[name], len(args) < 2:
+		return 0
+	}
+	return 1
+}
+
+// shown is a command as traces have it.
+func shown(name string, args []string, n *stream.Names) string {
+	key := keyAt(name, args)
+	out := []string{strings.ReplaceAll(name, "|", " ")}
+	for i := 1 + strings.Count(name, "|"); i < len(args); i++ {
+		switch {
+		case i == 1 && (strings.HasPrefix(name, "EVALSHA")):
+			out = append(out, "script "+args[i][:min(8, len(args[i]))])
+		case i == 1 && strings.HasPrefix(name, "EVAL"):
+			sum := sha1.Sum([]byte(args[i])) // as Redis names scripts
+			out = append(out, "script "+hex.EncodeToString(sum[:4]))
+		case i == key:
+			out = append(out, n.Item(args[i]))
+		default:
+			out = append(out, plain(args[i], n))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+var (
+	number    = regexp.MustCompile(`^[(\[]?[-+]?\d{1,10}$`)
+	printable = regexp.MustCompile(`^[!-~ ]{0,80}$`)
+)
+
+// plain is a text as traces have it: numbers, options and what is named after a lock as they are, and what a client has made up by
+// a number of its own.
+func plain(text string, n *stream.Names) string {
+	switch {
+	case text == "":
+		return `""`
+	case number.MatchString(text), options[strings.ToUpper(text)]:
+		return text
+	case n.Own(text) && printable.MatchString(n.Item(text)):
+		return n.Item(text)
+	}
+	return n.Value(text)
+}
+
+// said is a reply as traces have it.
+func said(v value, n *stream.Names) string {
+	switch {
+	case v.null:
+		return "nil"
+	case v.kind == '+':
+		return string(v.text)
+	case v.kind == '-' || v.kind == '!':
+		return failure(string(v.text))
+	case v.items != nil || v.kind == '*':
+		var all []string
+		for i, item := range v.items {
+			if i == mostShown {
+				all = append(all, "…")
+				break
+			}
+			all = append(all, said(item, n))
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	return plain(string(v.text), n)
+}
+
+// mostShown is how many elements of a reply are shown.
+const mostShown = 6
+
+// failure is an error by its first word, which says what it is.
+func failure(text string) string {
+	word, rest, _ := strings.Cut(text, " ")
+	if word == "ERR" && len(rest) < mostOfError {
+		return text
+	}
+	return word
+}
+
+// mostOfError is how long an error may be that is shown.
+const mostOfError = 60
+
+// resultOf is what a reply came to.
+func resultOf(name string, v value) backend.Result {
+	switch {
+	case v.kind == '-' || v.kind == '!':
+		return backend.Wrong
+	case v.null && making[name]:
+		return backend.Refused
+	case v.null:
+		return backend.Absent
+	case v.kind == ':' && string(v.text) == "0" && deleting[name]:
+		return backend.Absent
+	case v.kind == ':' && string(v.text) == "0" && making[name]:
+		return backend.Refused
+	}
+	return backend.Done
+}

@@ -1,0 +1,9 @@
+// Package plugin is Redis at the gate, as package gate wants a server: anybody's clients send RESP to a redis-server of our own,
+// one command at a time, and the server has our clock.
+//
+//	server.go     the server: it is started for a run's clients and ended with them, and its time passes when we say so
+//	session.go    a connection as RESP has it
+//	resp.go       where values of RESP end, and what they say
+//	commands.go   what commands do, as far as a gate has to know
+//	control.go    our own connection, by which we ask the server
+package plugin

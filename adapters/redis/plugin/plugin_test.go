@@ -1,0 +1,178 @@
+package plugin_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/redis/node"
+	"github.com/lockproof/lockproof/adapters/redis/plugin"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+)
+
+// design is how a lock of ours goes about it.
+type design struct {
+	name    string
+	release func(ctx context.Context, l *leased, key string) error
+	claim   func(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error)
+	wrong   property.Set // what is to be found; empty is a lock that is right
+}
+
+// leased is a mutex: a key with a token and a lease.
+type leased struct {
+	*redis.Client
+	design *design
+	token  string
+}
+
+func (l *leased) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
+	l.token = rand.Text()
+	ok, err := l.design.claim(ctx, l, name, lease)
+	if ok && err == nil {
+		return 1, nil
+	}
+	return 0, err
+}
+
+func (l *leased) Acquire(ctx context.Context, name string) (int, error) {
+	return l.AcquireFor(ctx, name, time.Minute)
+}
+
+func (l *leased) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	token, err := l.Get(ctx, name).Result()
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	return err == nil && token == l.token, err
+}
+
+func (l *leased) Release(ctx context.Context, name string, _ int) error {
+	return l.design.release(ctx, l, name)
+}
+
+// setNX claims a key with its lease in one command.
+func setNX(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
+	err := l.Do(ctx, "set", key, l.token, "nx", "px", lease.Milliseconds()).Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
+
+// own deletes a key if it is ours, in one command.
+func own(ctx context.Context, l *leased, key string) error {
+	return compareAndDelete.Run(ctx, l, []string{key}, l.token).Err()
+}
+
+// anyone deletes a key whoever has it.
+func anyone(ctx context.Context, l *leased, key string) error { return l.Del(ctx, key).Err() }
+
+// inTwo asks first whose the key is.
+func inTwo(ctx context.Context, l *leased, key string) error {
+	if token, err := l.Get(ctx, key).Result(); err != nil || token != l.token {
+		return nil
+	}
+	return l.Del(ctx, key).Err()
+}
+
+// getThenSet asks first whether the key is there.
+func getThenSet(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
+	if n, err := l.Exists(ctx, key).Result(); err != nil || n > 0 {
+		return false, err
+	}
+	return true, l.Set(ctx, key, l.token, lease).Err()
+}
+
+// withoutLease gives the key its lease afterwards.
+func withoutLease(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
+	ok, err := l.SetNX(ctx, key, l.token, 0).Result()
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, l.PExpire(ctx, key, lease).Err()
+}
+
+var designs = []design{
+	{name: "right", claim: setNX, release: own},
+	{name: "deletes anybody's", claim: setNX, release: anyone, wrong: property.Set(0).With(property.MutualExclusion)},
+	{name: "asks, then deletes", claim: setNX, release: inTwo, wrong: property.Set(0).With(property.MutualExclusion)},
+	{name: "asks, then sets", claim: getThenSet, release: own, wrong: property.Set(0).With(property.MutualExclusion)},
+	{name: "lease in a second command", claim: withoutLease, release: own, wrong: property.Set(0).With(property.CrashFrees)},
+}
+
+func starter(d *design) inprocess.Starter {
+	return inprocess.Starter{Name: d.name, New: func(_ context.Context, url string) (inprocess.Lock, error) {
+		o, err := redis.ParseURL(url)
+		if err != nil {
+			return nil, err
+		}
+		o.MaxRetries, o.PoolSize = -1, 1
+		return &leased{Client: redis.NewClient(o), design: d}, nil
+	}}
+}
+
+// TestDesigns: what is wrong with a lock on Redis is found, and a right one is accused of nothing.
+func TestDesigns(t *testing.T) {
+	for i := range designs {
+		d := &designs[i]
+		t.Run(d.name, func(t *testing.T) {
+			runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Open, Starter: starter(d), Kind: lock.Mutex, Names: sim.LockNames()})
+			if errors.Is(err, node.ErrNoProgram) {
+				t.Skip("skipped:", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := runner.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+			var found property.Set
+			for i := range 1000 {
+				sc := runner.Playable(source.External(i, runner.About().Traits()))
+				x, err := runner.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatal(i, err)
+				}
+				bad := x.Found &^ property.Promises
+				if bad&^found != 0 {
+					t.Logf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+				}
+				if found |= bad; d.wrong != 0 && found&d.wrong == d.wrong {
+					return
+				}
+			}
+			if found != d.wrong {
+				t.Errorf("found %v, not %v", found, d.wrong)
+			}
+		})
+	}
+}
+
+// drawn is an execution in a line for each step.
+func drawn(x *foreign.Execution) string {
+	var b strings.Builder
+	for i, s := range x.Steps {
+		fmt.Fprintf(&b, "%3d %s %d: %s → %s\n", i+1, s.Action.Kind, s.Action.Client, s.Command, s.Reply)
+		for _, e := range x.History.Events[s.First : s.First+s.Events] {
+			fmt.Fprintf(&b, "        %d %s %s held=%v\n", e.Process, e.Type, e.F, e.Held)
+		}
+	}
+	return b.String()
+}

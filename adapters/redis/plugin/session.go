@@ -1,0 +1,123 @@
+package plugin
+
+import (
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+// resp is how clients of Redis talk.
+type resp struct{}
+
+// Session begins a connection.
+func (resp) Session() stream.Session { return new(session) }
+
+// session is a connection.
+type session struct {
+	sent     []string // the names of commands that have no reply
+	channels int      // that it has subscribed to, patterns counted in
+	awaited  int      // replies of the first of those commands that are still to come
+}
+
+// Command cuts off a command.
+func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
+	args, n, err := readCommand(b)
+	if err != nil || n == 0 {
+		return c, 0, err
+	}
+	if len(args) == 0 { // an empty line, which Redis takes no notice of
+		return stream.Sent{Name: "nothing", Passes: true}, n, nil
+	}
+	name := nameOf(args)
+	c = stream.Sent{
+		Name: strings.ReplaceAll(name, "|", " "), Replies: true, Passes: passing[name], MayChange: !reading[name], Access: accessOf(name),
+		Words: func(names *stream.Names) string { return shown(name, args, names) },
+	}
+	if at := keyAt(name, args); at > 0 {
+		c.Key = args[at]
+	}
+	if name == "QUIT" {
+		c.Role = gate.Closes
+	}
+	s.sent = append(s.sent, confirmations(name, args))
+	return c, n, nil
+}
+
+// confirmations is a command's name, with a sign for each reply that it has beyond the first.
+func confirmations(name string, args []string) string {
+	switch name {
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
+		return name + strings.Repeat("+", max(0, len(args)-2))
+	}
+	return name
+}
+
+// Reply cuts off what the server says.
+func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
+	v, n, err := readValue(b)
+	if err != nil || n == 0 {
+		return r, 0, 0, err
+	}
+	v = v.clone()
+	word := ""
+	if len(v.items) > 0 && (v.kind == '>' || v.kind == '*') {
+		word = strings.ToLower(string(v.items[0].text))
+	}
+	switch {
+	case strings.HasSuffix(word, "message") && (v.kind == '>' || s.channels > 0): // what was published
+	case v.kind == '>' && !strings.HasSuffix(word, "subscribe"): // such as invalidate
+	default:
+		settles = s.settles(word, v)
+	}
+	name := ""
+	if settles > 0 {
+		name = strings.TrimRight(s.sent[0], "+")
+		s.sent = s.sent[1:]
+	}
+	r = stream.Said{Result: resultOf(name, v), Words: func(names *stream.Names) string { return said(v, names) }}
+	return r, n, settles, nil
+}
+
+// settles is how many commands a reply ends: one, or none of a subscription to several channels before the last of them.
+func (s *session) settles(word string, v value) int {
+	if len(s.sent) == 0 {
+		return 0
+	}
+	if !strings.HasSuffix(word, "subscribe") || len(v.items) < 3 {
+		return 1
+	}
+	s.channels = atoi(v.items[2].text)
+	more := len(s.sent[0]) - len(strings.TrimRight(s.sent[0], "+"))
+	if s.awaited < more {
+		s.awaited++
+		return 0
+	}
+	s.awaited = 0
+	return 1
+}
+
+// Listens reports whether it has subscribed to something.
+func (s *session) Listens() bool { return s.channels > 0 }
+
+// clone is the value with bytes of its own.
+func (v value) clone() value {
+	v.text = append([]byte(nil), v.text...)
+	items := v.items
+	v.items = nil
+	for _, item := range items {
+		v.items = append(v.items, item.clone())
+	}
+	return v
+}
+
+// atoi is a number, 0 where it is none.
+func atoi(b []byte) (n int) {
+	for _, c := range b {
+		if c < '0' || c > '9' || n > 1<<20 {
+			return 0
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
