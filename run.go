@@ -1,6 +1,7 @@
 package lockproof
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -230,6 +231,10 @@ func (r *run) proveExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	on, err := r.gated()
+	if err != nil {
+		return nil, err
+	}
 	more := 0
 	if r.exec != "" && r.o.Workers == 0 {
 		more = gated.MoreWorkers * runtime.GOMAXPROCS(0)
@@ -238,7 +243,7 @@ func (r *run) proveExternal() (*Result, error) {
 		return gated.Prove(r.ctx, gated.Config{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			Workers: r.o.Workers, More: more, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
+			Workers: r.o.Workers, More: more, On: on, Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
 	})
 }
@@ -252,15 +257,18 @@ func (r *run) label() string {
 }
 
 // gated is the server as external clients reach it through the gate.
-func (r *run) gated() (on gated.Server) {
-	if r.broker == nil {
-		return on
+func (r *run) gated() (on gated.Server, err error) {
+	switch {
+	case r.broker == nil:
+		return gated.ServerOf(r.o.ServerKind, r.o.Servers)
+	case r.o.ServerKind != "" && r.o.ServerKind != gated.AMQP:
+		return on, invalid("a server of the kind %s on a RabbitMQ: leave out one of them", r.o.ServerKind)
 	}
 	b := r.broker
 	return gated.Server{
 		Name: b.String(), Shared: true,
 		Open: plugin.Config{URL: b.URL, Sweep: b.Sweep, Notes: b, Version: b.Version}.Open,
-	}
+	}, nil
 }
 
 func (r *run) exploreExternal() (*Result, error) {
@@ -288,12 +296,16 @@ func (r *run) exploreExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	on, err := r.gated()
+	if err != nil {
+		return nil, err
+	}
 	return r.asAny(func() (*engine.Result, error) {
 		return gated.Explore(r.ctx, gated.ExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
 			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
+			On: on, Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})
 	})
 }
@@ -348,7 +360,11 @@ func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
 }
 
 func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
-	x, err := gated.ReplayOf(r.ctx, r.list, ce, r.starter(r.o.Log), r.gated())
+	on, err := r.gated()
+	if err != nil {
+		return nil, err
+	}
+	x, err := gated.ReplayOf(r.ctx, r.list, ce, r.starter(r.o.Log), on)
 	return r.replayed(ce, x, err)
 }
 
@@ -357,7 +373,7 @@ func (r *run) replayed(ce *histories.Counterexample, x *engine.Replayed, err err
 	if err != nil {
 		return nil, public(err)
 	}
-	res := &engine.Result{Report: x.Report(ce, r.gated().String())}
+	res := &engine.Result{Report: x.Report(ce, cmp.Or(x.Server, engine.Simulated))}
 	out, err := r.result(res, nil)
 	out.page, out.diagram = x.WritePage, engine.Drawing(x.Trace)
 	return out, err

@@ -44,12 +44,16 @@ type Labels struct {
 	Kind    lock.Kind
 	Options map[string]string
 	Holding string
+	// Server is the kind of server behind the gate; "" is AMQP.
+	Server string
+	// Servers is how many of them there are.
+	Servers int
 }
 
 // Counterexample is an execution that violates a property, as it is written.
 func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
+		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Server: l.Server, Servers: l.Servers, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.Origin,
 	}

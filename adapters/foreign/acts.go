@@ -72,8 +72,8 @@ func (r *run) weighs(n int) bool {
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
 
-// Links implements [scenario.World]: what else a client does is its own business, too.
-func (r *run) Links(uint8) uint8 { return 1 }
+// Links implements [scenario.World]: a client has a link for each server to which a command of it waits, and at least one.
+func (r *run) Links(c uint8) uint8 { return 1<<max(1, len(r.clients[c-1].heads())) - 1 }
 
 // Undetected implements [scenario.World].
 func (r *run) Undetected() uint8 {
@@ -97,12 +97,43 @@ func (r *run) Wake() int64 {
 
 // first is the client's first command at the gate, unless somebody else's has to pass before it.
 func (a *clientHandle) first() gate.Command {
+	if a.runner.server.Endpoints() > 1 {
+		return a.head(0)
+	}
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
 	if len(a.parked) == 0 || !a.parked[0].IsNext() {
 		return nil
 	}
 	return a.parked[0]
+}
+
+// heads are the client's first commands at the gate, one for each server that it has sent some to. The first is that of first.
+func (a *clientHandle) heads() (all []gate.Command) {
+	if a.runner.server.Endpoints() == 1 {
+		if cmd := a.first(); cmd != nil {
+			all = []gate.Command{cmd}
+		}
+		return all
+	}
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	for _, cmd := range a.parked {
+		if cmd.IsNext() && !slices.ContainsFunc(all, func(o gate.Command) bool { return o.Endpoint() == cmd.Endpoint() }) {
+			all = append(all, cmd)
+		}
+	}
+	slices.SortFunc(all, func(a, b gate.Command) int { return a.Endpoint() - b.Endpoint() })
+	return all
+}
+
+// head is the one of them that a link stands for, or the last one; nil where there is none.
+func (a *clientHandle) head(link uint32) gate.Command {
+	all := a.heads()
+	if len(all) == 0 {
+		return nil
+	}
+	return all[min(int(link), len(all)-1)]
 }
 
 // upcoming passes over operations that make no sense now and reports whether one is left.

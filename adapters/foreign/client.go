@@ -65,14 +65,14 @@ type Preparer interface {
 	Starter
 	// Prepare is Start for a client of which not yet known is by which name it will be initialized, but where it will
 	// find the broker. Unlike Start's, it may take its time, and is called from another goroutine.
-	Prepare(ctx context.Context, url string) (Client, error)
+	Prepare(ctx context.Context, urls []string) (Client, error)
 }
 
 // Setup is what a client gets before the first call.
 type Setup struct {
 	Client  string         // its name: c1, c2, …
 	Lock    lock.Kind      // the type of the locks that it will use
-	URL     string         // where the broker is
+	URLs    []string       // where the servers are: one, unless the lock stands on several
 	Options map[string]any // the target's own, as its user gave them
 }
 

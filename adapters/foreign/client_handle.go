@@ -40,6 +40,7 @@ type repose struct {
 	asleep  bool      // it was waited for in vain, and nothing has come since
 	given   bool      // something was sent to it that answers no command, and nothing has come since
 	rested  bool      // it carries out nothing, and what it was told last, it has done
+	fanned  bool      // it has sent what it had to say to several servers, as far as one could see
 	paused  bool
 	unasked int // how many of its commands have passed that it has sent though it was neither called nor sent anything
 	late    int // what of this run came outside of operations
@@ -142,7 +143,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	url, err := a.address.URL()
+	urls, err := a.address.URLs()
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URLs: urls, Options: s.config.Options})
 	s.about = a.about
 	return err
 }

@@ -20,12 +20,13 @@ func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connec
 	p := &r.clients[c-1]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(p.parked) == 0 || p.parked[0] != cmd {
+	at := slices.Index(p.parked, cmd)
+	if at < 0 {
 		return nil, is
 	}
 	r.tick(p)
 	l = r.connections[cmd.Conn()]
-	p.parked = p.parked[1:]
+	p.parked = slices.Delete(p.parked, at, at+1)
 	if r.shared {
 		p.current = l
 	}

@@ -74,6 +74,9 @@ func (g *door) Arrived(c gate.Command) {
 		a.late++
 	}
 	if !s.open {
+		if a.fanned && s.server.Endpoints() > 1 { // the schedule went on without it
+			s.uncontrolled.Thought++
+		}
 		a.parked = append(a.parked, c)
 		s.wakes(a)
 		a.stalled, a.given = false, false
@@ -190,7 +193,9 @@ func (g *door) heard(l *connection, a gate.Answer) {
 	}
 	s.discard(a.Voids)
 	for _, o := range s.handles {
-		o.asleep, o.rested = o.asleep && o.host != g.client, o.rested && o.host != g.client
+		if o.host == g.client {
+			o.asleep, o.rested, o.fanned = false, false, false
+		}
 	}
 	s.notify()
 }

@@ -81,7 +81,7 @@ func (r *run) happen(a scenario.Action) error {
 	}
 	switch c := a.Client; a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose, scenario.Stall:
-		return r.takeStep(c, a.Kind, a.Late)
+		return r.takeStep(a)
 	case scenario.Arrive:
 		r.arrive(r.clients[c-1].clientHandle)
 		r.tell(&r.clients[c-1])
@@ -111,7 +111,11 @@ func (r *run) happen(a scenario.Action) error {
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
 // is under way. How much of that the client lives to see is the action's. A call that returns with its only command at
 // the gate waits for no reply: others may go on before the command passes.
-func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
+func (r *run) takeStep(a scenario.Action) error {
+	c, do, link := a.Client, a.Kind, uint32(0)
+	if do == scenario.Step {
+		link = a.Arg
+	}
 	p := &r.clients[c-1]
 	if p.first() == nil || !p.busy && p.chatters() {
 		r.invoke(c)
@@ -122,7 +126,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 			return nil
 		}
 	}
-	cmd := p.first()
+	cmd := p.head(link)
 	if cmd == nil { // it waits for something else
 		return nil
 	}
@@ -134,7 +138,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 		r.stall(r.connections[cmd.Conn()])
 	}
 	if l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose); l != nil {
-		return r.befalls(c, l, do, late)
+		return r.befalls(c, l, do, a.Late)
 	}
 	return nil
 }

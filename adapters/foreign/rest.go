@@ -37,6 +37,9 @@ func (r *run) settle() error {
 			calm = true
 		}
 	}
+	if err == nil && calm && r.server.Endpoints() > 1 && !r.auditing {
+		_, err = r.wait(r.ctx, fanOut, r.all((*clientHandle).spread))
+	}
 	if err == nil && calm {
 		calm, err = r.wait(r.ctx, min(behindUnanswered, r.config.Patience), r.all((*clientHandle).quiet))
 	}
@@ -49,10 +52,22 @@ func (r *run) settle() error {
 	r.mu.Lock()
 	for i := range r.clients {
 		a := r.clients[i].clientHandle
-		a.rested = !a.calling && a.quiet()
+		a.rested, a.fanned = !a.calling && a.quiet(), a.calling && len(a.parked) > 0
 	}
 	r.mu.Unlock()
 	return r.collect()
+}
+
+// fanOut is how long a client that has sent a command to one of several servers is waited for: it may send some to the others.
+const fanOut = 2 * time.Millisecond
+
+// spread reports whether a client that waits for a reply has a command at the gate for each server. mu is held.
+func (a *clientHandle) spread() bool {
+	to := 0
+	for _, c := range a.parked {
+		to |= 1 << c.Endpoint()
+	}
+	return to == 0 || !a.calling || to == 1<<a.runner.server.Endpoints()-1
 }
 
 // all is whether something holds of every client of the run. mu is held when it is asked.

@@ -26,11 +26,11 @@ func (s *Runner) prepare(n int) {
 			return // whoever needs it will see why
 		}
 		p.address = address
-		url, err := address.URL()
+		urls, err := address.URLs()
 		if err != nil {
 			return
 		}
-		p.begun.Go(func() { p.client, _ = starter.Prepare(s.ctx, url) })
+		p.begun.Go(func() { p.client, _ = starter.Prepare(s.ctx, urls) })
 		s.spares = append(s.spares, p)
 	}
 }

@@ -77,6 +77,8 @@ const (
 // Command is a client's command at the gate. One command is always the same value.
 type Command interface {
 	Conn() Conn
+	// Endpoint is the server that it goes to, by its place among the addresses' URLs, where there are several; otherwise 0.
+	Endpoint() int
 	// Number counts the connection's commands from 1, in the order in which they arrived.
 	Number() uint64
 	Role() Role
@@ -145,8 +147,8 @@ type Answer interface {
 
 // Address is where one client finds the server.
 type Address interface {
-	// URL is the address as clients want it.
-	URL() (string, error)
+	// URLs are the addresses as clients want them, one for each server: a lock may stand on several.
+	URLs() ([]string, error)
 	// Counts is what has gone over its connections so far.
 	Counts() Counts
 	// Close ends all its connections without a goodbye.
@@ -163,6 +165,8 @@ type Limits struct {
 type Server interface {
 	// Listen opens an address for one client.
 	Listen(Gate, Limits) (Address, error)
+	// Endpoints is how many servers there are. Commands of one client to several of them may pass in any order.
+	Endpoints() int
 	// Prefix begins the names of all locks that are made there, so that they are nobody else's.
 	Prefix() string
 	// Ours reports whether time passes on the server when we say so.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -87,7 +88,8 @@ var ErrNoEffect = errors.New("no effect")
 // ErrNoAdministrator is the error of a lock with slots whose client is no Administrator.
 var ErrNoAdministrator = errors.New("no Administrator: expected Create, Destroy and Count besides what a mutex has")
 
-// New makes a client, connected to the broker at an AMQP URL. The context ends when the client does.
+// New makes a client, connected to the server at a URL, or to several at URLs with commas between them. The context ends when the
+// client does.
 type New func(ctx context.Context, url string) (Lock, error)
 
 // Starter starts clients by a constructor. It implements [foreign.Starter].
@@ -117,7 +119,7 @@ type client struct {
 
 // Initialize makes the client and looks what it can do.
 func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
-	made, err := c.connect(ctx, in.URL)
+	made, err := c.connect(ctx, strings.Join(in.URLs, ","))
 	if err != nil {
 		return foreign.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}

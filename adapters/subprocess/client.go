@@ -50,12 +50,14 @@ const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
 func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
-	c.secrets.AddAddress(in.URL)
+	for _, url := range in.URLs {
+		c.secrets.AddAddress(url)
+	}
 	for name, value := range in.Options {
 		c.secrets.AddOption(name, fmt.Sprint(value))
 	}
 	if c.child == nil {
-		child, err := c.starter.start(ctx, in.URL)
+		child, err := c.starter.start(ctx, in.URLs)
 		if err != nil {
 			return foreign.About{}, err
 		}
@@ -71,7 +73,7 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	if options == nil {
 		options = map[string]any{}
 	}
-	r, err := c.Do(ctx, "initialize", initialize{Version, in.Client, in.Lock.String(), in.URL, options})
+	r, err := c.Do(ctx, "initialize", initializing(in, options))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return foreign.About{}, c.protocolError(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))

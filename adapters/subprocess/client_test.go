@@ -21,7 +21,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-var setup = foreign.Setup{Client: "c1", Lock: lock.Semaphore, URL: "amqp://guest:guest@127.0.0.1:1/%2F"}
+var setup = foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://guest:guest@127.0.0.1:1/%2F"}}
 
 func starter(name string) *subprocess.Starter {
 	return &subprocess.Starter{Command: "exec '" + os.Args[0] + "'", Env: []string{role + "=" + name, "EXTRA=1", "GORACE=atexit_sleep_ms=0"}}
@@ -79,7 +79,7 @@ func TestWell(t *testing.T) {
 		}
 	}
 	r, err := c.Do(t.Context(), "env", struct{}{})
-	if err != nil || !strings.Contains(string(r.Result), setup.URL) || !strings.Contains(string(r.Result), `"extra":"1"`) {
+	if err != nil || !strings.Contains(string(r.Result), setup.URLs[0]) || !strings.Contains(string(r.Result), `"extra":"1"`) {
 		t.Errorf("its environment is %v %v", r, err)
 	}
 	if c.Close(); c.IgnoredEnd() {

@@ -43,14 +43,14 @@ func (c *Client) mayFork(result jsontext.Value) {
 }
 
 // forked is a process that the template has forked, once programs have said that they fork; otherwise nil.
-func (s *Starter) forked(ctx context.Context, url string) (*child, error) {
+func (s *Starter) forked(ctx context.Context, urls []string) (*child, error) {
 	if !s.forks {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limit())
 	defer cancel()
 	if s.template == nil {
-		t, err := s.newTemplate(url)
+		t, err := s.newTemplate(urls)
 		if err != nil {
 			return nil, err
 		}
@@ -60,12 +60,12 @@ func (s *Starter) forked(ctx context.Context, url string) (*child, error) {
 }
 
 // newTemplate starts a template.
-func (s *Starter) newTemplate(url string) (*template, error) {
+func (s *Starter) newTemplate(urls []string) (*template, error) {
 	sockets, err := listen()
 	if err != nil {
 		return nil, fmt.Errorf("a socket for programs that fork: %w", err)
 	}
-	child, err := s.command(url)
+	child, err := s.command(urls)
 	if err != nil {
 		sockets.end()
 		return nil, err

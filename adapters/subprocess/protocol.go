@@ -52,7 +52,17 @@ type initialize struct {
 	Client   string         `json:"client"`
 	Lock     string         `json:"lock"`
 	URL      string         `json:"url"`
+	URLs     []string       `json:"urls,omitempty"` // of a lock on several servers; url is the first
 	Options  map[string]any `json:"options"`
+}
+
+// initializing are the parameters of the first call.
+func initializing(in foreign.Setup, options map[string]any) initialize {
+	p := initialize{Protocol: Version, Client: in.Client, Lock: in.Lock.String(), URL: in.URLs[0], Options: options}
+	if len(in.URLs) > 1 {
+		p.URLs = in.URLs
+	}
+	return p
 }
 
 type params struct {
@@ -124,7 +134,7 @@ func Examples() []Example {
 				Example{op.String(), limited, results(op, p)}, Example{op.String(), leased, results(op, p)})
 		}
 	}
-	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
+	all[0] = Example{"initialize", initializing(foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://…"}}, map[string]any{}), []any{about}}
 	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}) // of those that say "forks":true
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,9 +52,9 @@ func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 }
 
 // Prepare begins a process before it is known which client it is to be. It implements [foreign.Preparer].
-func (s *Starter) Prepare(ctx context.Context, url string) (foreign.Client, error) {
+func (s *Starter) Prepare(ctx context.Context, urls []string) (foreign.Client, error) {
 	c := s.Client("a client that stands ready")
-	child, err := s.start(ctx, url)
+	child, err := s.start(ctx, urls)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +85,12 @@ func (s *Starter) Write(p []byte) (int, error) {
 func (s *Starter) limit() time.Duration { return cmp.Or(s.Limit, DefaultLimit) }
 
 // start starts the process of a client, or has it forked.
-func (s *Starter) start(ctx context.Context, url string) (*child, error) {
+func (s *Starter) start(ctx context.Context, urls []string) (*child, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	child, err := s.forked(ctx, url)
+	child, err := s.forked(ctx, urls)
 	if child == nil && err == nil {
-		child, err = s.command(url)
+		child, err = s.command(urls)
 	}
 	if err != nil {
 		s.unneeded()
@@ -100,9 +101,15 @@ func (s *Starter) start(ctx context.Context, url string) (*child, error) {
 	return child, nil
 }
 
+// addressed is the environment that says where the servers are: AMQP_URL, REDIS_URL and so on, with commas between several.
+func addressed(urls []string) string {
+	scheme, _, _ := strings.Cut(urls[0], ":")
+	return strings.ToUpper(scheme) + "_URL=" + strings.Join(urls, ",")
+}
+
 // command runs the command.
-func (s *Starter) command(url string) (*child, error) {
-	env := append(os.Environ(), "AMQP_URL="+url)
+func (s *Starter) command(urls []string) (*child, error) {
+	env := append(os.Environ(), addressed(urls))
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
 		env = append(env, "GOMAXPROCS=1")
 	}

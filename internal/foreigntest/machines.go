@@ -45,7 +45,7 @@ var errKilled = errors.New("killed")
 const unhurried = 5 * time.Minute
 
 func (c *machineClient) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
-	c.url = in.URL
+	c.url = in.URLs[0]
 	return foreign.About{Name: c.Target.Name, Locks: []lock.Kind{c.Target.Kind}, Operations: c.Target.Kind.Operations()}, nil
 }
 

@@ -21,6 +21,9 @@ var _ gate.Command = (*command)(nil)
 // Conn is its connection.
 func (c *command) Conn() gate.Conn { return c.conn }
 
+// Endpoint is 0: there is one broker.
+func (c *command) Endpoint() int { return 0 }
+
 // Number counts the connection's commands.
 func (c *command) Number() uint64 { return c.Command.Number }
 

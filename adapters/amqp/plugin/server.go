@@ -91,6 +91,9 @@ func (c Config) Open() (gate.Server, error) {
 	return s, nil
 }
 
+// Endpoints is 1.
+func (s *Server) Endpoints() int { return 1 }
+
 // Prefix begins the names of all queues.
 func (s *Server) Prefix() string { return s.prefix }
 
@@ -217,12 +220,13 @@ type address struct {
 	real string // the URL of the real broker, "" where there is none
 }
 
-// URL is the address as clients want it.
-func (a *address) URL() (string, error) {
+// URLs are the address as clients want it.
+func (a *address) URLs() ([]string, error) {
 	if a.real != "" {
-		return a.URLFor(a.real)
+		url, err := a.URLFor(a.real)
+		return []string{url}, err
 	}
-	return a.Server.URL(), nil
+	return []string{a.URL()}, nil
 }
 
 // Counts is what has gone over its connections.

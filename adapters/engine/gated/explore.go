@@ -63,6 +63,8 @@ type ExploreConfig struct {
 	Demands property.Set
 	// Holding is how the server shows who holds the lock; see [Config].
 	Holding holding.Declared
+	// On is the server behind the gate, which is ours.
+	On Server
 	// FailedAcquire is what a failed acquire is taken to promise.
 	FailedAcquire property.FailedAcquire
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. The exploration is
@@ -157,7 +159,7 @@ func (c *ExploreConfig) config() Config {
 		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Demands: c.Demands, Holding: c.Holding,
 		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
-		Own: c.Own, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+		Own: c.Own, On: c.On, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
 		out.Until = out.Properties

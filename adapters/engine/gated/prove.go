@@ -80,6 +80,10 @@ type Config struct {
 
 // Server is what stands behind the gate. The zero value is the simulated broker.
 type Server struct {
+	// Kind is one of [Kinds]; "" is AMQP.
+	Kind string
+	// Servers is how many there are, of which none knows of the others; 0 is one.
+	Servers int
 	// Name is what the report calls it; "" is the simulated broker.
 	Name string
 	// Open opens it, for one worker; nil is the simulated broker.
@@ -181,7 +185,7 @@ func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Resu
 // labels are what its counterexamples say.
 func (c *Config) labels() engine.Labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
-	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String()}
+	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String(), Server: c.On.Kind, Servers: c.On.Servers}
 }
 
 // result is what the run came to, but for the report.

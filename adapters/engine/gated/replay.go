@@ -28,6 +28,14 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 	if on.Shared && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
+	if ce.Server != "" {
+		if on.Shared {
+			return nil, fmt.Errorf("replaying on %s: its lock is one on %s: leave out where", on, ce.Server)
+		}
+		if on, err = ServerOf(ce.Server, ce.Servers); err != nil {
+			return nil, err
+		}
+	}
 	held, err := holding.Parse(ce.Holding)
 	if err != nil {
 		return nil, err

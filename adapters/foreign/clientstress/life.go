@@ -42,7 +42,7 @@ func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wi
 	}
 	ctx, cancel := context.WithTimeout(ctx, foreign.StartLimit)
 	defer cancel()
-	l.about, err = foreign.Introduce(ctx, l.client, foreign.Setup{Client: foreign.ClientName(number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	l.about, err = foreign.Introduce(ctx, l.client, foreign.Setup{Client: foreign.ClientName(number), Lock: s.config.Kind, URLs: []string{url}, Options: s.config.Options})
 	return l, err
 }
 

@@ -29,6 +29,9 @@ var _ gate.Command = (*Command)(nil)
 // Conn is its connection.
 func (c *Command) Conn() gate.Conn { return c.conn }
 
+// Endpoint is the server that it goes to.
+func (c *Command) Endpoint() int { return c.conn.address.proxy.place }
+
 // Number counts the connection's commands.
 func (c *Command) Number() uint64 { return c.number }
 

@@ -24,19 +24,20 @@ type Upstream interface {
 	Kill(id int64) error
 }
 
-// Proxy takes the connections of clients and has them wait at a gate. It is safe for concurrent use.
+// Proxy takes the connections of clients to one server and has them wait at a gate. It is safe for concurrent use.
 type Proxy struct {
 	protocol Protocol
 	up       Upstream
+	place    int // of the server among several
 
 	mu    sync.Mutex
 	names *Names
 	conns map[*Conn]struct{} // those of which one end is there
 }
 
-// NewProxy is a proxy before a server.
-func NewProxy(p Protocol, up Upstream) *Proxy {
-	return &Proxy{protocol: p, up: up, names: NewNames(""), conns: make(map[*Conn]struct{})}
+// NewProxy is a proxy before a server, by its place among several.
+func NewProxy(p Protocol, up Upstream, place int) *Proxy {
+	return &Proxy{protocol: p, up: up, place: place, names: NewNames(""), conns: make(map[*Conn]struct{})}
 }
 
 // Begin begins a run with names of its own.
@@ -91,7 +92,7 @@ func (p *Proxy) Listen(g gate.Gate, l gate.Limits, url func(host string) string)
 	return a, nil
 }
 
-// Address is where one client finds the server.
+// Address is where one client finds one server.
 type Address struct {
 	proxy    *Proxy
 	gate     gate.Gate
@@ -106,10 +107,36 @@ type Address struct {
 	closed bool
 }
 
-var _ gate.Address = (*Address)(nil)
+// Addresses are where one client finds several servers.
+type Addresses []*Address
 
-// URL is the address as clients want it.
-func (a *Address) URL() (string, error) { return a.url, nil }
+var _ gate.Address = Addresses(nil)
+
+// URLs are the addresses as clients want them.
+func (all Addresses) URLs() (urls []string, _ error) {
+	for _, a := range all {
+		urls = append(urls, a.url)
+	}
+	return urls, nil
+}
+
+// Counts is what has gone over all connections.
+func (all Addresses) Counts() (sum gate.Counts) {
+	for _, a := range all {
+		counts := a.Counts()
+		sum.Add(&counts)
+	}
+	return sum
+}
+
+// Close ends all connections.
+func (all Addresses) Close() error {
+	var errs []error
+	for _, a := range all {
+		errs = append(errs, a.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Counts is what has gone over its connections.
 func (a *Address) Counts() gate.Counts {

@@ -54,6 +54,21 @@ func New(args ...string) (_ *Node, err error) {
 	return n, nil
 }
 
+// Version is that of the server that is installed, such as 7.0.15.
+func Version() (string, error) {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoProgram, err)
+	}
+	out, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking %s for its version: %w", program, err)
+	}
+	_, rest, _ := strings.Cut(string(out), " v=")
+	version, _, _ := strings.Cut(rest, " ")
+	return version, nil
+}
+
 // Folder is where its files are.
 func (n *Node) Folder() string { return n.folder.Path }
 

@@ -12,11 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 	"github.com/lockproof/lockproof/adapters/redis/plugin"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
-"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
@@ -129,39 +130,52 @@ func starter(d *design) inprocess.Starter {
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]
-		t.Run(d.name, func(t *testing.T) {
-			runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Open, Starter: starter(d), Kind: lock.Mutex, Names: sim.LockNames()})
-			if errors.Is(err, node.ErrNoProgram) {
-				t.Skip("skipped:", err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := runner.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
-			var found property.Set
-			for i := range 1000 {
-				sc := runner.Playable(source.External(i, runner.About().Traits()))
-				x, err := runner.Run(t.Context(), &sc)
-				if err != nil {
-					t.Fatal(i, err)
-				}
-				bad := x.Found &^ property.Promises
-				if bad&^found != 0 {
-					t.Logf("execution %d: %v\n%s", i, x.Violations, drawn(x))
-				}
-				if found |= bad; d.wrong != 0 && found&d.wrong == d.wrong {
-					return
-				}
-			}
-			if found != d.wrong {
-				t.Errorf("found %v, not %v", found, d.wrong)
-			}
-		})
+		t.Run(d.name, func(t *testing.T) { judge(t, starter(d), 1, d.wrong) })
+	}
+}
+
+// executions is how many are run for a lock that is right, and for one that is not at most.
+const executions = 300
+
+// judge runs a lock on so many servers until what is wrong with it was found, and sees that nothing else is.
+func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Set) {
+	t.Helper()
+	open := func() (gate.Server, error) { return plugin.Open(servers) }
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: open, Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
+	if errors.Is(err, node.ErrNoProgram) {
+		t.Skip("skipped:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	n := executions
+	if testing.Short() {
+		n = 100
+	}
+	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+	var found property.Set
+	for i := range n {
+		sc := runner.Playable(source.External(i, runner.About().Traits()))
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		bad := x.Found &^ property.Promises
+		if wrong == 0 && bad != 0 {
+			t.Fatalf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+		}
+		if found |= bad; wrong != 0 && found&wrong == wrong {
+			t.Logf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+			return
+		}
+	}
+	if found != wrong && !testing.Short() {
+		t.Errorf("found %v, not %v", found, wrong)
 	}
 }
 

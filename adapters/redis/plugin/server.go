@@ -5,69 +5,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/lockproof/lockproof/adapters/gate"
-	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Server is a redis-server of our own behind the gate.
+// Server is one redis-server of our own behind the gate, or several that know nothing of one another.
 type Server struct {
-	node    *node.Node
-	clock   *clock.Clock
-	control *control
-	proxy   *stream.Proxy
-	before  map[string]bool // keys that there were before the run
-	err     error           // of what could not be done; everything else of it is in doubt
+	instances []*instance
+	names     *stream.Names
+	before    map[string]bool // items that there were before the run
+	err       error           // of what could not be done; everything else of it is in doubt
 }
 
 var _ gate.Server = (*Server)(nil)
 
-// Open starts a server, with a clock of ours. It keeps nothing on disk, but for a restart.
-func Open() (_ gate.Server, err error) {
-	n, err := node.New("--save", "", "--dbfilename", "kept.rdb")
-	if err != nil {
-		return nil, err
+// Name is what the server is called that is started here, such as "Redis 7.0.15".
+func Name() (string, error) {
+	version, err := node.Version()
+	return "Redis " + version, err
+}
+
+// Most is how many servers there may be.
+const Most = 7
+
+// Open starts so many servers, each with a clock of ours. They keep nothing on disk, but for a restart.
+func Open(servers int) (_ gate.Server, err error) {
+	if servers < 1 || servers > Most {
+		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)
 	}
-	s := &Server{node: n}
-	ctx := context.Background()
-	if s.clock, err = clock.New(ctx, n.Folder()); err == nil {
-		err = n.Start(ctx, s.clock.Environment()...)
+	s := &Server{names: stream.NewNames("")}
+	for i := range servers {
+		n, err := start(i)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.instances = append(s.instances, n)
 	}
-	if err == nil {
-		s.control, err = dial(n.Port)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.proxy = stream.NewProxy(resp{}, upstream{s})
 	return s, nil
 }
 
-// Version is what the server calls itself, such as "Redis 7.0.15".
-func (s *Server) Version() string {
-	v, err := s.control.do("INFO", "server")
-	if err != nil {
-		return "Redis"
-	}
-	_, rest, _ := strings.Cut(string(v.text), "redis_version:")
-	version, _, _ := strings.Cut(rest, "\r\n")
-	return "Redis " + version
-}
-
-// Listen opens an address for one client.
+// Listen opens addresses for one client.
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
-	return s.proxy.Listen(g, l, func(host string) string { return "redis://" + host + "/0" })
+	var all stream.Addresses
+	for _, n := range s.instances {
+		a, err := n.proxy.Listen(g, l, func(host string) string { return "redis://" + host + "/0" })
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
-// Prefix is "": the server is nobody else's.
+// Endpoints is how many servers there are.
+func (s *Server) Endpoints() int { return len(s.instances) }
+
+// Prefix is "": the servers are nobody else's.
 func (s *Server) Prefix() string { return "" }
 
 // Ours is true.
@@ -76,77 +75,66 @@ func (s *Server) Ours() bool { return true }
 // Plays reports whether a fault can be made to happen: connections have no channels.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
 
-// Advance lets milliseconds pass, and waits for what the server does then.
-func (s *Server) Advance(ms int64) { s.note(errors.Join(s.clock.Advance(ms), s.proxy.Settle())) }
+// Advance lets milliseconds pass, and waits for what the servers do then.
+func (s *Server) Advance(ms int64) {
+	for _, n := range s.instances {
+		s.note(errors.Join(n.clock.Advance(ms), n.proxy.Settle()))
+	}
+}
 
 // note keeps the first error.
 func (s *Server) note(err error) { s.err = cmp.Or(s.err, err) }
 
-// Restart stops the server and starts it again, with everything that it had.
+// Restart stops the servers and starts them again, with everything that they had.
 func (s *Server) Restart() {
-	_, _ = s.control.do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
-	_ = s.control.close()
 	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
 	defer cancel()
-	s.note(s.node.Ended(ctx))
-	s.note(s.node.Restart(ctx))
-	control, err := dial(s.node.Port)
-	if s.note(err); err == nil {
-		s.control = control
+	for _, n := range s.instances {
+		s.note(n.restart(ctx))
 	}
 }
 
 // Begin begins a run.
 func (s *Server) Begin(part string) {
 	s.before = make(map[string]bool)
-	for _, key := range s.keys() {
-		s.before[key] = true
+	for _, item := range s.items() {
+		s.before[item.Name] = true
 	}
-	s.proxy.Begin(stream.NewNames(part))
-}
-
-// keys are all keys, by name.
-func (s *Server) keys() (all []string) {
-	v, err := s.control.do("KEYS", "*")
-	s.note(err)
-	for _, item := range v.items {
-		all = append(all, string(item.text))
+	s.names = stream.NewNames(part)
+	for _, n := range s.instances {
+		n.proxy.Begin(s.names)
 	}
-	slices.Sort(all)
-	return all
 }
-
-// sizes are the commands that say how much is in a key of each type.
-var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "hash": "HLEN", "stream": "XLEN"}
 
 // Items are the keys that there were not before.
-func (s *Server) Items() (all []gate.Item) {
-	for _, key := range s.keys() {
-		if s.before[key] {
-			continue
+func (s *Server) Items() []gate.Item {
+	return slices.DeleteFunc(s.items(), func(i gate.Item) bool { return s.before[i.Name] })
+}
+
+// items are all keys of all servers.
+func (s *Server) items() (all []gate.Item) {
+	for i, n := range s.instances {
+		keys, err := n.keys()
+		s.note(err)
+		for _, key := range keys {
+			item := n.item(key)
+			item.Name = s.at(i, key)
+			all = append(all, item)
 		}
-		item := gate.Item{Name: key}
-		if left, err := s.control.do("PTTL", key); err == nil {
-			item.Lasts = int64(atoi64(left.text))
-		}
-		kind, err := s.control.do("TYPE", key)
-		if size := sizes[string(kind.text)]; err == nil && size != "" {
-			amount, _ := s.control.do(size, key)
-			item.Amount = atoi(amount.text)
-		}
-		all = append(all, item)
 	}
 	return all
 }
 
-// atoi64 is a number of milliseconds, 0 where there is none.
-func atoi64(b []byte) int64 {
-	n, _ := strconv.ParseInt(string(b), 10, 64)
-	return max(0, n)
+// at is the name of a key as an item: with the number of its server, where there are several.
+func (s *Server) at(server int, key string) string {
+	if len(s.instances) == 1 {
+		return key
+	}
+	return strconv.Itoa(server+1) + "/" + key
 }
 
 // Canonical is a key's name in traces.
-func (s *Server) Canonical(key string) string { return s.proxy.Names().Item(key) }
+func (s *Server) Canonical(key string) string { return s.names.Item(key) }
 
 // Words are those of keys and what is in them.
 func (s *Server) Words() (item, amount string) { return "key", "members" }
@@ -156,14 +144,19 @@ func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) [
 	return nil
 }
 
-// Crowds is false: each worker has a server of its own.
+// Crowds is false: each worker has servers of its own.
 func (s *Server) Crowds() bool { return false }
 
 // Remove deletes keys.
-func (s *Server) Remove(keys []string) error {
-	if len(keys) > 0 {
-		_, err := s.control.do(append([]string{"DEL"}, keys...)...)
+func (s *Server) Remove(items []string) error {
+	for i, n := range s.instances {
+		keys, err := n.keys()
 		s.note(err)
+		keys = slices.DeleteFunc(keys, func(key string) bool { return !slices.Contains(items, s.at(i, key)) })
+		if len(keys) > 0 {
+			_, err := n.control.do(append([]string{"DEL"}, keys...)...)
+			s.note(err)
+		}
 	}
 	return s.err
 }
@@ -174,57 +167,11 @@ func (s *Server) Disagreement() string { return "" }
 // Agreed is 0.
 func (s *Server) Agreed() int { return 0 }
 
-// Close ends the server and removes its files.
+// Close ends the servers and removes their files.
 func (s *Server) Close() error {
 	var errs []error
-	if s.control != nil {
-		errs = append(errs, s.control.close())
+	for _, n := range s.instances {
+		errs = append(errs, n.close())
 	}
-	if s.clock != nil {
-		errs = append(errs, s.clock.Close())
-	}
-	return errors.Join(append(errs, s.node.Stop())...)
-}
-
-// upstream is the server as the proxy needs it.
-type upstream struct{ s *Server }
-
-// Dial connects a client.
-func (u upstream) Dial() (net.Conn, int64, error) {
-	c, err := dial(u.s.node.Port)
-	if err != nil {
-		return nil, 0, err
-	}
-	id, err := c.do("CLIENT", "ID")
-	if err != nil {
-		return nil, 0, errors.Join(err, c.close())
-	}
-	return c.conn, atoi64(id.text), nil
-}
-
-// Waits reports whether the server has a connection blocked.
-func (u upstream) Waits(id int64) (bool, error) {
-	v, err := u.s.control.do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
-	if err != nil {
-		return false, err
-	}
-	_, rest, _ := strings.Cut(string(v.text), " flags=")
-	flags, _, _ := strings.Cut(rest, " ")
-	return strings.Contains(flags, "b"), nil
-}
-
-// Barrier has two commands answered one after the other: by then the server has written what it had to say.
-func (u upstream) Barrier() error {
-	for range 2 {
-		if _, err := u.s.control.do("PING"); err != nil {
-			return fmt.Errorf("waiting for our redis-server: %w", err)
-		}
-	}
-	return nil
-}
-
-// Kill ends a connection.
-func (u upstream) Kill(id int64) error {
-	_, err := u.s.control.do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
-	return err
+	return errors.Join(errs...)
 }

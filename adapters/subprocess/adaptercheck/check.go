@@ -116,7 +116,7 @@ func (w *walk) report(s Step) {
 // begin makes a client's first call.
 func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
-	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
+	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URLs: []string{p.server.URL()}, Options: w.Options})
 	p.about = about.TakenFor(w.Kind)
 	if err != nil {
 		w.broken(s, lock.NoOp, err)

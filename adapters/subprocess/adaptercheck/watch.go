@@ -81,7 +81,7 @@ func (u *use) join(name string) (err error) {
 		return err
 	}
 	u.clients = append(u.clients, p)
-	about, err := p.client.Initialize(u.ctx, foreign.Setup{Client: name, Lock: u.Kind, URL: p.server.URL(), Options: u.Options})
+	about, err := p.client.Initialize(u.ctx, foreign.Setup{Client: name, Lock: u.Kind, URLs: []string{p.server.URL()}, Options: u.Options})
 	p.about = about.TakenFor(u.Kind)
 	return err
 }

@@ -73,7 +73,7 @@ func initialize(client foreign.Client, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	about, err := client.Initialize(context.Background(), foreign.Setup{Client: c.Params.Client, Lock: kind, URL: c.Params.URL})
+	about, err := client.Initialize(context.Background(), foreign.Setup{Client: c.Params.Client, Lock: kind, URLs: []string{c.Params.URL}})
 	var operations []string
 	for _, op := range about.Operations {
 		operations = append(operations, op.String())

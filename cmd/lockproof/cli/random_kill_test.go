@@ -61,7 +61,7 @@ func serve(name string) {
 		var op lock.Op
 		result := ""
 		if call.Method == "initialize" {
-			_, err = client.Initialize(context.Background(), foreign.Setup{Lock: target.Kind, URL: p.URL})
+			_, err = client.Initialize(context.Background(), foreign.Setup{Lock: target.Kind, URLs: []string{p.URL}})
 			result = introduction(target)
 		} else if err = op.UnmarshalText([]byte(call.Method)); err == nil {
 			var r lock.Result

@@ -285,7 +285,7 @@ func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample,
 	if err != nil {
 		return err
 	}
-	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, broker.String()) })
+	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, r.Server) })
 }
 
 // verdict says whether the property was violated again. A violation that was only ever seen once is shown as it was

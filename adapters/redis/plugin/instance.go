@@ -1,0 +1,148 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/clock"
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/adapters/redis/node"
+)
+
+// instance is one redis-server, with a clock of its own.
+type instance struct {
+	node    *node.Node
+	clock   *clock.Clock
+	control *control
+	proxy   *stream.Proxy
+}
+
+var _ stream.Upstream = (*instance)(nil)
+
+// start starts a server, by its place among several.
+func start(place int) (_ *instance, err error) {
+	i := new(instance)
+	if i.node, err = node.New("--save", "", "--dbfilename", "kept.rdb"); err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	if i.clock, err = clock.New(ctx, i.node.Folder()); err == nil {
+		err = i.node.Start(ctx, i.clock.Environment()...)
+	}
+	if err == nil {
+		i.control, err = dial(i.node.Port)
+	}
+	if err != nil {
+		return nil, errors.Join(err, i.close())
+	}
+	i.proxy = stream.NewProxy(resp{}, i, place)
+	return i, nil
+}
+
+// restart stops the server and starts it again, with everything that it had.
+func (i *instance) restart(ctx context.Context) error {
+	_, _ = i.control.do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
+	_ = i.control.close()
+	if err := i.node.Ended(ctx); err != nil {
+		return err
+	}
+	if err := i.node.Restart(ctx); err != nil {
+		return err
+	}
+	control, err := dial(i.node.Port)
+	if err == nil {
+		i.control = control
+	}
+	return err
+}
+
+// close ends the server and removes its files.
+func (i *instance) close() error {
+	var errs []error
+	if i.control != nil {
+		errs = append(errs, i.control.close())
+	}
+	if i.clock != nil {
+		errs = append(errs, i.clock.Close())
+	}
+	return errors.Join(append(errs, i.node.Stop())...)
+}
+
+// keys are all keys, by name.
+func (i *instance) keys() (all []string, err error) {
+	v, err := i.control.do("KEYS", "*")
+	for _, item := range v.items {
+		all = append(all, string(item.text))
+	}
+	slices.Sort(all)
+	return all, err
+}
+
+// sizes are the commands that say how much is in a key of each type.
+var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "hash": "HLEN", "stream": "XLEN"}
+
+// item is a key as the gate knows it.
+func (i *instance) item(key string) gate.Item {
+	item := gate.Item{Name: key}
+	if left, err := i.control.do("PTTL", key); err == nil {
+		item.Lasts = milliseconds(left.text)
+	}
+	kind, err := i.control.do("TYPE", key)
+	if size := sizes[string(kind.text)]; err == nil && size != "" {
+		amount, _ := i.control.do(size, key)
+		item.Amount = atoi(amount.text)
+	}
+	return item
+}
+
+// milliseconds is a number of them, 0 where there is none.
+func milliseconds(b []byte) int64 {
+	n, _ := strconv.ParseInt(string(b), 10, 64)
+	return max(0, n)
+}
+
+// Dial connects a client.
+func (i *instance) Dial() (net.Conn, int64, error) {
+	c, err := dial(i.node.Port)
+	if err != nil {
+		return nil, 0, err
+	}
+	id, err := c.do("CLIENT", "ID")
+	if err != nil {
+		return nil, 0, errors.Join(err, c.close())
+	}
+	return c.conn, milliseconds(id.text), nil
+}
+
+// Waits reports whether the server has a connection blocked.
+func (i *instance) Waits(id int64) (bool, error) {
+	v, err := i.control.do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
+	if err != nil {
+		return false, err
+	}
+	_, rest, _ := strings.Cut(string(v.text), " flags=")
+	flags, _, _ := strings.Cut(rest, " ")
+	return strings.Contains(flags, "b"), nil
+}
+
+// Barrier has two commands answered one after the other: by then the server has written what it had to say.
+func (i *instance) Barrier() error {
+	for range 2 {
+		if _, err := i.control.do("PING"); err != nil {
+			return fmt.Errorf("waiting for our redis-server: %w", err)
+		}
+	}
+	return nil
+}
+
+// Kill ends a connection.
+func (i *instance) Kill(id int64) error {
+	_, err := i.control.do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
+	return err
+}
