@@ -52,6 +52,8 @@ func TestInvalid(t *testing.T) {
 		{"any clients", lockproof.Explore, exec, lockproof.Options{Clients: lockproof.Any}, "expected a number"},
 		{"any faults", lockproof.Explore, lockproof.Target{}, lockproof.Options{Drops: lockproof.Any}, "any number"},
 		{"executions", lockproof.Prove, exec, lockproof.Options{Executions: -1}, "Executions -1"},
+		{"executions", lockproof.Explore, lockproof.Target{}, lockproof.Options{Executions: 10}, "expected Simulate"},
+		{"random executions", lockproof.Explore, exec, lockproof.Options{Simulate: 10}, "Simulate 10"},
 		{"calls", lockproof.Explore, lockproof.Target{}, lockproof.Options{Calls: "sit"}, "calls \"sit\": expected operations"},
 		{"slots", lockproof.Explore, lockproof.Target{}, lockproof.Options{Slots: 1000}, "1000 slots"},
 		{"server", lockproof.Prove, lockproof.Target{}, lockproof.Options{Server: "rabbitmq"}, "Stress uses a real one"},

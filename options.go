@@ -35,7 +35,8 @@ type Options struct {
 	Strict     bool          // an acquire that fails promises that all slots were taken at one moment, not each at some
 	First      bool          // end at the first violation
 	Seed       uint64        // decides everything that is drawn; 0 is 1
-	Executions int           // Prove: 0 is 100,000, or 2,000 if external or in Test. Explore: random ones instead of all, or at most if external
+	Executions int           // Prove: 0 is 100,000, or 2,000 if external or in Test. Explore of an external lock: at most; 0 is 10,000
+	Simulate   int           // Explore: so many random executions instead of all; 0 is all
 	Time       time.Duration // Prove: end earlier; 0 is no limit
 	Workers    int           // 0 is one for each processor, and of an Exec's more where its clients wait; clients that share something in one process take 1
 	// Clients go through their calls so many Rounds; administrators change the number of Slots. Prove draws what is 0. Explore
@@ -56,7 +57,8 @@ type Options struct {
 	Checkpoint, Resume                  string                // Explore: files that the search is left in if it ends early, and that it goes on from
 	Contract                            string                // the promises that an external lock must keep: guidelines, mutex, semaphore, lease, or some by name; "" is none
 	Holding                             string                // what holds an external lock at the broker, such as "queue jobs-{slot}": a wrong belief is found earlier, and pictures show who holds it
-	Patience                            time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
+	Patience                            time.Duration         // Prove, Explore: how long an external client may send nothing; 0 is 2 s
+	Limit                               time.Duration         // how long a call of a Protocol may take, or of an external client in Stress; 0 is 10 s
 	Proxy                               bool                  // Stress: external clients go through a proxy, so that more can be judged
 	Log, History                        io.Writer             // for external programs' standard error; Stress: for the history, before it is judged
 	Found                               func(*Counterexample) // a violation as it is seen, and again when more is known of it
@@ -90,11 +92,11 @@ func (o *Options) check() error {
 		}
 	}
 	switch {
-	case o.Executions < 0:
-		return invalid("Executions %d: expected at least 1", o.Executions)
+	case o.Executions < 0 || o.Simulate < 0:
+		return invalid("Executions %d, Simulate %d: expected at least 1", o.Executions, o.Simulate)
 	case o.Workers < 0:
 		return invalid("Workers %d: expected at least 1", o.Workers)
-	case o.Time < 0 || o.Patience < 0:
+	case o.Time < 0 || o.Patience < 0 || o.Limit < 0:
 		return invalid("a time below 0: expected more than nothing")
 	case o.Slots == Any || o.Rounds == Any:
 		return invalid("any number of slots or rounds: expected a number; any number of clients or administrators goes on for ever")
@@ -121,7 +123,7 @@ func (o *Options) shape() (sim.Shape, error) {
 	}
 	if share := o.CrashShare; share != 0 {
 		share = max(share, 0)
-		s.Crashes = &share
+		s.CrashShare = &share
 	}
 	var err error
 	s.Start, err = o.start()
@@ -161,10 +163,10 @@ func (o *Options) load(kind lock.Kind) (stress.Load, error) {
 	}
 	l := stress.Load{
 		Slots: or(o.Slots, 2), Clients: or(o.Clients, 5), Admins: or(o.Admins, 1), Rounds: or(o.Rounds, 200), Verifies: 2,
-		Crashes: 0.02, Seed: o.seed(),
+		CrashShare: 0.02, Seed: o.seed(),
 	}
 	if share := o.CrashShare; share != 0 {
-		l.Crashes = max(share, 0)
+		l.CrashShare = max(share, 0)
 	}
 	fit := l.Fit(kind)
 	if o.Slots != 0 {
@@ -181,7 +183,7 @@ func (o *Options) load(kind lock.Kind) (stress.Load, error) {
 func (o *Options) exploration() (e explore.Exploration, err error) {
 	e = explore.Exploration{
 		Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, 1), Slots: or(o.Slots, 2), Names: o.Locks,
-		FailedAcquire: o.failedAcquire(), Walks: o.Executions, Seed: o.seed(),
+		FailedAcquire: o.failedAcquire(), Walks: o.Simulate, Seed: o.seed(),
 	}
 	crashes, any := 1, e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber
 	if any {

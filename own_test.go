@@ -162,7 +162,7 @@ func TestOwnPast(t *testing.T) {
 		t.Errorf("sampled: %s, %v", j.Verdict, j.Counterexample)
 	}
 	for _, walks := range []int{0, 10} {
-		o.Executions = walks
+		o.Executions, o.Simulate = 0, walks
 		explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, o)
 		if err != nil {
 			t.Fatal(err)

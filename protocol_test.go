@@ -153,7 +153,7 @@ func TestProtocolMistakes(t *testing.T) {
 				return f
 			})
 			o := lockproof.Options{
-				Executions: 50, Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1, Patience: 200 * time.Millisecond,
+				Executions: 50, Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1, Limit: 200 * time.Millisecond,
 			}
 			_, sampled := lockproof.Prove(t.Context(), mine, o)
 			o.Executions = 0

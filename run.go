@@ -81,7 +81,7 @@ func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	if r.guard == nil {
 		return do()
 	}
-	res, err := protocol.Watch(r.ctx, r.guard, r.o.Patience, func(ctx context.Context) (*Result, error) {
+	res, err := protocol.Watch(r.ctx, r.guard, r.o.Limit, func(ctx context.Context) (*Result, error) {
 		r.ctx = ctx
 		return do()
 	})
@@ -187,6 +187,9 @@ func (r *run) prove() (*Result, error) {
 }
 
 func (r *run) explore() (*Result, error) {
+	if r.o.Executions != 0 {
+		return nil, invalid("Executions %d in an exploration of a lock that is simulated: expected Simulate, for random ones", r.o.Executions)
+	}
 	e, err := r.o.exploration()
 	if err != nil {
 		return nil, err
@@ -275,6 +278,9 @@ func (r *run) exploreExternal() (*Result, error) {
 	if r.o.From != nil {
 		return nil, invalid("a counterexample to begin in, of an external lock: expected one that is simulated")
 	}
+	if r.o.Simulate != 0 {
+		return nil, invalid("Simulate %d in an exploration of an external target: expected none; Prove draws executions", r.o.Simulate)
+	}
 	if r.o.Restarts > 0 {
 		return nil, invalid("restarts in an exploration of an external target: expected none; Prove draws them")
 	}
@@ -304,7 +310,7 @@ func (r *run) exploreExternal() (*Result, error) {
 		return gated.Explore(r.ctx, gated.ExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
-			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
+			Faults: e.Faults, Executions: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			On: on, Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})
 	})
@@ -342,7 +348,7 @@ func (r *run) stressExternal() (*Result, error) {
 		return recorded.StressExternal(r.ctx, recorded.ExternalStressConfig{
 			Config: clientstress.Config{
 				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
-				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
+				Limit: r.o.Limit, Sweep: r.broker.Sweep, Notes: r.broker,
 			},
 			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), FailedAcquire: r.o.failedAcquire(),
 			Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,

@@ -332,7 +332,7 @@ func (d draw) faults(s *scenario.Scenario) {
 		if f.Do.Clock() {
 			f.Arg, f.Delay = uint32(1+d.below(int(b.Clocks.most(f.Do)))), 0
 		}
-		if f.Do.Crash() && d.shape.Crashes != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
+		if f.Do.Crash() && d.shape.CrashShare != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
 			continue
 		}
 		f.At += d.later(s)

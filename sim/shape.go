@@ -19,8 +19,8 @@ type Shape struct {
 	Start scenario.SlotSet
 	// Rounds is how often each client acquires, verifies up to twice, and releases.
 	Rounds *int
-	// Crashes is the share of operations in which a client dies, from 0 to 1.
-	Crashes *float64
+	// CrashShare is the share of operations in which a client dies, from 0 to 1.
+	CrashShare *float64
 	// Restarts is how often the broker restarts.
 	Restarts *int
 }
@@ -81,12 +81,12 @@ func (h *Shape) checkStart(kind lock.Kind) error {
 }
 
 func (h *Shape) checkFaults() error {
-	rounds, crashes, restarts := fixed(h.Rounds, 1), fixed(h.Crashes, 0), fixed(h.Restarts, 0)
+	rounds, share, restarts := fixed(h.Rounds, 1), fixed(h.CrashShare, 0), fixed(h.Restarts, 0)
 	switch {
 	case rounds < 1 || rounds > maxDrawnRounds:
 		return fmt.Errorf("rounds %d: expected 1 to %d", rounds, maxDrawnRounds)
-	case !(crashes >= 0 && crashes <= 1):
-		return fmt.Errorf("crashes %v: expected a share of operations, 0 to 1", crashes)
+	case !(share >= 0 && share <= 1):
+		return fmt.Errorf("crash-share %v: expected a share of operations, 0 to 1", share)
 	case restarts < 0 || restarts > maxRestarts:
 		return fmt.Errorf("restarts %d: expected 0 to %d", restarts, maxRestarts)
 	}
@@ -118,8 +118,8 @@ func (h *Shape) String() string {
 	case fixed(h.Clients, 1) == lock.MaxClients:
 		out = append(out, "no administrators (no room for more clients)")
 	}
-	if h.Crashes != nil {
-		out = append(out, fmt.Sprintf("a crash in %v of operations", *h.Crashes))
+	if h.CrashShare != nil {
+		out = append(out, fmt.Sprintf("a crash in %v of operations", *h.CrashShare))
 	}
 	return strings.Join(out, ", ")
 }
@@ -164,7 +164,7 @@ func (h *Shape) room() int { return (monitor.Slots - h.top()) / addedEach }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.
 func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {
-	if share := fixed(d.shape.Crashes, 0); share > 0 {
+	if share := fixed(d.shape.CrashShare, 0); share > 0 {
 		for c := range s.Clients {
 			if at := d.dying(s.Clients[c].Ops, kind, share); at > 0 {
 				f := scenario.Fault{Do: faultKinds[d.below(crashKinds)], Client: uint8(c + 1), At: uint16(at)}

@@ -32,9 +32,9 @@ func TestShape(t *testing.T) {
 			func(s *scenario.Scenario) bool { return calls(s, lock.Acquire) == 160 && calls(s, lock.Release) == 160 }},
 		"fifty rounds of a mutex": {mutex, sim.Shape{Clients: new(3), Rounds: new(50)},
 			func(s *scenario.Scenario) bool { return calls(s, lock.Acquire) == 150 }},
-		"no crashes": {semaphore, sim.Shape{Crashes: new(0.0)},
+		"no crashes": {semaphore, sim.Shape{CrashShare: new(0.0)},
 			func(s *scenario.Scenario) bool { return crashes(s) == 0 }},
-		"everybody dies": {semaphore, sim.Shape{Crashes: new(1.0), Rounds: new(1)},
+		"everybody dies": {semaphore, sim.Shape{CrashShare: new(1.0), Rounds: new(1)},
 			func(s *scenario.Scenario) bool { return crashes(s) == len(s.Clients) }},
 		"two restarts": {semaphore, sim.Shape{Restarts: new(2)},
 			func(s *scenario.Scenario) bool { return faults(s, scenario.Restart) == 2 }},
@@ -80,7 +80,7 @@ func TestShapeCheck(t *testing.T) {
 		{lock.Mutex, sim.Shape{Slots: new(1)}, "slots 1: "},
 		{lock.Semaphore, sim.Shape{Rounds: new(0)}, "rounds 0: "},
 		{lock.Semaphore, sim.Shape{Rounds: new(large)}, "rounds 2147483647: "},
-		{lock.Semaphore, sim.Shape{Crashes: new(1.5)}, "crashes 1.5: "},
+		{lock.Semaphore, sim.Shape{CrashShare: new(1.5)}, "crash-share 1.5: "},
 		{lock.Semaphore, sim.Shape{Restarts: new(large)}, "restarts 2147483647: "},
 	} {
 		err := c.shape.Check(c.kind)

@@ -90,7 +90,7 @@ func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Expl
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
 		if sum.Runs+sum.Blocked >= e.runs {
-			sum.Incomplete = cmp.Or(sum.Incomplete, fmt.Sprintf("only %d runs were allowed", e.runs))
+			sum.Incomplete = cmp.Or(sum.Incomplete, fmt.Sprintf("only %d executions were allowed", e.runs))
 			return sum, nil
 		}
 		x, err := e.follow(play, sum.Incomplete == "")

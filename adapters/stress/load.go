@@ -16,9 +16,9 @@ type Load struct {
 	Rounds  int // each of which all clients begin at one instant
 	// Verifies is how often a client verifies, at most, before it releases what it acquired.
 	Verifies int
-	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1. It goes on
+	// CrashShare is the share of operations in which, or after which, a client dies, from 0 to 1. It goes on
 	// as a new process with a new connection.
-	Crashes float64
+	CrashShare float64
 	// Seed decides what clients choose to do. Timing decides the results.
 	Seed uint64
 	// Progress is called before each round with the number of those done, and of all. It may be nil, and is
@@ -47,7 +47,7 @@ func (l Load) Words(kind lock.Kind) string {
 	if kind == lock.Semaphore {
 		out += fmt.Sprintf(", %d slots at first", l.Slots)
 	}
-	return out + fmt.Sprintf(", %d rounds, crashes in %g of operations, choices from seed %d", l.Rounds, l.Crashes, l.Seed)
+	return out + fmt.Sprintf(", %d rounds, crashes in %g of operations, choices from seed %d", l.Rounds, l.CrashShare, l.Seed)
 }
 
 // Bounds of a load: of what a broker has connections for, and so that processes can be numbered.
@@ -73,8 +73,8 @@ func (l *Load) Check(kind lock.Kind) error {
 		return fmt.Errorf("slots %d: expected 0 to %d beside %d administrators, who add one each", l.Slots, lock.MaxSlots-1-l.Admins, l.Admins)
 	case l.Verifies < 0:
 		return fmt.Errorf("verifies %d: expected at least 0", l.Verifies)
-	case !(l.Crashes >= 0 && l.Crashes <= 1):
-		return fmt.Errorf("crashes %v: expected a share of operations, 0 to 1", l.Crashes)
+	case !(l.CrashShare >= 0 && l.CrashShare <= 1):
+		return fmt.Errorf("crash-share %v: expected a share of operations, 0 to 1", l.CrashShare)
 	}
 	return nil
 }

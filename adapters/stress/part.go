@@ -40,7 +40,7 @@ func (p *Part) Play(ctx context.Context, c Client) {
 }
 
 // Dies chooses whether the client dies in, or after, an operation.
-func (p *Part) Dies() bool { return p.Random.Float64() < p.load.Crashes }
+func (p *Part) Dies() bool { return p.Random.Float64() < p.load.CrashShare }
 
 // use acquires the lock, holds it while it verifies a few times, and releases it. A slot that it could not release in the
 // last round it still has.

@@ -8,7 +8,7 @@ import (
 
 // TestWords: a load is said in the words of the lock type, which has no slots unless it is a semaphore.
 func TestWords(t *testing.T) {
-	l := Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 200, Crashes: 0.02, Seed: 7}
+	l := Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 200, CrashShare: 0.02, Seed: 7}
 	for kind, want := range map[lock.Kind]string{
 		lock.Semaphore: "5 clients that acquire, 1 that administer, 2 slots at first, 200 rounds, crashes in 0.02 of operations, choices from seed 7",
 		lock.Mutex:     "5 clients that acquire, 200 rounds, crashes in 0.02 of operations, choices from seed 7",

@@ -80,8 +80,8 @@ func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel() // RabbitMQ makes those wait who got it wrong
-			_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--broker"})
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--broker: ") || strings.Contains(err.Error(), "not-the-secret") {
+			_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--on"})
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--on: ") || strings.Contains(err.Error(), "not-the-secret") {
 				t.Errorf("%s: %v, want %q", address, err, want)
 			}
 		})

@@ -71,7 +71,7 @@ func TestStressCrashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := stressConfig(amqplock.References[0])
-			c.Crashes, c.InFlight = 0.1, inFlight
+			c.CrashShare, c.InFlight = 0.1, inFlight
 			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
 			if err != nil {
 				t.Fatal(err)
@@ -196,7 +196,7 @@ func TestStressConfig(t *testing.T) {
 		"slots 249: expected 0 to 248":  func(c *rabbitmq.StressConfig) { c.Slots = 249 },
 		"expected at most 1 of a mutex": func(c *rabbitmq.StressConfig) { c.Target, c.Slots = amqplock.References[1], 2 },
 		"with admins 1: a mutex":        func(c *rabbitmq.StressConfig) { c.Target, c.Slots = amqplock.References[1], 0 },
-		"crashes 2: ":                   func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
+		"crash-share 2: ":               func(c *rabbitmq.StressConfig) { c.CrashShare = 2 },
 		"with connection=shared: expected own": func(c *rabbitmq.StressConfig) {
 			c.Options = amqplock.Table.Edit(c.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 		},

@@ -51,8 +51,8 @@ type ExploreConfig struct {
 	// Preemptions is how often an execution may turn from a client that could go on, at most. nil is any number: then one
 	// execution stands for those that are equivalent to it.
 	Preemptions *int
-	// Runs is how many executions are run at most; 0 is [DefaultRuns].
-	Runs int
+	// Executions is how many there are at most; 0 is [DefaultExecutions].
+	Executions int
 	// First ends the exploration at the first execution that violates something.
 	First bool
 	// Properties are those to judge; empty is all that apply.
@@ -76,8 +76,8 @@ type ExploreConfig struct {
 	Progress func(engine.Progress)
 }
 
-// DefaultRuns is the largest number of executions of an exploration by default.
-const DefaultRuns = 10_000
+// DefaultExecutions is the largest number of executions of an exploration by default.
+const DefaultExecutions = 10_000
 
 // Explore visits the orders in which the commands of anybody's clients can reach the simulated broker, one execution per
 // equivalence class (dynamic partial order reduction), and judges each. The clients' states are not kept: each execution is
@@ -132,8 +132,8 @@ func (c *ExploreConfig) check() error {
 		return err
 	}
 	switch f := c.Faults; {
-	case c.Runs < 0:
-		return fmt.Errorf("%d runs: expected at least 1", c.Runs)
+	case c.Executions < 0:
+		return fmt.Errorf("%d executions: expected at least 1", c.Executions)
 	case f.Restarts != 0:
 		return engine.Configuration(errors.New("restarts in an exploration of an external lock: expected none, prove draws them"))
 	case min(f.Crashes, f.Drops, f.ChannelErrors, f.Lost) < 0:
@@ -158,7 +158,7 @@ func (c *ExploreConfig) config() Config {
 	out := Config{
 		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Demands: c.Demands, Holding: c.Holding,
-		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
+		Scenarios: cmp.Or(c.Executions, DefaultExecutions), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
 		Own: c.Own, On: c.On, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {

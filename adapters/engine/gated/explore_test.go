@@ -90,16 +90,16 @@ func TestExploreExternal(t *testing.T) {
 func TestExploreExternalBound(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "semaphore")
-	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
+	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Executions: 7}
 	r := exploreExternal(t, t.Context(), c).Report
-	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
+	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 executions") {
 		t.Errorf("proved %q by %+v", withVerdict(r, report.Proved), *r.Runs)
 	}
 	if strings.Contains(r.Bounds, "every") {
 		t.Errorf("the bounds claim too much: %s", r.Bounds)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c.Runs, c.Progress = 0, func(p engine.Progress) {
+	c.Executions, c.Progress = 0, func(p engine.Progress) {
 		if p.Scenarios == 5 {
 			stop()
 		}
@@ -202,7 +202,7 @@ func TestExploreExternalRefuses(t *testing.T) {
 	for says, c := range map[string]gated.ExploreConfig{
 		"0 clients":         {Rounds: 1},
 		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
-		"-1 runs":           {Clients: 1, Rounds: 1, Runs: -1},
+		"-1 executions":     {Clients: 1, Rounds: 1, Executions: -1},
 		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
 		"restarts":          {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Restarts: 1}},
 		"any number":        {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Crashes: sim.AnyNumber}},

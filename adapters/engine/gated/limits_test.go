@@ -98,7 +98,7 @@ func TestLimitsExplored(t *testing.T) {
 		}
 		return stating{l.(inprocess.Limited), &limits}, nil
 	}}
-	res, err := gated.Explore(t.Context(), gated.ExploreConfig{Starter: starter, Kind: lock.Semaphore, Clients: 2, Rounds: 1, Slots: 1, Runs: 20})
+	res, err := gated.Explore(t.Context(), gated.ExploreConfig{Starter: starter, Kind: lock.Semaphore, Clients: 2, Rounds: 1, Slots: 1, Executions: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

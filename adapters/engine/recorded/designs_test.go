@@ -117,7 +117,7 @@ func (d *stressedDesign) stress(t *testing.T, broker *rabbitmq.Broker) *report.R
 		Config: clientstress.Config{
 			Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: d.kind, URL: broker.URL, Sweep: broker.Sweep,
 			Proxy: d.kind == lock.Mutex || d.by == property.LimitRespected, // what nobody destroys is known by the proxy alone
-			Load:  stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1}.Fit(d.kind),
+			Load:  stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, CrashShare: 0.02, Seed: 1}.Fit(d.kind),
 		},
 		Broker: broker.Version,
 		Keep:   func(*history.History, string) (string, error) { return "kept", nil },

@@ -101,7 +101,7 @@ func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, ro
 	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
 		Config: clientstress.Config{
 			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
-			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: rounds, Verifies: 2, Crashes: 0.02, Seed: 1},
+			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: rounds, Verifies: 2, CrashShare: 0.02, Seed: 1},
 		},
 		Broker: broker.Version,
 		Keep:   func(h *history.History, _ string) (string, error) { kept = h; return "kept", nil },

@@ -29,7 +29,7 @@ type Config struct {
 	// Load is how much is done. A client that dies is killed between two operations of its.
 	stress.Load
 	// Limit is how long an operation may take; one that takes longer is taken for one that never returns, and
-	// its client is killed. 0 is 10 seconds.
+	// its client is killed. 0 is [DefaultLimit].
 	Limit time.Duration
 	// Sweep deletes queues from the broker whether or not they exist: those that have the guidelines' names,
 	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
@@ -40,8 +40,8 @@ type Config struct {
 	Notes plugin.Notes
 }
 
-// defaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
-const defaultLimit = 10 * time.Second
+// DefaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
+const DefaultLimit = 10 * time.Second
 
 // Stats is how much was done in a run.
 type Stats struct {
@@ -99,7 +99,7 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 		return nil, nil, fmt.Errorf("stress with %w", err)
 	}
 	if c.Limit == 0 {
-		c.Limit = defaultLimit
+		c.Limit = DefaultLimit
 	}
 	s := &runner{config: c, lock: c.prefix() + stress.Lock}
 	s.barrier = s.config.Load.Barrier()

@@ -37,7 +37,7 @@ func TestStressHolds(t *testing.T) {
 			t.Run(target.Name+" "+way, func(t *testing.T) {
 				t.Parallel()
 				c := config(t, target)
-				c.Proxy, c.Crashes = proxied, 0.05
+				c.Proxy, c.CrashShare = proxied, 0.05
 				h, stats := stressed(t, c)
 				wantDecision(t, h, linear.Legal)
 				if found := broken(t, h); found != 0 {

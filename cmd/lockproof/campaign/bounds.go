@@ -27,7 +27,7 @@ func (p *Plan) bounded() error {
 		{"stop: no_new_coverage", p.Stop.NoNewCoverage, mostShards}, {"judge: memory", p.Judge.Memory, mostSearchMemory},
 	}
 	if s := p.Sample; s != nil {
-		numbers = append(numbers, number{"sample: depth", s.Depth, mostDepth}, number{"sample: generation", s.Generation, mostShards})
+		numbers = append(numbers, number{"sample: pct_depth", s.PCTDepth, mostDepth}, number{"sample: generation", s.Generation, mostShards})
 	}
 	for i := range p.Configurations {
 		c := &p.Configurations[i]

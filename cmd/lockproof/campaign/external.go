@@ -66,7 +66,7 @@ func (p *Plan) externalConfig() (c gated.Config, err error) {
 	}
 	c = gated.Config{
 		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Demands: demands,
-		Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire(),
+		Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape(), FailedAcquire: s.failedAcquire(),
 	}
 	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
 		return c, fmt.Errorf("target: lock: %w", err)

@@ -18,10 +18,10 @@ import (
 
 // Sample says which scenarios are drawn. The defaults are those of `lockproof prove`.
 type Sample struct {
-	Seed       uint64   `json:"seed,omitzero"`        // 1 if it is left out
-	Options    []string `json:"options,omitempty"`    // fixed, as name=value
-	Strategy   string   `json:"strategy,omitzero"`    // random or pct
-	Depth      int      `json:"depth,omitzero"`       // PCT's
+	Seed       uint64   `json:"seed,omitzero"`     // 1 if it is left out
+	Options    []string `json:"options,omitempty"` // fixed, as name=value
+	Strategy   string   `json:"strategy,omitzero"` // random or pct
+	PCTDepth   int      `json:"pct_depth,omitzero"`
 	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
 	Properties []string `json:"properties,omitempty"` // to judge
 	// Guided is the share of the executions in the places of new coverage, and Generation the number of shards after
@@ -33,12 +33,12 @@ type Sample struct {
 
 // Shape has the fixed parts of workload and faults.
 type Shape struct {
-	Clients  *int     `json:"clients,omitzero"`
-	Admins   *int     `json:"admins,omitzero"`
-	Slots    *int     `json:"slots,omitzero"`
-	Rounds   *int     `json:"rounds,omitzero"`
-	Crashes  *float64 `json:"crashes,omitzero"`
-	Restarts *int     `json:"restarts,omitzero"`
+	Clients    *int     `json:"clients,omitzero"`
+	Admins     *int     `json:"admins,omitzero"`
+	Slots      *int     `json:"slots,omitzero"`
+	Rounds     *int     `json:"rounds,omitzero"`
+	CrashShare *float64 `json:"crash_share,omitzero"` // of operations in which a client dies
+	Restarts   *int     `json:"restarts,omitzero"`
 }
 
 // Sizes of shards that are not given: about a second of one core's work, and no more of them than a server lists with
@@ -94,7 +94,7 @@ func units(n int) int {
 // sampleConfig is the run of which shards are parts.
 func (p *Plan) sampleConfig() (c sample.Config, err error) {
 	s := p.Sample
-	c = sample.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
+	c = sample.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
 	if c.Target, err = engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}
@@ -158,7 +158,7 @@ func checked(err error) {
 }
 
 func (h *Shape) shape() sim.Shape {
-	return sim.Shape{Clients: h.Clients, Admins: h.Admins, Slots: h.Slots, Rounds: h.Rounds, Crashes: h.Crashes, Restarts: h.Restarts}
+	return sim.Shape{Clients: h.Clients, Admins: h.Admins, Slots: h.Slots, Rounds: h.Rounds, CrashShare: h.CrashShare, Restarts: h.Restarts}
 }
 
 // properties are properties by name, which must be among those that apply; none is all of them.

@@ -59,9 +59,6 @@ executions are measured there as well.`,
 }
 
 func (f *atlasFlags) run(c *cobra.Command, args []string) error {
-	if err := f.onFlags.check(c); err != nil {
-		return err
-	}
 	line := newProgress()
 	cfg := atlas.Config{Server: f.server, Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
 	if err := cfg.Check(); err != nil {
@@ -70,7 +67,7 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	if _, real := f.real(); real {
 		kind := otherOf(f.server)
 		if kind != nil && finders == nil {
-			if _, err := kind.address(f.locks(), f.asked()); err != nil {
+			if _, err := kind.address(f.locks(), f.on); err != nil {
 				return err
 			}
 			return serversProgram.handOver(c, args)
@@ -99,8 +96,8 @@ func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
 	if err := f.elsewhere(f.server, f.locks(), unreplayed); err != nil {
 		return err
 	}
-	if kind := kindNamed(f.asked()); kind != nil {
-		return fmt.Errorf("--on %s: %s stands on a broker: expected --server %s as well, or --on rabbitmq", f.asked(), f.locks(), kind.backend)
+	if kind := kindNamed(f.on); kind != nil {
+		return fmt.Errorf("--on %s: %s stands on a broker: expected --server %s as well, or --on rabbitmq", f.on, f.locks(), kind.backend)
 	}
 	broker, err := f.start(c, false)
 	if err != nil {
@@ -134,7 +131,7 @@ type measures interface {
 
 // onServer has counterexamples confirmed, and figures measured, by a real server of another kind.
 func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.Config) error {
-	url, err := kind.address(f.locks(), f.asked())
+	url, err := kind.address(f.locks(), f.on)
 	if err != nil {
 		return err
 	}

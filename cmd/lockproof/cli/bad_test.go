@@ -96,7 +96,7 @@ var words = []string{
 
 // commands are those that read something or take flags; F stands for a bad file, G for a good one of its kind.
 var badCommands = []struct{ words, sample string }{
-	{"check F", "h.jsonl"}, {"check --lock semaphore F", "h.jsonl"}, {"check --html p.html F", "h.edn"}, {"check F", "h.edn"}, {"replay F", "c.json"}, {"replay --html p.html F", "c.json"},
+	{"check F", "h.jsonl"}, {"check --lock-type semaphore F", "h.jsonl"}, {"check --html p.html F", "h.edn"}, {"check F", "h.edn"}, {"replay F", "c.json"}, {"replay --html p.html F", "c.json"},
 	{"explore --start F@1", "c.json"}, {"explore --resume F", "c.json"}, {"explore --clients any --resume F", "c.json"}, {"prove --scenarios 5 --config F", "flags.yaml"},
 	{"check G", "h.jsonl"}, {"replay G", "c.json"}, {"prove --scenarios 5", ""}, {"explore --slots 1", ""}, {"compare --scenarios 5 semaphore", ""}, {"mutants --scenarios 1", ""},
 	{"list", ""}, {"atlas", ""}, {"adapter-check", ""}, {"init", ""}, {"completion", ""}, {"version", ""}, {"prove --exec 'exit 1' --scenarios 5", ""}, {"nonsense", ""},

@@ -59,6 +59,7 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.cert, "tlscert", "", "with --queue, a client's certificate `FILE`")
 	flags.StringVar(&f.key, "tlskey", "", "with --queue, the key `FILE` of --tlscert")
 	flags.StringVar(&f.ca, "tlsca", "", "with --queue, a `FILE` with the certificate authority that has signed the server's")
+	section(cmd, "Where the queue is", "queue creds", "nkey tlscert tlskey tlsca")
 }
 
 // check refuses flags that have nothing to decide.
@@ -119,6 +120,7 @@ run only with --allow-exec: to see again what workers say.`,
 	flags.StringVar(&f.allowExec, "allow-exec", "", "the `COMMAND` that the file names, or the SHA-256 of its text: it may be run here")
 	f.queueFlags.register(cmd)
 	f.outputFlags.register(cmd)
+	section(cmd, "What is written", "out html json", "junit summary sarif annotate")
 	return cmd
 }
 

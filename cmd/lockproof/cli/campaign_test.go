@@ -32,6 +32,21 @@ func campaignFile(t *testing.T, p *campaign.Plan) string {
 	return path
 }
 
+// TestRenamedMembers: a member of a campaign's file that had another name is answered with the one that it has now.
+func TestRenamedMembers(t *testing.T) {
+	for was, now := range map[string]string{`"crashes": 0.1`: "it is called crash_share now", `"depth": 3`: "it is called pct_depth now", `"colour": 3`: "colour"} {
+		path := filepath.Join(t.TempDir(), "old.json")
+		text := `{"lockproof": "campaign", "version": 1, "name": "old", "sample": {` + was + `}}`
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if code := run([]string{"campaign", "run", path, "--dir", filepath.Join(t.TempDir(), "queue")}, &out, &out); code != exitCannot || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), now) {
+			t.Errorf("%s: exit code %d, %q", was, code, out.String())
+		}
+	}
+}
+
 // TestCampaignOfACommand: a campaign over somebody else's lock at the gate finds its bug, minimises it once, and writes a
 // counterexample that replays.
 func TestCampaignOfACommand(t *testing.T) {

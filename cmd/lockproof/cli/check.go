@@ -38,7 +38,7 @@ func checkCommand() *cobra.Command {
 or the EDN that Jepsen writes of a mutex or semaphore; FILE - is standard input. Linearizability is decided, and the
 other properties as far as a history alone can show them broken.
 
-A history that does not say what it is of is taken for that of a mutex; --lock,
+A history that does not say what it is of is taken for that of a mutex; --lock-type,
 --slots and --permits say otherwise.
 
 A release by another client than the holder has two readings. The reading
@@ -57,12 +57,12 @@ slot, the next is refused, all release, survivors acquire and release. A free sl
 refused then breaks a property that is named by what came before: a restart, a crash, a lost
 connection, changed slots, a release.`,
 		Example: `  lockproof check history.jsonl
-  lockproof check --lock semaphore --slots 2 --html page.html jepsen.edn`,
+  lockproof check --lock-type semaphore --slots 2 --html page.html jepsen.edn`,
 		GroupID: "judge", Args: cobra.ExactArgs(1),
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.kind, "lock", "mutex", "the `TYPE` of lock that a history without a header is of: mutex, semaphore or persistent-mutex")
+	flags.StringVar(&f.kind, "lock-type", "mutex", "the `TYPE` of lock that a history without a header is of: mutex, semaphore or persistent-mutex")
 	f.slots = 1
 	flags.Var(number[int]{&f.slots, 0, 1<<16 - 1}, "slots", "how many slots it begins with")
 	flags.Var(number[int]{&f.permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
@@ -72,13 +72,16 @@ connection, changed slots, a release.`,
 	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
 	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
+	section(cmd, "What is judged", "lock-type slots permits require audit", "strict")
+	section(cmd, "How the history is read", "", "release-by-others failed-release order")
+	section(cmd, "What is written", "html json", "junit summary sarif annotate")
 	return cmd
 }
 
 func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	kind, err := lock.KindNamed(f.kind)
 	if err != nil {
-		return fmt.Errorf("--lock: %w", err)
+		return fmt.Errorf("--lock-type: %w", err)
 	}
 	assumed := histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: f.slots}}}
 	recording, done, err := recordingOf(c, args[0], assumed)
@@ -161,7 +164,7 @@ func (f *checkFlags) drawn(file string, recording *histories.Recording) (*histor
 func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Recording, kind lock.Kind) error {
 	h := recording.History()
 	if h.Kind != kind {
-		if err := given(c, fmt.Sprintf("%s: %s says that it is of a %s; leave it out", kind, file, h.Kind), "lock"); err != nil {
+		if err := given(c, fmt.Sprintf("%s: %s says that it is of a %s; leave it out", kind, file, h.Kind), "lock-type"); err != nil {
 			return err
 		}
 	}
@@ -175,7 +178,7 @@ func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Rec
 	}
 	switch {
 	case h.Kind == lock.Mutex:
-		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock what it is of", "slots", "permits")
+		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock-type what it is of", "slots", "permits")
 	case names:
 		return fmt.Errorf("--permits %d: %s names slots, which are counted; leave it out", f.permits, file)
 	case len(h.Slots) > 0 && h.Slots[0] != f.slots:

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,6 @@ type compareFlags struct {
 	time      time.Duration
 	seed      uint64
 	scenarios int
-	simulated bool
 	on        []string
 	clients   []int
 	json      bool
@@ -51,16 +51,15 @@ does not change the exit code.`,
 		Example: `  lockproof compare
   lockproof compare semaphore token-semaphore --time 10s
   lockproof compare --on redis://127.0.0.1:6379/0 --clients 1,16
-  lockproof compare --simulated --markdown locks.md`,
+  lockproof compare --on simulated --markdown locks.md`,
 		GroupID: "judge", ValidArgsFunction: completeSeveralTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
 	flags.Var(span{&f.time}, "time", "about how long it may take")
 	flags.Uint64Var(&f.seed, "seed", f.seed, "what decides the executions that are drawn")
-	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many executions are drawn of each lock")
-	flags.BoolVar(&f.simulated, "simulated", false, "use no real server")
-	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, with commas")
+	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many scenarios are drawn of each lock")
+	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, with commas; or simulated, to use none")
 	flags.IntSliceVar(&f.clients, "clients", []int{1, 8, 64}, "how many clients use a lock on a real server at once")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
@@ -85,7 +84,7 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 		cfg.Targets = append(cfg.Targets, t)
 	}
 	var servers []report.ComparedServer
-	if !f.simulated {
+	if !f.simulated() {
 		if err := reachable(c, cfg.Targets); err != nil {
 			return err
 		}
@@ -105,13 +104,16 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	return all(err, f.write(c, table))
 }
 
+// simulated reports whether no real server is to be used.
+func (f *compareFlags) simulated() bool { return slices.Equal(f.on, []string{simulated}) }
+
 // mostClients is how many clients a lock is measured with at most.
 const mostClients = 1000
 
 // check refuses flags that make no sense.
 func (f *compareFlags) check(c *cobra.Command) error {
-	if f.simulated {
-		return given(c, "with --simulated: there is no real server", "on", "clients")
+	if f.simulated() {
+		return given(c, "with --on simulated: there is no real server", "clients")
 	}
 	for _, n := range f.clients {
 		if n < 1 || n > mostClients {

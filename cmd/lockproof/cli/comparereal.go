@@ -64,7 +64,7 @@ func addressed(on []string) (map[string]string, error) {
 			i = slices.IndexFunc(realServers, func(s realServer) bool { return slices.Contains(s.schemes, u.Scheme) })
 		}
 		if i < 0 {
-			return nil, fmt.Errorf("--on: expected addresses that begin with amqp://, redis://, mysql://, postgres:// or http://, which is Consul's")
+			return nil, fmt.Errorf("--on: expected addresses that begin with amqp://, redis://, mysql://, postgres:// or http://, which is Consul's; or simulated alone")
 		}
 		if title := realServers[i].title; at[title] != "" {
 			return nil, fmt.Errorf("--on names two of %s: expected one", title)

@@ -52,8 +52,11 @@ type configured struct {
 // target is the setting that is no flag: what is judged.
 const target = "target"
 
+// judging are the commands that have a target.
+var judging = []string{"prove", "explore"}
+
 // unsettable are flags that only the command line gives, and no file.
-var unsettable = []string{"help", "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
+var unsettable = []string{"help", helpAllName, "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
 // loadConfig reads a file. The result is nil if there is no file and none was asked for.
 func loadConfig(path string, asked bool) (*config, error) {
@@ -195,7 +198,7 @@ func (c *config) check(root *cobra.Command) error {
 			return c.at(said.line, fmt.Errorf("command %q is not known%s", said.name, didYouMean(said.name, names)))
 		}
 		flags := []string{}
-		if cmd.Annotations[annotation] != "" { // only what judges targets has sections
+		if slices.Contains(judging, said.name) {
 			flags = append(flags, target)
 		}
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -204,9 +207,13 @@ func (c *config) check(root *cobra.Command) error {
 			}
 		})
 		for _, s := range said.settings {
-			if !slices.Contains(flags, s.name) {
-				return c.at(s.line, fmt.Errorf("%s: key %q is not known%s", said.name, s.name, didYouMean(s.name, flags)))
+			if slices.Contains(flags, s.name) {
+				continue
 			}
+			if now := calledNow(said.name, s.name); now != "" {
+				return c.at(s.line, fmt.Errorf("%s: %s is called %s now", said.name, s.name, now))
+			}
+			return c.at(s.line, fmt.Errorf("%s: key %q is not known%s", said.name, s.name, didYouMean(s.name, flags)))
 		}
 	}
 	return nil

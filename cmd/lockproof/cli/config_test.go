@@ -31,6 +31,7 @@ func TestConfig(t *testing.T) {
 		{"prove:\n", "prove --scenarios 100", exitHolds, "100 executions"},
 
 		{"prove:\n  scenarios: 100\n  scenaris: 5\n", "prove", exitCannot, `.lockproof.yaml:3: prove: key "scenaris" is not known; did you mean scenarios?`},
+		{"explore:\n  clients: 2\n  runs: 5\n", "prove", exitCannot, ".lockproof.yaml:3: explore: runs is called executions now"},
 		{"prove:\n  seed: []\n", "prove", exitCannot, ".lockproof.yaml:2: seed: expected a value, or a list of values, found an empty list"},
 		{"prove:\n  seed: 1\n  seed: 2\n", "prove", exitCannot, ".lockproof.yaml:3: seed is there twice"},
 		{"prove:\n  seed: 1\nprov:\n  seed: 2\n", "prove", exitCannot, `.lockproof.yaml:3: command "prov" is not known; did you mean prove?`},

@@ -131,14 +131,14 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
-		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
+		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.pctDepth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
 				return
 			}
-			line.part(p.Scenarios, p.Of, "%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+			line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
 	})
 	line.done()

@@ -117,7 +117,7 @@ func hint(err error) string {
 			return h.say + didYouMean(quoted(err), h.names())
 		}
 	}
-	return ""
+	return memberNow(err)
 }
 
 // withoutCanceled is an error without the parts that say that the run was interrupted: nil if nothing else is left.

@@ -35,7 +35,7 @@ type exploreFlags struct {
 	memory            int
 	array             int64
 	strict            bool
-	runs              int
+	executions        int
 	preemptions       int
 	execFlags
 	outputFlags
@@ -81,18 +81,18 @@ no faults.`,
 	f.faults(cmd)
 	f.searching(cmd)
 	f.execFlags.register(cmd)
-	f.runs = gated.DefaultRuns
-	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
+	f.executions = gated.DefaultExecutions
+	cmd.Flags().Var(number[int]{&f.executions, 1, manyScenarios}, "executions", "with --exec, how many executions there are at most")
 	cmd.Flags().Var(number[int]{&f.preemptions, 0, scenario.MaxSteps}, "preemptions",
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "contract", "holding", "option", "property", "require", "strict")
-	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
-	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late")
-	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "preemptions", "patience")
-	section(cmd, "Going on later", "checkpoint", "every", "resume")
-	section(cmd, "What is written", "out", "html", "json", "junit", "explorer", "summary", "sarif", "annotate")
+	section(cmd, "What is judged", "exec lock-type contract option property require", "holding strict")
+	section(cmd, "Who does what", "clients rounds admins slots", "start most-slots lock calls admin-calls")
+	section(cmd, "Faults", "crashes", "drops channel-errors lost restarts clocks late")
+	section(cmd, "How it is searched, and how far", "first", "reduce workers depth memory storage array simulate seed executions preemptions patience")
+	section(cmd, "Going on later", "", "checkpoint every resume")
+	section(cmd, "What is written", "out html json", "junit explorer summary sarif annotate")
 	defaults(cmd, map[string]string{
 		"admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec",
 	})
@@ -111,7 +111,7 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "the `CALLS` of a client, such as acquire,release")
 	flags.StringVar(&f.adminCalls, "admin-calls", "", "the `CALLS` of an administrator, such as remove:1,wait:1")
-	flags.StringArrayVarP(&f.options, "option", "o", nil, "set an option, as `NAME=VALUE`; the command list shows them")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 }
 
 func (f *exploreFlags) faults(cmd *cobra.Command) {
@@ -187,7 +187,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "contract", "holding"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),

@@ -27,7 +27,7 @@ func TestExploreExec(t *testing.T) {
 		says string
 	}{
 		{[]string{"explore", "--exec", adapter}, exitHolds, "every execution visited"},
-		{[]string{"explore", "--exec", adapter, "--runs", "5"}, exitHolds, "only 5 runs were allowed, so that nothing is proved"},
+		{[]string{"explore", "--exec", adapter, "--executions", "5"}, exitHolds, "only 5 executions were allowed, so that nothing is proved"},
 		{[]string{"explore", "--exec", adapter + " locked-is-success"}, exitViolated, "lockproof replay --run-exec " + found},
 		{[]string{"replay", "--run-exec", found}, exitViolated, "mutual-exclusion is violated on the simulated broker"},
 	} {

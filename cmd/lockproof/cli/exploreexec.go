@@ -41,7 +41,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	res, err := gated.Explore(c.Context(), gated.ExploreConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
-		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
+		Calls: f.Calls, AdminCalls: f.AdminCalls, Executions: f.executions, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
 		Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
 			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
@@ -73,7 +73,7 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 		err = given(c, "with --exec: nothing is done to the clock of somebody's program; leave it out", "clocks")
 	}
 	if err == nil {
-		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
+		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --executions is the bound",
 			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
 	}
 	if err == nil && f.startFile != "" {

@@ -21,21 +21,60 @@ var groups = []*cobra.Group{
 	{ID: "beside", Title: "Besides:"},
 }
 
-// annotation is the key under which a flag's section is kept, and a command's sections in their order.
-const annotation = "lockproof-section"
+// Keys of annotations.
+const (
+	annotation = "lockproof-section" // of a flag's section, and of a command's sections in their order
+	seldom     = "lockproof-seldom"  // of a flag that --help-all alone shows
+)
 
-// section gives flags of a command a title in its help. Flags in no section come last.
-func section(cmd *cobra.Command, title string, names ...string) {
+// section gives flags of a command a title in its help: those of every day, which --help shows, and the others, which
+// --help-all shows as well. Flags in no section come last, and are shown by both.
+func section(cmd *cobra.Command, title, everyday, others string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = make(map[string]string)
 	}
 	cmd.Annotations[annotation] += title + "\n"
-	for _, name := range names {
-		flag := cmd.Flags().Lookup(name)
-		if flag.Annotations == nil {
-			flag.Annotations = make(map[string][]string)
+	annotate := func(names, key string) {
+		for _, name := range strings.Fields(names) {
+			if err := cmd.Flags().SetAnnotation(name, key, []string{title}); err != nil {
+				panic(err) // there is no such flag
+			}
 		}
-		flag.Annotations[annotation] = []string{title}
+	}
+	annotate(everyday+" "+others, annotation)
+	annotate(others, seldom)
+}
+
+// helpAll is the value of the flag that has a command's help show all flags.
+type helpAll struct{ of *cobra.Command }
+
+// Set implements pflag.Value.
+func (h helpAll) Set(text string) error { return h.of.Flags().Set("help", text) }
+
+// String implements pflag.Value.
+func (helpAll) String() string { return "" }
+
+// Type implements pflag.Value.
+func (helpAll) Type() string { return "bool" }
+
+const helpAllName = "help-all"
+
+// addHelpAll gives a command and those below it the flag --help-all.
+func addHelpAll(c *cobra.Command) {
+	c.InitDefaultHelpFlag()
+	flag := c.Flags().VarPF(helpAll{c}, helpAllName, "", "")
+	flag.NoOptDefVal = "true"
+	others := 0
+	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Annotations[seldom] != nil {
+			others++
+		}
+	})
+	if flag.Usage = "help with all flags"; others > 0 {
+		flag.Usage = fmt.Sprintf("help with all flags: %d more than --help shows", others)
+	}
+	for _, sub := range c.Commands() {
+		addHelpAll(sub)
 	}
 }
 
@@ -133,6 +172,7 @@ func filled(text string) string {
 // flagSections are a command's flags, section by section.
 func flagSections(c *cobra.Command) string {
 	var b strings.Builder
+	all := c.Flags().Changed(helpAllName)
 	titles := append(strings.Split(strings.TrimSuffix(c.Annotations[annotation], "\n"), "\n"), "")
 	for i, title := range titles {
 		if title == "" && i < len(titles)-1 {
@@ -140,7 +180,7 @@ func flagSections(c *cobra.Command) string {
 		}
 		flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
 		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			if in := flag.Annotations[annotation]; len(in) == 0 && title == "" || len(in) == 1 && in[0] == title {
+			if (all || flag.Annotations[seldom] == nil) && strings.Join(flag.Annotations[annotation], "") == title {
 				shown := *flag
 				shown.Value = shownAs{flag.Value}
 				if shown.DefValue == "[]" {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,6 +69,9 @@ func TestHelp(t *testing.T) {
 		})
 		var help bytes.Buffer
 		c.SetOut(&help)
+		if err := c.Flags().Set(helpAllName, "true"); err != nil {
+			t.Error(err)
+		}
 		if err := c.Help(); err != nil {
 			t.Error(err)
 		}
@@ -78,10 +83,59 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestHelpAll: --help shows at most fifteen flags of a command's own, and how many --help-all shows besides, which shows
+// all.
+func TestHelpAll(t *testing.T) {
+	for _, c := range commands(rootCommand()) {
+		shown := func(flag string) map[string]bool {
+			var out bytes.Buffer
+			if code := run(append(strings.Fields(c.CommandPath())[1:], flag), &out, &out); code != exitHolds {
+				t.Fatalf("%s %s: exit code %d: %s", c.CommandPath(), flag, code, out.String())
+			}
+			names := make(map[string]bool)
+			for _, found := range regexp.MustCompile(`(?m)^ {2,6}(?:-., )?--([a-z-]+)`).FindAllStringSubmatch(out.String(), -1) {
+				names[found[1]] = true
+			}
+			return names
+		}
+		everyday, all := shown("--help"), shown("--help-all")
+		own := 0
+		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if !all[flag.Name] {
+				t.Errorf("%s --help-all does not show --%s", c.CommandPath(), flag.Name)
+			}
+			if common := flag.Name == "help" || flag.Name == helpAllName; !common && everyday[flag.Name] {
+				own++
+			}
+		})
+		if own > 15 {
+			t.Errorf("%s --help shows %d flags", c.CommandPath(), own)
+		}
+		if told := strings.Contains(c.Flags().Lookup(helpAllName).Usage, fmt.Sprintf(": %d more", len(all)-len(everyday))); told != (len(all) > len(everyday)) {
+			t.Errorf("%s --help shows %d of %d flags, and says %q", c.CommandPath(), len(everyday), len(all), c.Flags().Lookup(helpAllName).Usage)
+		}
+	}
+}
+
+// TestRenamed: a flag that has another name now is there under that name alone.
+func TestRenamed(t *testing.T) {
+	root := rootCommand()
+	for _, r := range renamed {
+		c, _, err := root.Find([]string{r.of})
+		if strings.HasPrefix(r.of, "/") {
+			continue // TestRenamedMembers
+		}
+		name, _, _ := strings.Cut(r.now, "=")
+		if err != nil || c.Flags().Lookup(r.was) != nil || c.Flags().Lookup(name) == nil {
+			t.Errorf("%v: %v", r, err)
+		}
+	}
+}
+
 // TestHelpDefaults: the defaults that help tells of are those that each sort of run has.
 func TestHelpDefaults(t *testing.T) {
 	for command, flags := range map[string]map[string]string{
-		"prove":   {"scenarios": "100000; 2000 with --exec", "clients": "drawn; 5 under stress", "crashes": "drawn; 0.02 under stress"},
+		"prove":   {"scenarios": "100000; 2000 with --exec", "clients": "drawn; 5 under stress", "crash-share": "drawn; 0.02 under stress"},
 		"explore": {"clients": "2", "admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec"},
 	} {
 		c, _, err := rootCommand().Find([]string{command})
@@ -167,12 +221,12 @@ func TestProgress(t *testing.T) {
 func TestWidths(t *testing.T) {
 	lines := [][]string{
 		{"list"}, {"prove", "locked-is-success", "--scenarios", "60", "--out", ""}, {"explore", "--clients", "2", "--slots", "1", "--admins", "0"},
-		{"atlas", "--question", "1"}, {"compare", "mutex", "waiting-token-semaphore", "--scenarios", "20", "--simulated"}, {"mutants", "locked-is-success"}, {"adapter-check", "--exec", "echo what is this"},
+		{"atlas", "--question", "1"}, {"compare", "mutex", "waiting-token-semaphore", "--scenarios", "20", "--on", "simulated"}, {"mutants", "locked-is-success"}, {"adapter-check", "--exec", "echo what is this"},
 		{"replay", repository + "/testdata/counterexamples/gives-up-silently.no-false-hold.json"},
 		{"check", repository + "/testdata/histories/jepsen-mutex-two-holders.edn"},
 	}
 	for _, c := range commands(rootCommand()) {
-		lines = append(lines, append(strings.Fields(c.CommandPath())[1:], "--help"))
+		lines = append(lines, append(strings.Fields(c.CommandPath())[1:], "--help-all"))
 	}
 	dir := t.TempDir()
 	for _, args := range lines {

@@ -175,6 +175,8 @@ says how.`,
 	arrange(root)
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), campaignCommand(), listCommand(), brokerCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	addCompletion(root)
+	root.InitDefaultHelpCmd()
+	addHelpAll(root)
 	return root
 }
 

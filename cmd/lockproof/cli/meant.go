@@ -98,12 +98,15 @@ func unknownFlag(c *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return numberExpected(c, err)
 	}
+	if now := calledNow(c.Name(), unknown.GetSpecifiedName()); now != "" {
+		return fmt.Errorf("--%s is called --%s now", unknown.GetSpecifiedName(), now)
+	}
 	var names []string
 	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	if name := meant(unknown.GetSpecifiedName(), names); name != "" {
 		return fmt.Errorf("%w; did you mean --%s?", err, name)
 	}
-	return fmt.Errorf("%w; %s --help shows those that there are", err, c.CommandPath())
+	return fmt.Errorf("%w; %s --help-all shows those that there are", err, c.CommandPath())
 }
 
 func targetNames() (names []string) {

@@ -28,7 +28,7 @@ the minimised counterexample has. A mutant that survives is a failure of the pro
 		RunE: func(c *cobra.Command, args []string) error { return killAll(c, args, seed, limit) },
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "what decides every scenario")
-	cmd.Flags().Var(number[int]{&limit, 1, manyScenarios}, "scenarios", "how many a mutant may survive")
+	cmd.Flags().Var(number[int]{&limit, 1, manyScenarios}, "scenarios", "how many scenarios a mutant may survive")
 	return cmd
 }
 

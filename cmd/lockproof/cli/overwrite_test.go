@@ -161,7 +161,7 @@ func TestFormsStay(t *testing.T) {
 	for range 2 {
 		for _, command := range []string{
 			"prove --scenarios 1 --html page.html --junit j.xml --sarif s.json --summary s.md --out ce", "explore mutex --depth 2 --checkpoint search",
-			"compare mutex --simulated --markdown c.md --html c.html",
+			"compare mutex --on simulated --markdown c.md --html c.html",
 		} {
 			var out bytes.Buffer
 			if code := run(strings.Fields(command), &out, &out); code == exitCannot {

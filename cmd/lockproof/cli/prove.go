@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -22,13 +23,14 @@ type proveFlags struct {
 	scenarios int
 	time      time.Duration
 	strategy  string
-	depth     int
+	pctDepth  int
 	strict    bool
 	options   []string
 	workers   int
 	property  properties
 	first     bool
-	way       string // of somebody else's clients to a real broker without a schedule; "" is with one
+	limit     time.Duration // of a call under stress
+	way       string        // of somebody else's clients to a real broker without a schedule; "" is with one
 	execFlags
 	shapeFlags
 	onFlags
@@ -67,28 +69,30 @@ for each scenario, unless a flag says it.`,
 	flags := cmd.Flags()
 	f.scenarios = sample.DefaultScenarios
 	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
-	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
+	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many scenarios are drawn, of an execution each")
 	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", sample.DefaultScenarios, gated.DefaultScenarios)})
 	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
 	flags.Var(number[int]{&f.least, 1, manyScenarios}, "least", "a run of fewer executions than `N`, as its time was over, is inconclusive")
 	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
-	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
+	flags.Var(number[int]{&f.pctDepth, 1, 64}, "pct-depth", "PCT's depth (default drawn from 2 to 5)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.first, "first", false, "end the run at the first violation")
-	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many run at once (default one a processor, with --exec two, or up to six where clients wait for their clocks); the result is the same")
+	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many executions go on at once (default one a processor, with --exec two, or up to six where clients wait for their clocks); the result is the same")
 	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker; the `WAY` there is straight, or proxy, which counts")
+	f.limit = clientstress.DefaultLimit
+	flags.Var(span{&f.limit}, "limit", "with --stress, how long a call may take")
 	f.execFlags.register(cmd)
 	f.onFlags.register(cmd)
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "contract", "holding", "option", "property", "require", "strict")
-	section(cmd, "Where", "on", "broker", "stress")
-	section(cmd, "Which executions, and how many", "scenarios", "least", "seed", "strategy", "depth", "time", "first", "workers", "patience")
-	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
-	section(cmd, "What is written", "out", "html", "json", "junit", "explorer", "summary", "sarif", "annotate")
+	section(cmd, "What is judged", "exec lock-type contract option property require", "holding strict")
+	section(cmd, "Where", "on", "stress")
+	section(cmd, "Which executions, and how many", "scenarios seed time first", "least strategy pct-depth workers patience limit")
+	section(cmd, "What happens in each", "clients", "admins slots start rounds crash-share restarts")
+	section(cmd, "What is written", "out html json", "junit explorer summary sarif annotate")
 	completeNames(cmd)
 	return cmd
 }
@@ -116,7 +120,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	}
 	line := newProgress().within(f.time)
 	cfg.Progress = func(p engine.Progress) {
-		line.part(p.Scenarios, p.Of, "%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
 	}
 	cfg.Found = f.found
 	res, err := sample.Prove(c.Context(), cfg)
@@ -129,15 +133,12 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 
 // fit refuses the flags that such a run has no use for.
 func (f *proveFlags) fit(c *cobra.Command) error {
-	if err := f.onFlags.check(c); err != nil {
-		return err
-	}
 	if err := besideStart(c); err != nil {
 		return err
 	}
 	_, real := f.real()
-	if kind := kindNamed(f.asked()); f.exec != "" && kind != nil {
-		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.asked(), kind.title)
+	if kind := kindNamed(f.on); f.exec != "" && kind != nil {
+		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.on, kind.title)
 	}
 	if err := f.fitLeast(c); err != nil {
 		return err
@@ -145,6 +146,8 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	switch {
 	case f.exec == "" && f.way != "":
 		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
+	case f.way == "" && c.Flags().Changed("limit"):
+		return errors.New("--limit without --stress: expected --patience, or --stress")
 	case f.way != "":
 		return cmp.Or(f.checkStress(c), unscheduled(c))
 	case f.exec == "" && real:
@@ -166,7 +169,7 @@ func alien(c *cobra.Command) error {
 // unscheduled refuses the flags that are for runs with a schedule alone.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
-		"scenarios", "least", "time", "strategy", "depth", "workers", "first", "start")
+		"scenarios", "least", "time", "strategy", "pct-depth", "workers", "first", "start")
 }
 
 // fitLeast refuses a least number of executions that is larger than the number of those to be run.
@@ -190,7 +193,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 	if f.strategy != scenario.Random.String() {
 		return nil
 	}
-	return given(c, "with --strategy random: it is PCT's; leave it out, or have --strategy pct", "depth")
+	return given(c, "with --strategy random: it is PCT's; leave it out, or have --strategy pct", "pct-depth")
 }
 
 // judge has those properties judged that are asked for, and says when to end.
@@ -205,7 +208,7 @@ func (f *proveFlags) judge(cfg *sample.Config, applicable property.Set, kind loc
 }
 
 func (f *proveFlags) config(args []string) (sample.Config, error) {
-	cfg := sample.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
+	cfg := sample.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.pctDepth, Workers: f.workers}
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,18 +25,14 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// asked is the server that was asked for.
-func (f *onFlags) asked() string { return cmp.Or(f.broker, f.on) }
-
 // simulated is what --on calls the simulated server.
 const simulated = "simulated"
 
 // onFlags say on what broker.
-type onFlags struct{ on, broker string }
+type onFlags struct{ on string }
 
 func (f *onFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), or an amqp:// address")
-	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// `URL` of a RabbitMQ; the same as --on")
 }
 
 // registerServers registers them for a command that asks servers of other kinds as well.
@@ -49,8 +44,6 @@ func (f *onFlags) registerServers(cmd *cobra.Command) {
 // real reports whether a real broker is asked for, and its address if one is named.
 func (f *onFlags) real() (url string, real bool) {
 	switch {
-	case f.broker != "":
-		return f.broker, true
 	case f.on == simulated:
 		return "", false
 	case f.on == "rabbitmq":
@@ -59,24 +52,12 @@ func (f *onFlags) real() (url string, real bool) {
 	return f.on, true
 }
 
-// check refuses two brokers.
-func (f *onFlags) check(c *cobra.Command) error {
-	if c.Flags().Changed("on") && f.broker != "" {
-		return errors.New("--broker beside --on: they say the same; give one of them")
-	}
-	return nil
-}
-
 // start finds or starts the broker that is asked for. It is stopped when the command has ended. A broker that others
 // use as well keeps account of what is made there; should it take us for dead, the command's context ends. A broker
 // that is to be restarted is started here.
 func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
 	url, _ := f.real()
-	flag := "--on"
-	if f.broker != "" {
-		flag = "--broker"
-	}
-	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Flag: flag, Restarts: restarts, Log: tell})
+	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Flag: "--on", Restarts: restarts, Log: tell})
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +133,6 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
   lockproof replay --run-exec --html a.html counterexamples/my-locks.json`,
 		GroupID: "look", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := on.check(c); err != nil {
-				return err
-			}
 			ce, err := histories.LoadCounterexample(args[0])
 			if err != nil {
 				return err
@@ -213,7 +191,7 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 	kind := otherOf(r.Target.Backend)
 	_, real := on.real()
 	if real && kind != nil && finders == nil {
-		if _, err := kind.address(r.Target.Name, on.asked()); err != nil {
+		if _, err := kind.address(r.Target.Name, on.on); err != nil {
 			return err
 		}
 		return serversProgram.handOver(c, args)

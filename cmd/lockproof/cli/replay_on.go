@@ -83,12 +83,12 @@ func (f *onFlags) elsewhere(backend, what, instead string) error {
 	if err != nil || b.Words.Server == "broker" {
 		return nil
 	}
-	return fmt.Errorf("--on %s: %s stands on %s, and %s", f.asked(), what, b.Title, instead)
+	return fmt.Errorf("--on %s: %s stands on %s, and %s", f.on, what, b.Title, instead)
 }
 
 // replayOn carries out a counterexample on a real server of its kind, and says how that compares.
 func replayOn(c *cobra.Command, kind *kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
-	url, err := kind.address(r.Target.Name, on.asked())
+	url, err := kind.address(r.Target.Name, on.on)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestPasswordsStayHidden(t *testing.T) {
 	judged := "--scenarios 1 --time 1s --json " + judged
 	commands := []string{
 		"prove verify-twice -o password=" + marked + " " + judged,
-		"prove verify-twice --broker amqp://u:" + marked + "@127.0.0.1:1/%2F " + judged,
+		"prove verify-twice --on amqp://u:" + marked + "@127.0.0.1:1/%2F " + judged,
 		"replay --html r.html " + recorded + " --on amqp://u:" + marked + "@127.0.0.1:1/%2F",
 		"replay " + recorded + " --on redis://:" + marked + "@127.0.0.1:1/0",
 		"replay " + recorded + " -o password=" + marked,
@@ -173,7 +173,7 @@ func TestSecretsOfACommand(t *testing.T) {
 	if code, said := runs.run(given, append([]string{"replay", "--run-exec", "--html", "r.html", file}, options...)...); code != exitViolated {
 		t.Errorf("replaying: exit code %d: %s", code, said)
 	}
-	if code, said := runs.run(given, "explore", "--exec", command, "--runs", "2", "--html", "x.html", "--out", "explored"); code == exitCannot {
+	if code, said := runs.run(given, "explore", "--exec", command, "--executions", "2", "--html", "x.html", "--out", "explored"); code == exitCannot {
 		t.Errorf("exploring: %s", said)
 	}
 	if files := runs.search(); files < 7 {

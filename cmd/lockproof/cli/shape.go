@@ -15,21 +15,21 @@ import (
 // stress on a real broker always.
 type shapeFlags struct {
 	clients, admins, slots, rounds, restarts int
-	crashes                                  float64
+	crashShare                               float64
 	begin                                    scenario.SlotSet
 }
 
 func (f *shapeFlags) register(cmd *cobra.Command) {
-	*f = shapeFlags{clients: 5, admins: 1, slots: 2, rounds: 200, crashes: 0.02}
+	*f = shapeFlags{clients: 5, admins: 1, slots: 2, rounds: 200, crashShare: 0.02}
 	flags := cmd.Flags()
 	flags.IntVar(&f.clients, "clients", f.clients, "how many clients acquire")
 	flags.IntVar(&f.admins, "admins", f.admins, "how many clients administer")
 	flags.IntVar(&f.slots, "slots", f.slots, "how many slots a lock begins with")
 	flags.IntVar(&f.rounds, "rounds", f.rounds, "how often a client acquires, verifies and releases; under stress all begin each round at one instant")
-	flags.Float64Var(&f.crashes, "crashes", f.crashes, "the share of operations in which a client dies")
+	flags.Float64Var(&f.crashShare, "crash-share", f.crashShare, "the share of operations in which a client dies")
 	flags.IntVar(&f.restarts, "restarts", 0, "how often the broker is restarted; a real one must be started here")
 	flags.Var(startFlag{&f.begin}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
-	for _, name := range []string{"clients", "admins", "slots", "rounds", "crashes", "restarts"} {
+	for _, name := range []string{"clients", "admins", "slots", "rounds", "crash-share", "restarts"} {
 		flag := flags.Lookup(name)
 		flag.DefValue = "drawn; " + flag.DefValue + " under stress"
 	}
@@ -48,8 +48,8 @@ func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err e
 			*n.to = n.from
 		}
 	}
-	if c.Flags().Changed("crashes") {
-		h.Crashes = &f.crashes
+	if c.Flags().Changed("crash-share") {
+		h.CrashShare = &f.crashShare
 	}
 	h.Start = f.begin
 	if err := h.Check(kind); err != nil {
@@ -62,7 +62,7 @@ func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err e
 // if they were given, and left out if they were not.
 func (f *shapeFlags) load(c *cobra.Command, kind lock.Kind, seed uint64) (stress.Load, error) {
 	asked := stress.Load{
-		Slots: f.slots, Clients: f.clients, Admins: f.admins, Rounds: f.rounds, Verifies: 2, Crashes: f.crashes, Seed: seed,
+		Slots: f.slots, Clients: f.clients, Admins: f.admins, Rounds: f.rounds, Verifies: 2, CrashShare: f.crashShare, Seed: seed,
 	}
 	load := asked.Fit(kind)
 	if c.Flags().Changed("slots") {

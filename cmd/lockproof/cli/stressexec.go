@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +29,8 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 // stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
 func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *sample.Config) error {
-	if err := given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"); err != nil {
+	if err := cmp.Or(given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"),
+		given(c, "with --stress: clients wait at no gate; leave it out, --limit says how long a call may take", "patience")); err != nil {
 		return err
 	}
 	load, err := f.load(c, kind, f.seed)
@@ -52,7 +53,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 	res, err := recorded.StressExternal(c.Context(), recorded.ExternalStressConfig{
 		Config: clientstress.Config{
 			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
-			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
+			Proxy: f.way == "proxy", Load: load, Limit: f.limit, Sweep: broker.Sweep, Notes: broker,
 		},
 		Exec: f.exec, Broker: broker.String(), FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
 	})
@@ -61,13 +62,4 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 		return err
 	}
 	return f.write(c, res, err)
-}
-
-// limit is how long an operation may take under stress: --patience, if it is given. On a busy broker clients are
-// slower than at the gate.
-func (f *proveFlags) limit(c *cobra.Command) time.Duration {
-	if c.Flags().Changed("patience") {
-		return f.patience
-	}
-	return 0
 }

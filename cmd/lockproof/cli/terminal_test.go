@@ -41,7 +41,7 @@ while read -r call; do printf '{"jsonrpc":"2.0","id":"evil\302\2332J\342\200\256
 		{"check", history},
 		{"check", held},
 		{"check", held, "--json"},
-		{"check", "--lock", evil, held},
+		{"check", "--lock-type", evil, held},
 		{"replay", filepath.Join(dir, evil)},
 		{"replay", execCounterexample(t, evil)},
 		{"replay", "--run-exec", execCounterexample(t, "printf 'evil\\033[2J\\r\\n' >&2; exit 1")},

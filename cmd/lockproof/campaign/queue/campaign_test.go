@@ -175,7 +175,7 @@ func TestPlans(t *testing.T) {
 		head + `, "sweep": {"sizes": [{"clients": 1, "rounds": 2147483648}]}}`:                             "rounds 2147483648",
 		head + `, "sweep": {"sizes": [{"clients": 1}], "faults": [{"crashes": -1}]}}`:                      "crashes -1",
 		head + `, "judge": {"memory": -1}, "sweep": {"sizes": [{"clients": 1}]}}`:                          "judge: memory -1",
-		head + `, "sample": {"depth": 65, "strategy": "pct"}, "target": {"exec": "cat"}}`:                  "depth 65",
+		head + `, "sample": {"pct_depth": 65, "strategy": "pct"}, "target": {"exec": "cat"}}`:              "depth 65",
 		head + `, "sweep": {"sizes": [{"clients": 1}], "options": [` + strings.Repeat(`{"name": "order", "values": ["a","a","a","a","a","a","a","a","a","a"]},`, 6) + `{"name": "order", "values": ["a"]}]}}`: "expected at most 100000",
 		head + `, "sample": {}, "budget": {"time": "night"}}`: "length of time",
 	} {

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+)
+
+// renamed are flags that had another name before, which are also keys of files of flags. The last are members of
+// a campaign's file.
+var renamed = []struct{ of, was, now string }{
+	{"prove", "crashes", "crash-share"},
+	{"prove", "depth", "pct-depth"},
+	{"prove", "broker", "on"},
+	{"replay", "broker", "on"},
+	{"atlas", "broker", "on"},
+	{"explore", "runs", "executions"},
+	{"check", "lock", "lock-type"},
+	{"compare", "simulated", "on=simulated"},
+	{"/sample/", "crashes", "crash_share"},
+	{"/sample/", "depth", "pct_depth"},
+}
+
+// calledNow is what a command's flag of that name is called now, "" where it never had another name.
+func calledNow(of, was string) string {
+	for _, r := range renamed {
+		if r.of == of && r.was == was {
+			return r.now
+		}
+	}
+	return ""
+}
+
+// memberNow says what an unknown member of a campaign's file is called now, "" of other errors.
+func memberNow(err error) string {
+	var unknown *json.SemanticError
+	if !errors.As(err, &unknown) || !errors.Is(err, json.ErrUnknownName) {
+		return ""
+	}
+	for _, r := range renamed {
+		if string(unknown.JSONPointer) == r.of+r.was {
+			return "; it is called " + r.now + " now"
+		}
+	}
+	return ""
+}
