@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +34,8 @@ type sort struct {
 	need   string // what it takes: "adapter" or "broker"
 	long   bool   // each run takes a while
 	flags  map[string]use
-	report bool // its flags are also those of all that write a report
+	report bool   // its flags are also those of all that write a report
+	like   string // the sort of run that tries its other flags: what they do has nothing to do with what tells the two apart
 }
 
 // reporting are the flags of all commands that write a report.
@@ -66,26 +69,23 @@ var sorts = map[string]sort{
 		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3"},
 	}},
-	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 11"}, "least": {args: "--least 13", refused: "only 12 are run"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
-		"pct-depth": {args: "--pct-depth 1 --strategy pct", base: "prove --exec ADAPTER --workers 1 --scenarios 12 --strategy pct"}, "strict": {args: "--strict"},
+	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 2 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"}, "least": {args: "--least 3", refused: "only 2 are run"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
+		"pct-depth": {args: "--pct-depth 1 --strategy pct", base: "prove --exec ADAPTER --workers 1 --scenarios 2 --strategy pct"}, "strict": {args: "--strict"},
 		"option": {args: "-o colour=red"}, "workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"},
-		"first": {args: "--first --scenarios 500", base: "prove --exec BUGGY --workers 1 --property mutual-exclusion --scenarios 40 --out DIR/ce", same: true}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --workers 1 --scenarios 1"},
+		"first": {args: "--first", base: "prove --exec BUGGY --workers 1 --property mutual-exclusion --seed 7 --scenarios 5 --out DIR/ce"}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --workers 1 --scenarios 1"},
 		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
 		"crash-share": {args: "--crash-share 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
 		"on":   {args: "--on " + unreachable, base: "prove", refused: "--on: "},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", base: "prove --exec ADAPTER --workers 1 --scenarios 1"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: "--stress without a real broker"},
 		"start": {args: "--start slots=1,3"},
 	}},
-	"prove --exec --on": {base: "prove --exec ADAPTER --workers 1 --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "least": {args: "--least 3", same: true}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
-		"pct-depth": {args: "--pct-depth 3 --strategy random", refused: "with --strategy random"}, "strict": {args: "--strict"}, "option": {args: "-o colour=red"},
-		"workers": {args: "--workers 2", same: true}, "property": {args: "--property linearizable"}, "first": {args: "--first", same: true},
-		"require": {args: "--require survives-restart"}, "clients": {args: "--clients 5"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 5"},
-		"rounds": {args: "--rounds 1"}, "crash-share": {args: "--crash-share 1"}, "restarts": {args: "--restarts 2", refused: "it is not restarted"},
-		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
+	"prove --exec --on": {like: "prove --exec", base: "prove --exec ADAPTER --workers 1 --scenarios 1 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "least": {args: "--least 1", same: true}, "time": {args: "--time 1ns"},
+		"pct-depth": {args: "--pct-depth 3 --strategy random", refused: "with --strategy random"}, "workers": {args: "--workers 2", same: true},
+		"restarts": {args: "--restarts 2", refused: "it is not restarted"}, "out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"},
+		"exec": {args: "--exec cat"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress slow", refused: "expected straight or proxy"},
 		"start": {args: "--start slots=1,3", refused: "from the simulated one alone"},
 	}},
@@ -109,7 +109,7 @@ var sorts = map[string]sort{
 		"clients": {args: "--clients 0", refused: "--clients 0"}, "admins": {args: "--admins -1", refused: "--admins -1"}, "slots": {args: "--slots 300", refused: "--slots 300"},
 		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crash-share": {args: "--crash-share 2", refused: "--crash-share 2"},
 		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
-		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex --limit 1s"},
 		"contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: "with --stress"}, "patience": {args: "--patience 5s", refused: "with --stress: clients wait at no gate"}, "limit": {args: "--limit 5s", same: true}, "stress": {args: "--stress straight"},
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
@@ -156,18 +156,18 @@ var sorts = map[string]sort{
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
 	}},
-	"explore --exec": {base: "explore --exec BUGGY --calls acquire --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
-		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2 --clients 1"}, "admins": {args: "--admins 1 --clients 1"}, "slots": {args: "--slots 2 --clients 1"},
+	"explore --exec": {base: "explore --exec BUGGY --calls acquire --clients 1 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
+		"clients": {args: "--clients 2 --executions 5"}, "rounds": {args: "--rounds 2 --executions 5"}, "admins": {args: "--admins 1 --executions 5"}, "slots": {args: "--slots 2"},
 		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire,release"}, "admin-calls": {args: "--admin-calls remove:1", refused: "without administrators"},
-		"option": {args: "-o colour=red"}, "crashes": {args: "--crashes 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "drops": {args: "--drops 1", base: "explore --exec BUGGY --calls acquire --clients 1"},
-		"channel-errors": {args: "--channel-errors 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "lost": {args: "--lost 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "clocks": {args: "--clocks 1", refused: "the clock of somebody's program"}, "restarts": {args: "--restarts 1", refused: noRestarts},
-		"late": {args: "--late=false", base: "explore --exec BUGGY --calls acquire --crashes 1 --clients 1"}, "preemptions": {args: "--preemptions 0", base: "explore --exec BUGGY --calls acquire --clients 1"}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
+		"option": {args: "-o colour=red"}, "crashes": {args: "--crashes 1"}, "drops": {args: "--drops 1"},
+		"channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"}, "clocks": {args: "--clocks 1", refused: "the clock of somebody's program"}, "restarts": {args: "--restarts 1", refused: noRestarts},
+		"late": {args: "--late=false", base: "explore --exec BUGGY --calls acquire --crashes 1 --clients 1"}, "preemptions": {args: "--preemptions 0"}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
 		"reduce": {args: "--reduce none", refused: noStates}, "workers": {args: "--workers 3", refused: noStates}, "depth": {args: "--depth 3", refused: noStates},
 		"memory": {args: "--memory 1", refused: noStates}, "storage": {args: "--storage exact", refused: noStates}, "array": {args: "--array 1", refused: noStates},
-		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
+		"first": {args: "--first", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
 		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
-		"executions": {args: "--executions 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other"},
+		"executions": {args: "--executions 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion --first --out DIR/ce"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
 	}},
@@ -317,26 +317,8 @@ func commandOf(t *testing.T, line string) *cobra.Command {
 }
 
 func (s *sort) run(t *testing.T) {
-	uses := make(map[string]use)
-	for flag, u := range s.flags {
-		uses[flag] = u
-	}
-	if commandOf(t, s.base).Flags().Lookup("explorer") != nil {
-		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // with one: TestExplorer
-	}
-	if s.report {
-		for flag, u := range reporting {
-			if _, there := uses[flag]; !there {
-				uses[flag] = u
-			}
-		}
-	}
 	command := commandOf(t, s.base)
-	command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if _, there := uses[flag.Name]; !there && flag.Name != "help" && flag.Name != helpAllName && flag.Name != "config" { // TestHelpAll, TestConfig
-			t.Errorf("nothing is said of --%s", flag.Name)
-		}
-	})
+	uses := s.uses(t, command)
 	if (s.need != "" || s.long) && testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs, a broker or a while")
 	}
@@ -347,6 +329,53 @@ func (s *sort) run(t *testing.T) {
 	bases := make(map[string]outcome)
 	for name, u := range uses {
 		t.Run(name, func(t *testing.T) { u.run(t, command, name, s.base, url, bases) })
+	}
+	if s.together("json") {
+		t.Run("reports", func(t *testing.T) { s.reports(t, url) })
+	}
+}
+
+// uses are those of the flags that are tried one by one. A flag of which nothing is said is an error.
+func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
+	uses := make(map[string]use)
+	if s.report && s.need == "" {
+		maps.Copy(uses, reporting)
+	}
+	maps.Copy(uses, s.flags)
+	if command.Flags().Lookup("explorer") != nil {
+		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // with one: TestExplorer
+	}
+	said := []string{"help", helpAllName, "config"} // TestHelpAll, TestConfig
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		_, there := uses[flag.Name]
+		_, tried := sorts[s.like].flags[flag.Name]
+		if !there && !tried && !s.together(flag.Name) && !slices.Contains(said, flag.Name) {
+			t.Errorf("nothing is said of --%s", flag.Name)
+		}
+	})
+	return uses
+}
+
+// together reports whether a flag is that of a report, of which a run that takes programs writes all at once.
+func (s *sort) together(flag string) bool {
+	_, reports := reporting[flag]
+	return s.report && s.need != "" && reports
+}
+
+// reports has one run write all reports.
+func (s *sort) reports(t *testing.T, url string) {
+	line := s.base
+	for _, u := range reporting {
+		line += " " + u.args
+	}
+	got := come(t, line, url)
+	if got.code == exitCannot || !strings.HasPrefix(got.out, "{") {
+		t.Errorf("%s: exit code %d, %s%s", line, got.code, got.out, got.errs)
+	}
+	for _, name := range []string{"/j.xml", "/h.html", "/s.md", "/s.sarif"} {
+		if !strings.Contains(got.files, name) {
+			t.Errorf("%s: %s is missing in %s", line, name, got.files)
+		}
 	}
 }
 
@@ -365,6 +394,12 @@ func (u *use) run(t *testing.T, command *cobra.Command, name, base, url string, 
 		}
 		return
 	}
+	if u.same {
+		if got.code == exitCannot {
+			t.Errorf("%s %s: %s", base, u.args, got.errs)
+		}
+		return
+	}
 	was, known := bases[base]
 	if !known {
 		was = come(t, base, url)
@@ -373,10 +408,7 @@ func (u *use) run(t *testing.T, command *cobra.Command, name, base, url string, 
 	if was.code == exitCannot {
 		t.Fatalf("%s: %s", base, was.errs)
 	}
-	switch {
-	case u.same && got.code == exitCannot:
-		t.Errorf("%s %s: %s", base, u.args, got.errs)
-	case !u.same && got == was:
+	if got == was {
 		t.Errorf("%s %s makes no difference to\n%s", base, u.args, was.out)
 	}
 }
