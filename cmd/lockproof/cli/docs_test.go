@@ -130,37 +130,46 @@ var longest = []string{"explore --clients 3"}
 // TestPagesPrint: what a page says that a command prints is what it prints, but for how long it took; … stands for
 // anything. Commands on a real broker differ from run to run and are left out.
 func TestPagesPrint(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range pages {
-		all := fencesOf(readPage(t, path))
 		dir := t.TempDir()
 		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(dir, "testdata")); err != nil {
 			t.Fatal(err)
 		}
-		for i, f := range all {
-			if !f.follows || f.kind != "text" || all[i-1].kind != "sh" || strings.Count(all[i-1].text, "\n") != 1 {
-				continue
-			}
-			words := typed(all[i-1].text)
-			if words[0] != "lockproof" || strings.Contains(all[i-1].text, "--on ") || strings.Contains(all[i-1].text, "campaign") {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s:%d", path, f.line), func(t *testing.T) {
-				if testing.Short() && slices.ContainsFunc(long, func(s string) bool { return strings.Contains(all[i-1].text, s) }) {
-					t.Skip("skipped: -short leaves out what takes long")
-				}
-				if !*allPages && slices.ContainsFunc(longest, func(s string) bool { return strings.Contains(all[i-1].text, s) }) {
-					t.Skip("skipped: it takes long; -all-pages compares it")
-				}
-				if strings.Contains(all[i-1].text, "python3") {
-					takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
-				}
-				prints(t, dir, words[1:], f.text)
-			})
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			pagePrints(t, dir, fencesOf(readPage(t, path)))
+		})
+	}
+}
+
+// pagePrints compares what the commands of a page print, one after the other in one directory.
+func pagePrints(t *testing.T, dir string, all []fence) {
+	for i, f := range all {
+		if !f.follows || f.kind != "text" || all[i-1].kind != "sh" || strings.Count(all[i-1].text, "\n") != 1 {
+			continue
 		}
+		line := all[i-1].text
+		words := typed(line)
+		if words[0] != "lockproof" || strings.Contains(line, "--on ") || strings.Contains(line, "campaign") {
+			continue
+		}
+		t.Run(fmt.Sprint(f.line), func(t *testing.T) {
+			if testing.Short() && slices.ContainsFunc(long, func(s string) bool { return strings.Contains(line, s) }) {
+				t.Skip("skipped: -short leaves out what takes long")
+			}
+			if !*allPages && slices.ContainsFunc(longest, func(s string) bool { return strings.Contains(line, s) }) {
+				t.Skip("skipped: it takes long; -all-pages compares it")
+			}
+			if strings.Contains(line, "python3") {
+				takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
+			}
+			prints(t, dir, words[1:], f.text)
+		})
 	}
 }
 

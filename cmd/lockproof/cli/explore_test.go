@@ -14,6 +14,7 @@ func TestExploreExec(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
 	}
+	t.Parallel()
 	const python = "/usr/bin/python3"
 	if out, err := exec.Command(python, "-c", "import pika").CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: %v; %s; it takes apt-get install python3-pika", err, out)

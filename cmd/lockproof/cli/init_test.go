@@ -30,12 +30,17 @@ func begun(t *testing.T, args ...string) {
 func takes(t *testing.T, install, program string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
-		say := fmt.Sprintf("NOT TESTED: %s: %v %s; install it by %s", program, err, out, install)
-		if os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") == "1" {
-			t.Fatal(say)
-		}
-		t.Skip(say)
+		missing(t, fmt.Sprintf("%s: %v %s; install it by %s", program, err, out, install))
 	}
+}
+
+// missing skips a test for want of a program; with LOCKPROOF_REQUIRE_EXAMPLES=1 it fails.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") == "1" {
+		t.Fatal("NOT TESTED: " + what)
+	}
+	t.Skip("NOT TESTED: " + what)
 }
 
 // TestInit: in each language, adapter-check is green at once with what was written, and prove judges it.
@@ -44,43 +49,45 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, prepare := range map[string]func(t *testing.T){
-		"python": func(t *testing.T) {
-			takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
-			t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
-		},
-		"node": func(t *testing.T) {
-			t.Setenv("NODE_PATH", modules)
-			takes(t, "npm ci --prefix testdata/targets/node", "node", "-e", "require('amqplib')")
-		},
-		"java": func(t *testing.T) {
-			takes(t, "apt-get install default-jdk-headless librabbitmq-client-java", "sh", "-c", buildJava)
-		},
-		"ruby": func(t *testing.T) {
-			takes(t, "apt-get install ruby-bunny", "/usr/bin/ruby", "-e", "require 'bunny'")
-			t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
-		},
-		"go": func(t *testing.T) {
-			build := exec.Command("sh", "-c", "cd lockproof && go mod tidy && go build -o adapter .")
-			build.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Skipf("NOT TESTED: the adapter's modules can't be had: %v %s", err, out)
-			}
-		},
+	debian := "PATH=/usr/bin:" + os.Getenv("PATH") // the drivers are Debian's
+	for name, language := range map[string]struct {
+		env              []string
+		prepare, install string
+	}{
+		"python": {[]string{debian}, "python3 -c 'import pika'", "apt-get install python3-pika"},
+		"node":   {[]string{"NODE_PATH=" + modules}, `node -e "require('amqplib')"`, "npm ci --prefix testdata/targets/node"},
+		"java":   {nil, buildJava, "apt-get install default-jdk-headless librabbitmq-client-java"},
+		"ruby":   {[]string{debian}, "ruby -e \"require 'bunny'\"", "apt-get install ruby-bunny"},
+		"go":     {[]string{"GOFLAGS=-mod=mod"}, buildGo, "go mod download"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("skipped: -short leaves out what takes programs")
 			}
-			begun(t, name)
-			prepare(t)
-			var out, errs bytes.Buffer
-			if code := run([]string{"adapter-check"}, &out, &errs); code != exitHolds || !strings.Contains(out.String(), "17 green, 0 red") {
-				t.Fatalf("adapter-check: exit code %d\n%s%s", code, out.String(), errs.String())
+			t.Parallel()
+			dir := t.TempDir()
+			env := append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), asCommand+"=1") // where it is remembered that the program may be run
+			env = append(env, language.env...)
+			typed := func(args ...string) (code int, said string) {
+				cmd := exec.Command(args[0], args[1:]...)
+				cmd.Dir, cmd.Env = dir, env
+				out, err := cmd.CombinedOutput()
+				if cmd.ProcessState == nil {
+					t.Fatal(err)
+				}
+				return cmd.ProcessState.ExitCode(), string(out)
 			}
-			out.Reset()
-			if code := run([]string{"prove", "--scenarios", "20", "--require", "mutual-exclusion,crash-frees"}, &out, &errs); code != exitHolds {
-				t.Errorf("prove: exit code %d\n%s%s", code, out.String(), errs.String())
+			if code, said := typed(os.Args[0], "init", name); code != exitHolds || !strings.Contains(said, "lockproof adapter-check") {
+				t.Fatalf("init: exit code %d: %s", code, said)
+			}
+			if code, said := typed("sh", "-c", language.prepare); code != 0 {
+				missing(t, fmt.Sprintf("%s: exit code %d %s; install it by %s", language.prepare, code, said, language.install))
+			}
+			if code, said := typed(os.Args[0], "adapter-check"); code != exitHolds || !strings.Contains(said, "17 green, 0 red") {
+				t.Fatalf("adapter-check: exit code %d\n%s", code, said)
+			}
+			if code, said := typed(os.Args[0], "prove", "--scenarios", "8", "--require", "mutual-exclusion,crash-frees"); code != exitHolds {
+				t.Errorf("prove: exit code %d\n%s", code, said)
 			}
 		})
 	}

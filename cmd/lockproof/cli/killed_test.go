@@ -23,6 +23,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers/linked"
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
+	"github.com/lockproof/lockproof/internal/waittest"
 )
 
 // asCommand is the environment variable that makes this test binary the command.
@@ -59,7 +60,7 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv(asCommand) {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(waittest.Run(m))
 	case handsOver:
 		Main(nil, nil)
 	}
@@ -157,21 +158,25 @@ func TestKilledRunsAreTidiedUp(t *testing.T) {
 	t.Parallel()
 	url := rabbitmqtest.URL(t)
 	python := "exec /usr/bin/python3 ../../../testdata/targets/python/adapter.py"
-	runs := [][]string{{"prove", "--rounds", "1000000"}}
+	type kill struct {
+		args  []string
+		fatal []int // declarations after which it is killed
+	}
+	runs := []kill{{[]string{"prove", "--rounds", "1000000"}, []int{2, 12}}}
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import pika").CombinedOutput(); err != nil || testing.Short() {
 		t.Logf("NOT TESTED: other people's clients; %v; %s; it takes apt-get install python3-pika and no -short", err, out)
 	} else {
 		runs = append(runs,
-			[]string{"prove", "--exec", python, "--workers", "2"},
-			[]string{"prove", "--exec", python, "--stress", "proxy", "--rounds", "1000000"},
-			[]string{"prove", "--exec", python, "--stress", "straight", "--rounds", "1000000"},
-			[]string{"atlas"},
+			kill{[]string{"prove", "--exec", python, "--workers", "2"}, []int{2}},
+			kill{[]string{"prove", "--exec", python, "--stress", "proxy", "--rounds", "1000000"}, []int{12}},
+			kill{[]string{"prove", "--exec", python, "--stress", "straight", "--rounds", "1000000"}, []int{2}},
+			kill{[]string{"atlas"}, []int{12}},
 		)
 	}
-	for _, args := range runs {
-		for _, fatal := range []int{2, 12} {
-			t.Logf("%q, killed after %d declarations", args, fatal)
-			tidyUp(t, url, killed(t, url, fatal, args...))
+	for _, r := range runs {
+		for _, fatal := range r.fatal {
+			t.Logf("%q, killed after %d declarations", r.args, fatal)
+			tidyUp(t, url, killed(t, url, fatal, r.args...))
 		}
 	}
 }
