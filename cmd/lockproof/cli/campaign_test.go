@@ -53,10 +53,11 @@ func TestCampaignOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
 	}
+	t.Parallel()
 	command := adapter("locked-is-success")
 	path := campaignFile(t, &campaign.Plan{
-		Name: "buggy", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
-		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}}, Stop: campaign.Stop{Violation: []string{"any"}},
+		Name: "buggy", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 5}, Shard: 3,
+		Sample: &campaign.Sample{Seed: 7, Properties: []string{"mutual-exclusion"}}, Stop: campaign.Stop{Violation: []string{"any"}},
 	})
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
@@ -81,10 +82,11 @@ func TestClaimsOfWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
 	}
+	t.Parallel()
 	command := adapter("locked-is-success")
 	path := campaignFile(t, &campaign.Plan{
-		Name: "claims", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
-		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}},
+		Name: "claims", Target: campaign.Target{Exec: command}, Budget: campaign.Budget{Executions: 5}, Shard: 3,
+		Sample: &campaign.Sample{Seed: 7, Properties: []string{"mutual-exclusion"}},
 	})
 	for allowed, want := range map[string]report.Verdict{"": report.Suspected, command: report.Violated} {
 		plan, err := campaign.Load(path)

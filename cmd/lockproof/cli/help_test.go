@@ -233,7 +233,7 @@ func TestWidths(t *testing.T) {
 		if n := len(args) - 1; args[n] == "" {
 			args[n] = dir
 		}
-		widths := []int{80, 100, 200}
+		widths := []int{80, 200}
 		if testing.Short() {
 			widths = widths[:1]
 		}
