@@ -33,7 +33,7 @@ func TestForkedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	card := func(s foreign.Starter, workers, more int) string {
-		c := gated.Config{Starter: s, Seed: 1, Scenarios: 120, Workers: workers, More: more} // these clients have no clock
+		c := gated.Config{Starter: s, Seed: 1, Scenarios: 60, Workers: workers, More: more} // these clients have no clock
 		for _, p := range []property.Property{property.MutualExclusion, property.Linearizable, property.NoLeak, property.Progress} {
 			c.Properties = c.Properties.With(p) // what costs is measured by a clock
 		}

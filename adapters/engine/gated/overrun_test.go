@@ -73,6 +73,7 @@ func (l *leaving) Close() error { return l.inner.Close() }
 // TestTimeUpAtTheGate: a client's time may be up while its command is at the gate. A lock that it gets after that, and does
 // not know of, is found. A client may give the lock back, and it may fail to get a lock that was free all along.
 func TestTimeUpAtTheGate(t *testing.T) {
+	t.Parallel()
 	for _, keeps := range []bool{false, true} {
 		runner := runnerOf(t, lock.Mutex, foreign.Timing{}, func(ctx context.Context, url string) (inprocess.Lock, error) {
 			m, err := mutexes.New(ctx, url, mutexes.Token{})

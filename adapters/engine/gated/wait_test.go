@@ -114,6 +114,7 @@ func told(x *foreign.Execution) (lines []string) {
 // TestTimePassesBeforeReply: time may pass while a reply is kept from a client, and nobody else is there: that its operation
 // does not end meanwhile is not the client's doing.
 func TestTimePassesBeforeReply(t *testing.T) {
+	t.Parallel()
 	runner := waiting(t, mutexes.Queue{}, time.Minute)
 	x := play(t, runner, runner.Playable(scenario.Scenario{
 		Locks:   []scenario.Lock{{Name: "jobs"}},
