@@ -112,7 +112,6 @@ func TestKilledRunsOnRabbitMQ(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what is killed on a real broker")
 	}
-	t.Parallel()
 	url := rabbitmqtest.URL(t)
 	d := &declared{names: make(map[[2]string]bool)}
 	killRuns(t, url, d)
