@@ -13,6 +13,9 @@ import (
 // AMQP is the kind of the simulated broker, and of a real RabbitMQ.
 const AMQP = "amqp"
 
+// MostServers is how many servers there may be.
+const MostServers = redis.Most
+
 // ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
 var ours = map[string]func(servers int) (Server, error){
 	"redis": func(servers int) (Server, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -22,12 +23,18 @@ type execFlags struct {
 	patience time.Duration
 	contract contractValue
 	holding  holdingValue
+	server   string
+	servers  int
 }
 
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
-	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	flags.StringVar(&f.lockType, "lock-type", "", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	defaults(cmd, map[string]string{"lock-type": "semaphore; mutex with a --server other than amqp"})
+	f.servers = 1
+	flags.StringVar(&f.server, "server", gated.AMQP, "with --exec, the `KIND` of server that the lock uses: amqp, or redis, which is started here and has a clock of its own")
+	flags.Var(number[int]{&f.servers, 1, gated.MostServers}, "servers", "with --server redis, how many servers the lock stands on, none of which knows of the others")
 	flags.Var(&f.contract, "contract", "with --exec, the `PROMISES` that the lock must keep: guidelines, mutex, semaphore, lease, or some by name")
 	flags.Var(&f.holding, "holding", "with --exec, what `HOLDS` the lock at the broker, such as 'queue jobs-{slot}' (or message, absent, consumer): errors are found earlier")
 	f.patience = 2 * time.Second
@@ -64,9 +71,26 @@ func (v *holdingValue) Set(text string) (err error) {
 	return err
 }
 
+// notAMQP reports whether the lock uses a server that is not AMQP's.
+func (f *execFlags) notAMQP() bool { return f.server != gated.AMQP }
+
+// ours is the server of ours that stands behind the gate.
+func (f *execFlags) ours(c *cobra.Command) (on gated.Server, err error) {
+	if f.notAMQP() {
+		if err := given(c, "beside --server "+f.server+": leave it out", "on", "holding", "stress", "channel-errors"); err != nil {
+			return on, err
+		}
+	}
+	return gated.ServerOf(f.server, f.servers)
+}
+
 // kind is the type that the program's lock is taken for.
 func (f *execFlags) kind() (lock.Kind, error) {
-	kind, err := lock.KindNamed(f.lockType)
+	usual := lock.Semaphore
+	if f.notAMQP() {
+		usual = lock.Mutex
+	}
+	kind, err := lock.KindNamed(cmp.Or(f.lockType, usual.String()))
 	if err != nil {
 		return 0, fmt.Errorf("--lock-type: %w", err)
 	}
@@ -118,7 +142,10 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	on, err := f.behindGate(c)
+	on, err := f.ours(c)
+	if err == nil && !f.notAMQP() {
+		on, err = f.behindGate(c)
+	}
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ no faults.`,
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec lock-type contract option property require", "holding strict")
+	section(cmd, "What is judged", "exec server lock-type contract option property require", "servers holding strict")
 	section(cmd, "Who does what", "clients rounds admins slots", "start most-slots lock calls admin-calls")
 	section(cmd, "Faults", "crashes", "drops channel-errors lost restarts clocks late")
 	section(cmd, "How it is searched, and how far", "first", "reduce workers depth memory storage array simulate seed executions preemptions patience")
@@ -187,7 +187,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding", "server", "servers"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),

@@ -35,6 +35,10 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.demand(judged, kind); err != nil {
 		return err
 	}
+	on, err := f.ours(c)
+	if err != nil {
+		return err
+	}
 	_, done := subprocess.LeaveProcessors()
 	defer done()
 	line := newProgress()
@@ -42,7 +46,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Executions: f.executions, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
-		Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
+		On: on, Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
 			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},

@@ -88,7 +88,7 @@ for each scenario, unless a flag says it.`,
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec lock-type contract option property require", "holding strict")
+	section(cmd, "What is judged", "exec server lock-type contract option property require", "servers holding strict")
 	section(cmd, "Where", "on", "stress")
 	section(cmd, "Which executions, and how many", "scenarios seed time first", "least strategy pct-depth workers patience limit")
 	section(cmd, "What happens in each", "clients", "admins slots start rounds crash-share restarts")
@@ -163,7 +163,7 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 
 // alien refuses the flags that are for somebody else's program alone.
 func alien(c *cobra.Command) error {
-	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding")
+	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding", "server", "servers")
 }
 
 // unscheduled refuses the flags that are for runs with a schedule alone.
