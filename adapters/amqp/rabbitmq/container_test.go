@@ -1,17 +1,26 @@
 package rabbitmq_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/container"
+	"github.com/lockproof/lockproof/adapters/container/docker"
 )
 
-// Without Docker this is skipped even where a broker is required: any other broker will do there.
+// TestContainerRestartsAndStops is skipped without a container engine even where a broker is required: any other broker
+// will do there.
 func TestContainerRestartsAndStops(t *testing.T) {
-	b, err := rabbitmq.StartContainer(t.Context(), rabbitmq.Options{Log: func(line string) { t.Log(line) }})
-	if errors.Is(err, rabbitmq.ErrNoBroker) {
+	if testing.Short() {
+		t.Skip("skipped: -short starts no RabbitMQ")
+	}
+	b, err := rabbitmq.StartContainer(t.Context(), container.Usual("rabbitmq"), rabbitmq.Options{Container: docker.Start, Log: func(line string) { t.Log(line) }})
+	if errors.Is(err, container.ErrNoEngine) {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -30,14 +39,63 @@ func TestContainerRestartsAndStops(t *testing.T) {
 	}
 }
 
-// TestDockerHost: the host at which a broker is looked for, by the address of Docker.
-func TestDockerHost(t *testing.T) {
-	for address, want := range map[string]string{
-		"unix:///var/run/docker.sock": "127.0.0.1", "npipe:////./pipe/docker_engine": "127.0.0.1", "tcp://localhost:2375": "127.0.0.1",
-		"tcp://docker:2375": "docker", "ssh://me@far.example": "far.example", "tcp://[::1]:2375": "::1", "": "127.0.0.1", "%": "127.0.0.1",
-	} {
-		if got := rabbitmq.DockerHost(address); got != want {
-			t.Errorf("%q: %s, expected %s", address, got, want)
+// inNoContainer is a server in a container that is none: the simulated broker.
+type inNoContainer struct {
+	server             *wire.Server
+	restarted, stopped int
+}
+
+func (s *inNoContainer) URL() string { return s.server.URL() }
+
+func (s *inNoContainer) Restart(context.Context) error {
+	s.restarted++
+	return nil
+}
+
+func (s *inNoContainer) Stop() error {
+	s.stopped++
+	return s.server.Close()
+}
+
+// TestContainerBroker: a broker in a container is asked for its version, and restarted and stopped by its own means.
+func TestContainerBroker(t *testing.T) {
+	var s *inNoContainer
+	start := func(ctx context.Context, i container.Image, ready container.Ready) (container.Server, error) {
+		server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: wire.Through{}})
+		if err != nil {
+			return nil, err
+		}
+		s = &inNoContainer{server: server}
+		return s, ready(ctx, s.URL())
+	}
+	b, err := rabbitmq.StartContainer(t.Context(), container.Image{Name: "rabbitmq", Tag: "4.1"}, rabbitmq.Options{Container: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.URL != s.URL() || !strings.HasPrefix(b.Version, "lockproof ") || b.Origin != "a container of rabbitmq:4.1" || !b.CanRestart() {
+		t.Errorf("%s, %s, %s, can restart: %v", b.URL, b.Version, b.Origin, b.CanRestart())
+	}
+	if err := errors.Join(b.Restart(t.Context()), b.Stop(), b.Stop()); err != nil || s.restarted != 1 || s.stopped != 1 {
+		t.Errorf("%v; restarted %d times, stopped %d times", err, s.restarted, s.stopped)
+	}
+}
+
+// TestContainerUsual: without an image, the usual one is started. A missing engine is a missing broker; any other failure
+// is told.
+func TestContainerUsual(t *testing.T) {
+	for _, failure := range []error{fmt.Errorf("%w anywhere", container.ErrNoEngine), errors.New("no such tag")} {
+		var said string
+		_, err := rabbitmq.StartUsual(t.Context(), rabbitmq.Options{
+			Log: func(line string) { said = line },
+			Container: func(context.Context, container.Image, container.Ready) (container.Server, error) {
+				return nil, failure
+			},
+		})
+		if want := "starting " + container.Usual("rabbitmq").String() + " in a container"; said != want {
+			t.Errorf("%q, want %q", said, want)
+		}
+		if err == nil || err.Error() != failure.Error() || errors.Is(err, rabbitmq.ErrNoBroker) != errors.Is(failure, container.ErrNoEngine) {
+			t.Errorf("%v: %v", failure, err)
 		}
 	}
 }

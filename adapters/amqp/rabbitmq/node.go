@@ -75,7 +75,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	n.dir = n.folder.Path
-	if n.janitor, err = startJanitor(endNode, n.dir); err != nil {
+	if n.janitor, err = startJanitor(n.dir); err != nil {
 		return err
 	}
 	if n.console, err = os.Create(n.path("console.log")); err != nil {

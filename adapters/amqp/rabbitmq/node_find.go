@@ -26,6 +26,12 @@ func findPrograms() (p programs, err error) {
 	return p, err
 }
 
+// installed reports whether a node can be started.
+func installed() bool {
+	_, err := findPrograms()
+	return err == nil
+}
+
 func findProgram(name string) (string, error) {
 	dirs := append([]string{installDirs[0]}, filepath.SplitList(os.Getenv("PATH"))...)
 	dirs = append(dirs, installDirs[1:]...)

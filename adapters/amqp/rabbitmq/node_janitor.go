@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strconv"
 	"syscall"
 )
 
@@ -31,22 +30,10 @@ for pause in 0.05 0.2 1 5; do
 done
 exit 1`
 
-// removeContainer removes a container, unless it is told that there is none any more. One that Docker was still making
-// when we died appears later, so removing is tried again.
-const removeContainer = `
-trap '' HUP INT TERM
-read -r gone
-[ "$gone" = gone ] && exit
-for pause in 1 5 30 60; do
-	docker container inspect "$0" >/dev/null 2>&1 && docker rm --force --volumes "$0" >/dev/null 2>&1 && exit
-	sleep $pause
-done
-exit 1`
-
-// startJanitor starts a janitor that cleans up by a script, which is about a thing of that name. It has a process group
-// of its own: a terminal's interrupt is for us, not for it.
-func startJanitor(script, name string) (*janitor, error) {
-	cmd := exec.Command("/bin/sh", "-c", script, name)
+// startJanitor starts the janitor of a node with that directory. It has a process group of its own: a terminal's
+// interrupt is for us, not for it.
+func startJanitor(dir string) (*janitor, error) {
+	cmd := exec.Command("/bin/sh", "-c", endNode, dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := cmd.StdinPipe()
@@ -59,26 +46,10 @@ func startJanitor(script, name string) (*janitor, error) {
 	return &janitor{cmd, stdin}, nil
 }
 
-// watch tells the janitor of a node which process group to end. It can be told once.
-func (j *janitor) watch(group int) error { return j.tell(strconv.Itoa(group)) }
-
-// gone tells the janitor of a container that there is none any more, and waits until it has ended.
-func (j *janitor) gone() error {
-	if err := j.tell("gone"); err != nil {
-		return err
-	}
-	return j.end()
-}
-
-func (j *janitor) tell(line string) error {
-	_, err := io.WriteString(j.stdin, line+"\n")
+// watch tells the janitor which process group to end. It can be told once.
+func (j *janitor) watch(group int) error {
+	_, err := fmt.Fprintln(j.stdin, group)
 	return err
-}
-
-// release has the janitor clean up, and waits for nothing.
-func (j *janitor) release() {
-	_ = j.stdin.Close()
-	go func() { _ = j.cmd.Wait() }()
 }
 
 // end has the janitor clean up now, and waits until it has.

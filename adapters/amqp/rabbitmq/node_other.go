@@ -8,3 +8,5 @@ import "context"
 func StartNode(context.Context, Options) (*Broker, error) {
 	return nil, missing("a private node is started on Unix systems only")
 }
+
+func installed() bool { return false }

@@ -45,6 +45,8 @@ func (s *server) end() error {
 	}
 }
 
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 const serverLogLimit = 500 // characters; Erlang's can go on for pages
 
 // bootFailure is how RabbitMQ says why it does not start: a sentence, or an Erlang term of many lines.

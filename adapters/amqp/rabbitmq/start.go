@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/lockproof/lockproof/adapters/container"
 )
 
 // EnvURL names the environment variable that says where a RabbitMQ is.
 const EnvURL = "LOCKPROOF_AMQP_URL"
 
 // ErrNoBroker is what [Start] returns when there is no RabbitMQ and nothing to start one with.
-var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or give an address such as amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
+var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or give an address such as amqp://user:password@host:5672/%2F, or install rabbitmq-server")
 
 // missing says that one of the things that a broker can be started with is not there.
 type missing string
@@ -32,6 +34,9 @@ type Options struct {
 
 	// There has a broker be used that is there already: none is started.
 	There bool
+
+	// Container starts a broker in a container, if there is no other. Nil has none be started.
+	Container container.Starter
 
 	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
 	Advanced string
@@ -93,14 +98,17 @@ func (b *Broker) String() string {
 }
 
 // Start finds a broker or starts one: the requested URL, otherwise a broker on this machine, otherwise, unless one
-// has to be there already, a container or a private node. A started broker lives until Stop, which the caller has to
+// has to be there already, a private node or a container. A started broker lives until Stop, which the caller has to
 // call, or until the process ends in any way; ctx bounds only the start.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	if url, asker := o.address(); url != "" {
 		return connectTo(ctx, url, asker)
 	}
 	failure := ErrNoBroker
-	ways := []func(context.Context, Options) (*Broker, error){find, StartContainer, StartNode}
+	ways := []func(context.Context, Options) (*Broker, error){find, StartNode}
+	if o.Container != nil {
+		ways = append(ways, startUsual)
+	}
 	switch {
 	case o.Restarts:
 		ways = ways[1:]
@@ -118,6 +126,25 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 		}
 	}
 	return nil, failure
+}
+
+// startUsual starts a container of the image for whoever names none.
+func startUsual(ctx context.Context, o Options) (*Broker, error) {
+	b, err := StartContainer(ctx, container.Usual("rabbitmq"), o)
+	if errors.Is(err, container.ErrNoEngine) {
+		err = missing(err.Error())
+	}
+	return b, err
+}
+
+// Lacking reports that Start has neither a broker at the usual address nor a rabbitmq-server to start, and nobody has
+// named one.
+func Lacking(ctx context.Context, o Options) bool {
+	if url, _ := o.address(); url != "" || installed() {
+		return false
+	}
+	_, err := find(ctx, o)
+	return o.Restarts || err != nil
 }
 
 // connectTo makes sure that the broker somebody named is there.
