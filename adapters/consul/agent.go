@@ -70,6 +70,15 @@ func Find(ctx context.Context, address string) (*Agent, error) {
 	return a, nil
 }
 
+// Led reports by nil that the agent knows a leader: without one, as when it has just started, nothing is written.
+func (a *Agent) Led(ctx context.Context) error {
+	status, body, err := a.ask(ctx, http.MethodGet, "/v1/status/leader", "")
+	if err == nil && (status.code != http.StatusOK || string(body) == `""`) {
+		err = fmt.Errorf("the Consul agent at %s knows no leader (status %d: %s); wait until its servers have one", a.url, status.code, body)
+	}
+	return err
+}
+
 // newAgent is the agent at an address, to which connections are made by dial.
 func newAgent(address string, dial func(context.Context, string, string) (net.Conn, error)) (*Agent, error) {
 	switch scheme, rest, ok := strings.Cut(address, "://"); {

@@ -7,4 +7,4 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/cli"
 )
 
-func main() { cli.Main(queue.Runner{}, nil) }
+func main() { cli.Main(queue.Runner{}, nil, nil) }

@@ -4,4 +4,4 @@ package main
 
 import "github.com/lockproof/lockproof/cmd/lockproof/cli"
 
-func main() { cli.Main(nil, nil) }
+func main() { cli.Main(nil, nil, nil) }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestBuild: what a first build of lockproof compiles beside Go's own packages: each name has been weighed. A library that
-// brings a server or Docker's client doubles the minute that a newcomer waits.
+// brings a server or a client of container engines doubles the minute that a newcomer waits.
 func TestBuild(t *testing.T) {
 	known := []string{
 		"github.com/lockproof/lockproof", "github.com/anishathalye/porcupine", "github.com/go-json-experiment/json", "github.com/rabbitmq/amqp091-go",

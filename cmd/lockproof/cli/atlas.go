@@ -64,6 +64,9 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	if err := cfg.Check(); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
+	if err := f.handOver(c); err != nil {
+		return err
+	}
 	if _, real := f.real(); real {
 		kind := otherOf(f.server)
 		if kind != nil && finders == nil {

@@ -43,7 +43,7 @@ of a lock of its own and all of one. The last figure is how soon the slot of a h
 dies is another's. A server that is missing is left out, and named. They are looked for
 where LOCKPROOF_AMQP_URL, LOCKPROOF_REDIS_URL, LOCKPROOF_MYSQL_URL and
 LOCKPROOF_POSTGRES_URL say, else on this machine; Consul where CONSUL_HTTP_ADDR says. None
-is started. Locks there have names of their own, and are deleted. Commits of databases are
+is started, except in a container whose image --on names. Locks there have names of their own, and are deleted. Commits of databases are
 as durable as the server's settings have them.
 
 The exit code is 1 if a property of any is lost. A missing answer is said in the table, and
@@ -59,7 +59,7 @@ does not change the exit code.`,
 	flags.Var(span{&f.time}, "time", "about how long it may take")
 	flags.Uint64Var(&f.seed, "seed", f.seed, "what decides the executions that are drawn")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many scenarios are drawn of each lock")
-	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, with commas; or simulated, to use none")
+	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, or images to start in containers, such as rabbitmq:4.1, with commas; or simulated, to use none")
 	flags.IntSliceVar(&f.clients, "clients", []int{1, 8, 64}, "how many clients use a lock on a real server at once")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
@@ -85,7 +85,7 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	}
 	var servers []report.ComparedServer
 	if !f.simulated() {
-		if err := reachable(c, cfg.Targets); err != nil {
+		if err := reachable(c, f.on, cfg.Targets); err != nil {
 			return err
 		}
 		found, told, err := reals(c, f.on, cfg.Targets)

@@ -3,13 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/container"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/report"
@@ -19,20 +20,21 @@ import (
 // realServer is a kind of server that locks are measured on.
 type realServer struct {
 	title   string
+	image   string   // its name
 	schemes []string // of addresses
-	// find finds a server at an address or, without an address, at its usual place. The server is closed when the
-	// command has ended.
+	// find finds a server at an address or, without an address, at its usual place, or starts one of an image. The server
+	// is closed when the command has ended.
 	find func(c *cobra.Command, address string) (measure.Server, error)
 }
 
 // realServers are all kinds of real servers, by the titles of their locks.
 var realServers = slices.Concat(
-	[]realServer{{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ}},
+	[]realServer{{"RabbitMQ", "rabbitmq", []string{"amqp", "amqps"}, measuredRabbitMQ}},
 	measuredOthers(),
 )
 
 func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) {
-	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: address, Flag: "--on", There: true})
+	b, err := started(c, rabbitmq.Options{URL: address, Flag: "--on", There: true, Container: containers})
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) 
 func measuredOthers() (all []realServer) {
 	for i := range others {
 		kind := &others[i]
-		all = append(all, realServer{kind.title, kind.schemes, func(c *cobra.Command, address string) (measure.Server, error) {
+		all = append(all, realServer{kind.title, kind.names[0], kind.schemes, func(c *cobra.Command, address string) (measure.Server, error) {
 			s, err := kind.find(c, address)
 			if err != nil {
 				return nil, err
@@ -54,17 +56,22 @@ func measuredOthers() (all []realServer) {
 	return all
 }
 
-// addressed are the addresses of --on, by the title of what is there.
+// at reports whether an address or an image is of this kind of server.
+func (s *realServer) at(address string) bool {
+	if i, ok := container.Parse(address); ok {
+		return i.Name == s.image
+	}
+	scheme, _, ok := strings.Cut(address, "://")
+	return ok && slices.Contains(s.schemes, scheme)
+}
+
+// addressed are the addresses and images of --on, by the title of what is there.
 func addressed(on []string) (map[string]string, error) {
 	at := make(map[string]string)
 	for _, address := range on {
-		u, err := url.Parse(address)
-		i := -1
-		if err == nil {
-			i = slices.IndexFunc(realServers, func(s realServer) bool { return slices.Contains(s.schemes, u.Scheme) })
-		}
+		i := slices.IndexFunc(realServers, func(s realServer) bool { return s.at(address) })
 		if i < 0 {
-			return nil, fmt.Errorf("--on: expected addresses that begin with amqp://, redis://, mysql://, postgres:// or http://, which is Consul's; or simulated alone")
+			return nil, fmt.Errorf("--on: expected addresses that begin with amqp://, redis://, mysql://, postgres:// or http://, which is Consul's, or images such as redis:7.4; or simulated alone")
 		}
 		if title := realServers[i].title; at[title] != "" {
 			return nil, fmt.Errorf("--on names two of %s: expected one", title)
@@ -117,15 +124,19 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 	}
 }
 
-// reachable hands the command line to the program that reaches the servers which locks stand on, if this one does
-// not. If that program is not to be had, those servers are missing.
-func reachable(c *cobra.Command, targets []*lock.Target) error {
-	if finders != nil || !slices.ContainsFunc(targets, func(t *lock.Target) bool { return otherOf(t.Backend) != nil }) {
+// reachable hands the command line to the program that reaches the servers which locks stand on and that are named, if
+// this one does not. If that program is not to be had, those servers are missing; a container has to be started.
+func reachable(c *cobra.Command, on []string, targets []*lock.Target) error {
+	contained := slices.ContainsFunc(on, func(address string) bool { _, image := container.Parse(address); return image })
+	if finders != nil || !contained && !slices.ContainsFunc(targets, func(t *lock.Target) bool { return otherOf(t.Backend) != nil }) {
 		return nil
 	}
 	path, err := serversProgram.there(c.Context())
 	if err == nil {
 		return become(path)
+	}
+	if contained {
+		return err
 	}
 	finders = make(servers.Finders)
 	for _, kind := range others {

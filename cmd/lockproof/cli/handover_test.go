@@ -87,6 +87,42 @@ func TestHandOverServers(t *testing.T) {
 	}
 }
 
+// TestHandOverContainers: a command with a server in a container goes to the program that starts it, before anything is
+// printed. Without that program it is an error.
+func TestHandOverContainers(t *testing.T) {
+	there := t.TempDir()
+	if err := os.WriteFile(filepath.Join(there, serversProgram.name), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"; exit 1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"prove", "--on", "rabbitmq:4.1"}, {"compare", "mutex", "--on", "rabbitmq:4.1"}, {"atlas", "--on", "rabbitmq:4.1"}} {
+		if code, out, errs := handedOver(t, there, command...); code != 1 || out != "<"+strings.Join(command, "><")+">" || errs != "" {
+			t.Errorf("%s: exit code %d, %q, %q", command, code, out, errs)
+		}
+		if code, _, errs := handedOver(t, t.TempDir(), command...); code != exitCannot || !strings.Contains(errs, "containers are started") || !strings.Contains(errs, serversProgram.name) {
+			t.Errorf("%s without the program: exit code %d, %q", command, code, errs)
+		}
+	}
+}
+
+// TestNoEngine: where no container engine answers, one line says where one was looked for and what to do.
+func TestNoEngine(t *testing.T) {
+	if _, err := os.Stat("/var/run/docker.sock"); err == nil {
+		t.Skip("skipped: there is a Docker")
+	}
+	cmd := exec.Command(os.Args[0], "prove", "--on", "rabbitmq:4.1")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "DOCKER_HOST=unix:///nowhere.sock", "HOME="+t.TempDir(), "XDG_RUNTIME_DIR="+t.TempDir())
+	said, _ := cmd.CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	if code := cmd.ProcessState.ExitCode(); code != exitCannot || len(lines) != 2 || lines[0] != "lockproof: starting rabbitmq:4.1 in a container" {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	for _, part := range []string{"no container engine answers at unix:///nowhere.sock, which DOCKER_HOST names", "; start Docker, or Podman's service"} {
+		if !strings.Contains(lines[1], part) {
+			t.Errorf("%q does not say %q", lines[1], part)
+		}
+	}
+}
+
 // TestBuildsOnlyItsClone: in a folder that is not in the clone that the program was built from, nothing is built, whatever
 // its go.mod says.
 func TestBuildsOnlyItsClone(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
+	"github.com/lockproof/lockproof/adapters/container/docker"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers/linked"
@@ -54,7 +55,7 @@ func TestMain(m *testing.M) {
 			}
 		}()
 	}
-	campaigns, finders = queue.Runner{}, linked.Finders
+	campaigns, finders, containers = queue.Runner{}, linked.Finders, docker.Start
 	if source := os.Getenv("LOCKPROOF_TEST_SOURCE"); source != "" {
 		sourceFile = source
 	}
@@ -62,9 +63,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(waittest.Run(m))
 	case handsOver:
-		Main(nil, nil)
+		Main(nil, nil, nil)
 	}
-	Main(campaigns, finders)
+	Main(campaigns, finders, containers)
 }
 
 // declared is what a run has made on the broker behind a proxy, and kills it once that is so much.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/container"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
@@ -21,11 +22,11 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Main carries out the command line of this process, and ends it. The runner runs campaigns, and the finders find
-// real servers besides RabbitMQ. A program without one or the other hands the command line to the program that has
-// it.
-func Main(runner campaign.Runner, found servers.Finders) {
-	campaigns, finders = runner, found
+// Main carries out the command line of this process, and ends it. The runner runs campaigns, the finders find real
+// servers besides RabbitMQ, and the starter starts servers in containers. A program without one of them hands the command
+// line to the program that has it.
+func Main(runner campaign.Runner, found servers.Finders, starter container.Starter) {
+	campaigns, finders, containers = runner, found, starter
 	boundWorkers(runtime.NumCPU())
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }

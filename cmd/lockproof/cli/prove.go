@@ -136,6 +136,9 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
 	}
+	if err := f.handOver(c); err != nil {
+		return err
+	}
 	_, real := f.real()
 	if kind := kindNamed(f.on); f.exec != "" && kind != nil {
 		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.on, kind.title)

@@ -32,13 +32,13 @@ const simulated = "simulated"
 type onFlags struct{ on string }
 
 func (f *onFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), or an amqp:// address")
+	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), rabbitmq:4.1 (in a container), or an amqp:// address")
 }
 
 // registerServers registers them for a command that asks servers of other kinds as well.
 func (f *onFlags) registerServers(cmd *cobra.Command) {
 	f.register(cmd)
-	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, consul, or an address such as amqp://…"
+	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, consul, one in a container such as rabbitmq:4.1, or an address such as amqp://…"
 }
 
 // real reports whether a real broker is asked for, and its address if one is named.
@@ -57,7 +57,7 @@ func (f *onFlags) real() (url string, real bool) {
 // that is to be restarted is started here.
 func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
 	url, _ := f.real()
-	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Flag: "--on", Restarts: restarts, Log: tell})
+	b, err := started(c, rabbitmq.Options{URL: url, Flag: "--on", Restarts: restarts, Container: containers, Log: tell})
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +135,9 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 		RunE: func(c *cobra.Command, args []string) error {
 			ce, err := histories.LoadCounterexample(args[0])
 			if err != nil {
+				return err
+			}
+			if err := on.handOver(c); err != nil {
 				return err
 			}
 			if ce.Exec == "" && len(options) > 0 {

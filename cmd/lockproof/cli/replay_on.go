@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/container"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
@@ -18,7 +19,7 @@ import (
 type kindOfServer struct {
 	backend string
 	title   string
-	names   []string // for one that is found
+	names   []string // for one that is found; the first is that of its image
 	schemes []string
 	usual   string // an address
 }
@@ -41,8 +42,14 @@ func otherOf(backend string) *kindOfServer {
 	return nil
 }
 
-// find finds a server at an address, or where it usually is, until the command has ended.
+// find finds a server at an address, or where it usually is, or starts one in a container, until the command has ended.
 func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, error) {
+	if i, ok := container.Parse(address); ok {
+		var err error
+		if address, err = k.inContainer(c, i); err != nil {
+			return nil, err
+		}
+	}
 	s, err := finders[k.backend](c.Context(), address)
 	if err == nil {
 		atEnd(c, s.Close)
@@ -50,7 +57,7 @@ func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, e
 	return s, err
 }
 
-// address is the one that --on has, "" for a server that is to be found.
+// address is the one that --on has, or an image, "" for a server that is to be found.
 func (k *kindOfServer) address(target, on string) (string, error) {
 	if slices.Contains(k.names, on) {
 		return "", nil
@@ -58,7 +65,11 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 	if scheme, _, ok := strings.Cut(on, "://"); ok && slices.Contains(k.schemes, scheme) {
 		return on, nil
 	}
-	return "", fmt.Errorf("%s stands on %s: expected --on %s or an address such as %s", target, k.title, k.names[0], k.usual)
+	usual := container.Usual(k.names[0])
+	if i, ok := container.Parse(on); ok && i.Name == usual.Name {
+		return on, nil
+	}
+	return "", fmt.Errorf("%s stands on %s: expected --on %s, an image such as %v, or an address such as %s", target, k.title, usual.Name, usual, k.usual)
 }
 
 // kindNamed is the kind of server that --on names, nil if it is none of others.

@@ -30,7 +30,7 @@ func findConsul(ctx context.Context, address string) (servers.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agent{a}, nil
+	return agent{a}, a.Led(ctx)
 }
 
 // Measured implements [servers.Server].
