@@ -1,6 +1,7 @@
 package consul
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lockproof/lockproof/internal/containertest"
 )
 
 // agent is where requests go: the simulated server, or a real agent at CONSUL_HTTP_ADDR.
@@ -33,17 +36,47 @@ func agents(t *testing.T, test func(*testing.T, *agent)) {
 	})
 }
 
-// realURL is where the real agent is.
+// realURL is where the real agent is: where the environment says, else in a container.
 func realURL(t *testing.T) string {
 	t.Helper()
 	addr := os.Getenv(EnvAddress)
 	if addr == "" {
-		t.Skip(ErrNoAgent)
+		url, err := containertest.URL("consul", led)
+		if err != nil {
+			t.Skip(ErrNoAgent, "; ", err)
+		}
+		return url
 	}
 	if !strings.Contains(addr, "://") {
 		addr = "http://" + addr
 	}
 	return addr
+}
+
+// led is the [container.Ready] of an agent.
+func led(ctx context.Context, url string) error {
+	a, err := Find(ctx, url)
+	if err != nil {
+		return err
+	}
+	return a.Led(ctx)
+}
+
+// TestLed: an agent that has just started knows no leader, and is not ready.
+func TestLed(t *testing.T) {
+	for leader, ready := range map[string]bool{`""`: false, `"127.0.0.1:8300"`: true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/status/leader" {
+				fmt.Fprintln(w, leader)
+				return
+			}
+			fmt.Fprintln(w, `{"Config":{"Version":"1.20.6"}}`)
+		}))
+		defer server.Close()
+		if err := led(t.Context(), server.URL); (err == nil) != ready {
+			t.Errorf("the leader is %s: %v", leader, err)
+		}
+	}
 }
 
 // ask sends a request and returns status and body.

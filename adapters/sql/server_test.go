@@ -1,12 +1,15 @@
 package databases_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/sql"
+	"github.com/lockproof/lockproof/internal/containertest"
 	"github.com/lockproof/lockproof/model/sql"
 )
 
@@ -15,10 +18,29 @@ var required = [...]string{sql.MariaDB: "LOCKPROOF_REQUIRE_MARIADB", sql.Postgre
 
 var dialects = []sql.Dialect{sql.MariaDB, sql.Postgres}
 
+// images are the names of the images of each dialect's server.
+var images = [...]string{sql.MariaDB: "mariadb", sql.Postgres: "postgres"}
+
+// found is a server that is found, else one in a container.
+func found(t *testing.T, d sql.Dialect) (*databases.Server, error) {
+	server, err := databases.Find(t.Context(), d)
+	if !errors.Is(err, databases.ErrMissing) {
+		return server, err
+	}
+	url, none := containertest.URL(images[d], func(ctx context.Context, url string) error {
+		_, err := databases.At(ctx, url)
+		return err
+	})
+	if none != nil {
+		return nil, fmt.Errorf("%w; %w", err, none)
+	}
+	return databases.At(t.Context(), url)
+}
+
 // database is a database for a test, which is skipped where there is no server.
 func database(t *testing.T, d sql.Dialect) *databases.Database {
 	t.Helper()
-	server, err := databases.Find(t.Context(), d)
+	server, err := found(t, d)
 	if errors.Is(err, databases.ErrMissing) && os.Getenv(required[d]) == "" {
 		t.Skip(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/internal/containertest"
 )
 
 // EnvRequire names the environment variable that makes a missing broker a failure.
@@ -71,7 +72,7 @@ func Configured(t testing.TB, advanced string) *rabbitmq.Broker {
 var shared = sync.OnceValues(func() (*rabbitmq.Broker, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	return rabbitmq.Start(ctx, rabbitmq.Options{})
+	return rabbitmq.Start(ctx, rabbitmq.Options{Container: containertest.Start})
 })
 
 // unavailable skips a test because there is no broker. A broker that is there but does not work, or

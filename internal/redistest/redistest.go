@@ -4,20 +4,41 @@
 package redistest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/internal/containertest"
 )
 
 // EnvRequire names the environment variable that makes a missing Redis a failure.
 const EnvRequire = "LOCKPROOF_REQUIRE_REDIS"
 
-// Shared is a Redis that tests share, with one another and maybe with other programs: keys are in a [redis.Space].
+// Shared is a Redis that tests share, with one another and maybe with other programs: keys are in a [redis.Space]. It is
+// one that is found, else one in a container.
 func Shared(t testing.TB) *redis.Server {
 	t.Helper()
-	return closed(t)(redis.Find(t.Context(), ""))
+	s, err := redis.Find(t.Context(), "")
+	if errors.Is(err, redis.ErrNoServer) {
+		url, none := containertest.URL("redis", answers)
+		if none == nil {
+			return closed(t)(redis.Dial(t.Context(), url))
+		}
+		err = fmt.Errorf("%w; %w", err, none)
+	}
+	return closed(t)(s, err)
+}
+
+// answers is the [container.Ready] of a Redis.
+func answers(ctx context.Context, url string) error {
+	s, err := redis.Dial(ctx, url)
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // Private is a Redis for this test alone, which may be restarted.
