@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -110,6 +111,24 @@ func TestForeign(t *testing.T) {
 			if serverOf(name) != "" {
 				t.Errorf("%s imports %s", path, name)
 			}
+		}
+	}
+}
+
+// TestContainers: lockproof-servers and tests alone link what starts containers, whose modules are many.
+func TestContainers(t *testing.T) {
+	for path, imported := range imports(t) {
+		if folder(path, 1) != "internal" && folder(path, 2) != "cmd/lockproof-servers" && slices.Contains(imported, "adapters/container/docker") {
+			t.Errorf("%s imports adapters/container/docker: only cmd/lockproof-servers does; others are given a container.Starter", path)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".", "./cmd/lockproof", "./cmd/lockproof-campaign").Output()
+	if err != nil {
+		t.Skip("NOT TESTED: go list: ", err)
+	}
+	for path := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(path, "github.com/testcontainers/") || strings.HasPrefix(path, "github.com/moby/") {
+			t.Errorf("%s is linked by a program that starts no containers", path)
 		}
 	}
 }

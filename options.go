@@ -28,7 +28,7 @@ type Options struct {
 	ServerKind string
 	// Servers is how many of those there are, of which none knows of the others; 0 is one.
 	Servers    int
-	Server     string        // "" is the simulated broker, "rabbitmq" one that is found or started; or an amqp:// address
+	Server     string        // "" is the simulated broker, "rabbitmq" one that is found, or started if it is installed; or an amqp:// address
 	Properties []Property    // to judge; none is all that apply
 	Own        []Own         // that are judged as well
 	Require    []Property    // that must be judged for the result to hold

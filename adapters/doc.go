@@ -11,6 +11,7 @@
 //
 //	rabbitmq, redis, databases   real servers, which are compared with the simulated ones
 //	consul       the simulated Consul, served over HTTP, and a connection to a real agent
+//	container    the images of such servers, and in its folder docker what starts them in containers
 //	stress       the common part of using a lock on a real server with many clients at once
 //	measure      the latencies of operations on real servers
 //	replaytest   the common part of the tests of replays on real servers
