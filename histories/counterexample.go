@@ -42,9 +42,7 @@ type Counterexample struct {
 	ExecOptions map[string]string
 	// Holding is how its server shows who holds a lock, where that was declared, as package holding reads it.
 	Holding string
-	// Server is the kind of server that stood behind the gate; "" is AMQP.
-	Server string
-	// Servers is how many there were; 0 is one.
+	// Servers is how many servers stood behind the gate, of the kind of the scenario; 0 is one.
 	Servers int
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
@@ -86,7 +84,6 @@ type counterexampleFile struct {
 	Lock          string            `json:"lock,omitzero"` // with exec, and where it is no semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
 	Holding       string            `json:"holding,omitzero"`
-	Behind        string            `json:"behind,omitzero"`
 	Servers       int               `json:"servers,omitzero"`
 	GivenAgain    []string          `json:"given_again,omitempty"` // of Exec and ExecOpts; follows from them
 	Scenario      scenario.Scenario `json:"scenario"`
@@ -198,9 +195,9 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	}
 	hidden := c.withoutSecrets()
 	data, err := json.Marshal(counterexampleFile{
-		FailedAcquire: failedAcquire, Exec: hidden.Exec, Lock: kind, ExecOpts: hidden.ExecOptions, Holding: c.Holding, Behind: c.Server, Servers: c.Servers, GivenAgain: hidden.givenAgain(),
+		FailedAcquire: failedAcquire, Exec: hidden.Exec, Lock: kind, ExecOpts: hidden.ExecOptions, Holding: c.Holding, Servers: c.Servers, GivenAgain: hidden.givenAgain(),
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
-		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target), v.Kind),
+		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target, c.Scenario.Server), v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -259,7 +256,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Holding: f.Holding, Server: f.Behind, Servers: f.Servers, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Holding: f.Holding, Servers: f.Servers, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
 			Property: broken, Own: own, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},

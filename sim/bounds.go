@@ -43,6 +43,7 @@ type FaultBounds struct {
 	Lost          int  // a reply never arrives
 	Restarts      int  // the broker restarts
 	Clocks        int  // a client's clock jumps, or runs fast or slow from then on
+	Lapses        int  // so much time passes that all leases end; of other people's clients alone
 	Late          bool // the broker may notice a dead connection at any later moment
 	// CleanCrashes are crashes between two commands only.
 	CleanCrashes bool

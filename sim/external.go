@@ -53,13 +53,13 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	return sc
 }
 
-// pastLease is an idle time, in seconds, that is longer than the leases that clients are told.
-const pastLease = 40
+// PastLease is an idle time, in seconds, that is longer than the leases that clients are told.
+const PastLease = 40
 
 // lapses lets leases end in the midst of most executions: between any two commands, also of one operation.
 func (d draw) lapses(s *scenario.Scenario) {
 	for range d.below(3) {
-		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(mostBeforeLapse)), Arg: pastLease})
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(mostBeforeLapse)), Arg: PastLease})
 	}
 }
 

@@ -44,16 +44,14 @@ type Labels struct {
 	Kind    lock.Kind
 	Options map[string]string
 	Holding string
-	// Server is the kind of server behind the gate; "" is AMQP.
-	Server string
-	// Servers is how many of them there are.
+	// Servers is how many servers stand behind the gate.
 	Servers int
 }
 
 // Counterexample is an execution that violates a property, as it is written.
 func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Server: l.Server, Servers: l.Servers, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
+		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Servers: l.Servers, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.Origin,
 	}
@@ -126,7 +124,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 		p.Violation.Tries = r.Tries
 	}
 	return &report.Report{
-		Tool: Version, Target: ce.Scenario.Target, Kind: r.Trace.History.Kind, Mode: report.Replayed, Broker: broker,
+		Tool: Version, Target: ce.Scenario.Target, Kind: r.Trace.History.Kind, Mode: report.Replayed, Broker: broker, Server: ce.Scenario.Server,
 		FailedAcquire: ce.FailedAcquire.String(), Scenarios: max(1, r.Tries.Of), Steps: len(r.Trace.Steps), Properties: []report.PropertyResult{p},
 	}
 }

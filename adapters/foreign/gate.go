@@ -192,7 +192,7 @@ func (g *door) heard(l *connection, a gate.Answer) {
 		s.leave(l)
 	}
 	s.discard(a.Voids)
-	for _, o := range s.handles {
+	for _, o := range s.everybody() {
 		if o.host == g.client {
 			o.asleep, o.rested, o.fanned = false, false, false
 		}

@@ -52,7 +52,7 @@ func (r *run) settle() error {
 	r.mu.Lock()
 	for i := range r.clients {
 		a := r.clients[i].clientHandle
-		a.rested, a.fanned = !a.calling && a.quiet(), a.calling && len(a.parked) > 0
+		a.rested, a.fanned = !a.calling && a.quiet(), a.calling && len(a.parked) > 0 && !r.auditing
 	}
 	r.mu.Unlock()
 	return r.collect()

@@ -24,7 +24,9 @@ type Config struct {
 	Options map[string]any // the target's own, handed to every client
 	// Open opens the server that stands behind the gate. It is called again for clients that begin anew.
 	Open func() (gate.Server, error)
-	Name string // of the target, in reports; "" is what its clients call themselves
+	// Server is the kind of that server, as scenarios name it; "" is AMQP.
+	Server string
+	Name   string // of the target, in reports; "" is what its clients call themselves
 	// Names are those that scenarios give to locks: where the target refuses one, another takes its place.
 	Names []string
 	// Own are users' own properties, which are judged as well.
@@ -369,7 +371,8 @@ func (s *Runner) supports(op lock.Op) bool {
 // Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
 // choose: the reference's options.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
-	sc.Target, sc.Options = s.target(), lock.DefaultsOf(sc.Server)
+	sc.Target, sc.Server = s.target(), s.config.Server
+	sc.Options = lock.DefaultsOf(sc.Server)
 	sc.Locks = s.nameable(sc.Locks)
 	n := len(sc.Clients)
 	if !s.holdsTwo || s.Sharing() { // those who are one process with others are the last ones

@@ -11,6 +11,8 @@ import (
 type option struct {
 	scenario.Action
 	rest bool
+	// before is, of a lapse of time, the client whose next step comes later; 0 of all others.
+	before uint8
 }
 
 // actors is a set of those that options are of, as bits: clients, and the broker that notices that one is gone. All
@@ -21,7 +23,7 @@ func (o option) actor() actors {
 	if o.Kind == scenario.Detect {
 		return 1 << (lock.MaxClients + o.Client)
 	}
-	return 1 << o.Client
+	return 1 << max(o.Client, o.before)
 }
 
 func (o option) ends() bool { return o.rest && o.Client == 0 }
@@ -84,6 +86,8 @@ func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 			left.ChannelErrors--
 		case scenario.Lose:
 			left.Lost--
+		case scenario.Idle:
+			left.Lapses--
 		}
 	}
 	return left, rested
@@ -139,6 +143,9 @@ func (e *Explorer) steps(r World, c uint8, left *sim.FaultBounds, all []option) 
 func (e *Explorer) mishaps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
 	if !r.Vulnerable(c) {
 		return all
+	}
+	if left.Lapses > 0 && r.Ready(c) {
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Idle, Arg: sim.PastLease}, before: c})
 	}
 	if left.Crashes > 0 {
 		all = append(all, option{Action: scenario.Action{Kind: scenario.CrashBefore, Client: c, Late: left.Late}})

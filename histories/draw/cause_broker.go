@@ -31,9 +31,9 @@ func (d *causer) holes() string {
 	made, gone := t.Exists&^before.Exists, before.Exists&^t.Exists
 	switch {
 	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and vanished since
-		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), command(s), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target)))
+		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), command(s), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
 	case !d.sent(d.at, c) && gone != 0:
-		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action, lock.WordsOf(d.Scenario.Target)))
+		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
 	case made != 0 && !t.Contiguous():
 		return fmt.Sprintf("c%d's %s made %s at %s (%s) while a slot below did not exist", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
 	case made != 0:
@@ -75,7 +75,7 @@ func (d *causer) removed() string {
 	gone := d.became(func(before, after *monitor.Truth) bool { return (before.Exists&^after.Exists)>>d.v.Slot&1 == 1 })
 	if d.truth(d.shows).Taken>>d.v.Slot&1 == 0 {
 		if made := d.taking(); made >= 0 && made < d.shows {
-			return fmt.Sprintf("the queue by which c%d holds %s was declared at %s (%s) and went at %s, when %s", d.c, d.lock(), stepWord(made), d.exchange(made), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target)))
+			return fmt.Sprintf("the queue by which c%d holds %s was declared at %s (%s) and went at %s, when %s", d.c, d.lock(), stepWord(made), d.exchange(made), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
 		}
 		return ""
 	}

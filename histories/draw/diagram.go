@@ -21,7 +21,7 @@ func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 		s.Paint(&b, l)
 	}
 	lines := d.lines()
-	for _, l := range append(lines, legend(text(lines), lock.WordsOf(t.Scenario.Target), s)...) {
+	for _, l := range append(lines, legend(text(lines), lock.WordsOf(t.Scenario.Target, t.Scenario.Server), s)...) {
 		s.Paint(&b, l)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -86,7 +86,7 @@ func tell(t *scenario.Trace) *timeline {
 		first.observe(t, &t.Setup[n-1])
 		s.steps = append(s.steps, first)
 	}
-	before, words := first, lock.WordsOf(t.Scenario.Target)
+	before, words := first, lock.WordsOf(t.Scenario.Target, t.Scenario.Server)
 	for i := range t.Steps[:t.Shown()] {
 		m := stepOf(t, i, before.columns, words)
 		m.leap = m.time > before.time+1

@@ -96,7 +96,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 // evidence names the evidence of verdicts in a word: for the server's state, it is the server.
 func (r *Report) evidence(e property.Evidence) string {
 	if e == property.FromTruth {
-		return lock.WordsOf(r.Target).Called()
+		return lock.WordsOf(r.Target, r.Server).Called()
 	}
 	return e.String()
 }

@@ -94,7 +94,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	}
 	for _, v := range x.Trace.Violations {
 		b := brokenData{
-			Property: v.Name(), Sentence: v.Property.SentenceOn(lock.WordsOf(x.Trace.Scenario.Target), x.Trace.History.Kind), Explanation: v.Explain(),
+			Property: v.Name(), Sentence: v.Property.SentenceOn(lock.WordsOf(x.Trace.Scenario.Target, x.Trace.Scenario.Server), x.Trace.History.Kind), Explanation: v.Explain(),
 			Expected: draw.Expected(x.Trace, v), Cause: linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
 			Decided: draw.Decision(x.Trace, v), Shows: v.Step + 1, Over: v.Step >= len(x.Trace.Steps),
 		}

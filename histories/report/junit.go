@@ -134,7 +134,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	default:
 		from := p.Evidence.String()
 		if p.Evidence == property.FromTruth {
-			from = lock.WordsOf(r.Target).The() + "'s truth"
+			from = lock.WordsOf(r.Target, r.Server).The() + "'s truth"
 		}
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s", verdict, r.sentence(p), style.Grouped(p.Checked), from)}
 	}

@@ -20,6 +20,8 @@ type Report struct {
 	// Broker is what the target ran on, as the end of "on …": "the simulated broker",
 	// "RabbitMQ 3.10.8 at 127.0.0.1:5672". Empty for a history that was handed in.
 	Broker string
+	// Server is the kind of server of somebody else's lock, as scenarios name it; "" is AMQP.
+	Server string
 	// Source is the file judged, of Recorded and Replayed.
 	Source string
 	// Command is what was typed, as a shell takes it: it repeats the run. "" where nothing was typed.
@@ -164,7 +166,7 @@ func (r *Report) sentence(p *PropertyResult) string {
 	if p.Own != nil {
 		return p.Own.Sentence()
 	}
-	return p.Property.SentenceOn(lock.WordsOf(r.Target), r.Kind)
+	return p.Property.SentenceOn(lock.WordsOf(r.Target, r.Server), r.Kind)
 }
 
 // EfficiencyRow is what one operation cost in one cost class.

@@ -47,12 +47,12 @@ func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" 
 // Simulated is what its simulated server is called.
 func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
 
-// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on a
-// broker.
-func WordsOf(target string) Words {
+// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on a kind of server;
+// "" is a broker.
+func WordsOf(target, server string) Words {
 	if t := TargetNamed(target); t != nil {
 		return BackendOf(t).Words
-	} else if b, err := BackendNamed(""); err == nil {
+	} else if b, err := BackendNamed(server); err == nil {
 		return b.Words
 	}
 	return Words{}

@@ -136,7 +136,11 @@ func (c *ExploreConfig) check() error {
 		return fmt.Errorf("%d executions: expected at least 1", c.Executions)
 	case f.Restarts != 0:
 		return engine.Configuration(errors.New("restarts in an exploration of an external lock: expected none, prove draws them"))
-	case min(f.Crashes, f.Drops, f.ChannelErrors, f.Lost) < 0:
+	case c.On.Servers > 1:
+		return engine.Configuration(fmt.Errorf("an exploration of an external lock on %d servers: expected one, prove draws executions on several", c.On.Servers))
+	case f.Lapses != 0 && c.On.meaningless() == 0:
+		return engine.Configuration(errors.New("the end of leases in an exploration of an external lock on a broker: expected none, it has no leases"))
+	case min(f.Lapses, f.Crashes, f.Drops, f.ChannelErrors, f.Lost) < 0:
 		return engine.Configuration(errors.New("any number of faults in an exploration of an external lock: expected a number"))
 	case c.Preemptions != nil && *c.Preemptions < 0:
 		return engine.Configuration(fmt.Errorf("%d preemptions: expected at least 0", *c.Preemptions))
@@ -158,7 +162,7 @@ func (c *ExploreConfig) config() Config {
 	out := Config{
 		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Demands: c.Demands, Holding: c.Holding,
-		Scenarios: cmp.Or(c.Executions, DefaultExecutions), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
+		Scenarios: cmp.Or(c.Executions, DefaultExecutions), Properties: judgedOf(c.Kind, c.Properties)&^c.On.meaningless() | c.Own.All(),
 		Own: c.Own, On: c.On, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
@@ -216,10 +220,14 @@ func (f *exploringRun) report() *report.Report {
 // notExplored is what the target's clients can be asked for, and an exploration does not ask: to wait for a lock. None of its
 // steps is that their time is up.
 func (f *exploringRun) notExplored() []string {
+	var left []string
 	if f.about.Waits {
-		return []string{"acquires that wait with a deadline"}
+		left = append(left, "acquires that wait with a deadline")
 	}
-	return nil
+	if f.about.Leases && f.options.Faults.Lapses == 0 {
+		left = append(left, "executions in which a lease ends")
+	}
+	return left
 }
 
 // bounds is what was visited, in words: with how much that covers, where it is all.
@@ -254,7 +262,7 @@ func everyFault(f sim.FaultBounds) string {
 	for _, k := range []struct {
 		n   int
 		one string
-	}{{f.Crashes, "crash"}, {f.Drops, "dropped connection"}, {f.ChannelErrors, "channel error"}, {f.Lost, "lost reply"}} {
+	}{{f.Crashes, "crash"}, {f.Drops, "dropped connection"}, {f.ChannelErrors, "channel error"}, {f.Lost, "lost reply"}, {f.Lapses, "end of all leases"}} {
 		switch {
 		case k.n == 1:
 			all = append(all, "every single "+k.one)

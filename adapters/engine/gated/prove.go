@@ -95,6 +95,14 @@ type Server struct {
 // String is what the server is called.
 func (s Server) String() string { return cmp.Or(s.Name, engine.Simulated) }
 
+// meaningless are the properties that mean nothing there: which commands every driver has is a matter of AMQP.
+func (s Server) meaningless() property.Set {
+	if s.Kind == "" || s.Kind == AMQP {
+		return 0
+	}
+	return property.Set(0).With(property.MinimalDriver)
+}
+
 // open opens it.
 func (s Server) open() (gate.Server, error) {
 	if s.Open == nil {
@@ -148,7 +156,7 @@ func (c Config) run() (*sharedRun, error) {
 	if err := c.Own.Check(); err != nil {
 		return nil, engine.Configuration(err)
 	}
-	c.Properties = judgedOf(c.Kind, c.Properties) | c.Own.All()
+	c.Properties = judgedOf(c.Kind, c.Properties)&^c.On.meaningless() | c.Own.All()
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	run := &sharedRun{Config: c, source: c.source(), labels: c.labels()}
@@ -185,7 +193,7 @@ func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Resu
 // labels are what its counterexamples say.
 func (c *Config) labels() engine.Labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
-	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String(), Server: c.On.Kind, Servers: c.On.Servers}
+	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String(), Servers: c.On.Servers}
 }
 
 // result is what the run came to, but for the report.

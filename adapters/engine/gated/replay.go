@@ -28,11 +28,11 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 	if on.Shared && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
-	if ce.Server != "" {
+	if kind := ce.Scenario.Server; kind != "" && kind != AMQP {
 		if on.Shared {
-			return nil, fmt.Errorf("replaying on %s: its lock is one on %s: leave out where", on, ce.Server)
+			return nil, fmt.Errorf("replaying on %s: its lock is one on %s: leave out where", on, kind)
 		}
-		if on, err = ServerOf(ce.Server, ce.Servers); err != nil {
+		if on, err = ServerOf(kind, ce.Servers); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +42,7 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 	}
 	runner, err := foreign.NewRunner(ctx, foreign.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire, Holding: held,
-		Open: on.open,
+		Open: on.open, Server: on.Kind,
 	})
 	if err != nil {
 		return nil, err

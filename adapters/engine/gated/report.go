@@ -19,7 +19,7 @@ func (f *sharedRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
 		Tool: engine.Version, Target: f.Name, Doc: secret.Command(f.Exec), Kind: f.Kind, Mode: report.Sampled,
-		Broker: f.On.String() + throughGate, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
+		Broker: f.On.String() + throughGate, Server: f.On.Kind, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
 		Scenarios: s.Scenarios, Asked: f.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.unasked()),
 		Contract:   &report.Contract{Demands: f.Demands}, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),

@@ -29,7 +29,7 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	began := time.Now()
 	runner, err := foreign.NewRunner(ctx, foreign.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Names: sim.LockNames(), Own: f.Own, FailedAcquire: f.FailedAcquire, Holding: f.Holding,
-		Open: f.On.open, Timing: foreign.Timing{Patience: f.Patience},
+		Open: f.On.open, Server: f.On.Kind, Timing: foreign.Timing{Patience: f.Patience},
 		Costs: &w.part.Costs, Checks: &w.part.Checks,
 	})
 	if err != nil {

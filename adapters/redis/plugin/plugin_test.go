@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 	"github.com/lockproof/lockproof/adapters/redis/plugin"
+	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -134,25 +137,42 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
+// named is a design by its name.
+func named(name string) *design {
+	for i := range designs {
+		if designs[i].name == name {
+			return &designs[i]
+		}
+	}
+	panic("no design " + name)
+}
+
+// runnerOf runs scenarios of a mutex on so many servers.
+func runnerOf(t *testing.T, starter foreign.Starter, servers int) *foreign.Runner {
+	t.Helper()
+	open := func() (gate.Server, error) { return plugin.Open(servers) }
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: open, Server: "redis", Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
+	if (errors.Is(err, node.ErrNoProgram) || errors.Is(err, clock.ErrNone)) && os.Getenv(redistest.EnvRequire) == "" {
+		t.Skip("skipped:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return runner
+}
+
 // executions is how many are run for a lock that is right, and for one that is not at most.
 const executions = 300
 
 // judge runs a lock on so many servers until what is wrong with it was found, and sees that nothing else is.
 func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Set) {
 	t.Helper()
-	open := func() (gate.Server, error) { return plugin.Open(servers) }
-	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: open, Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
-	if errors.Is(err, node.ErrNoProgram) {
-		t.Skip("skipped:", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := runner.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	runner := runnerOf(t, starter, servers)
 	n := executions
 	if testing.Short() {
 		n = 100

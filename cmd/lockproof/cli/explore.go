@@ -89,7 +89,7 @@ no faults.`,
 	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec server lock-type contract option property require", "servers holding strict")
 	section(cmd, "Who does what", "clients rounds admins slots", "start most-slots lock calls admin-calls")
-	section(cmd, "Faults", "crashes", "drops channel-errors lost restarts clocks late")
+	section(cmd, "Faults", "crashes", "drops channel-errors lost lapses restarts clocks late")
 	section(cmd, "How it is searched, and how far", "first", "reduce workers depth memory storage array simulate seed executions preemptions patience")
 	section(cmd, "Going on later", "", "checkpoint every resume")
 	section(cmd, "What is written", "out html json", "junit explorer summary sarif annotate")
@@ -122,6 +122,7 @@ func (f *exploreFlags) faults(cmd *cobra.Command) {
 	flags.Var(orAny{number[int]{&f.Faults.Lost, 0, 100}}, "lost", "how many replies may be lost")
 	flags.Var(orAny{number[int]{&f.Faults.Restarts, 0, 100}}, "restarts", "how often the broker may restart")
 	flags.Var(number[int]{&f.Faults.Clocks, 0, 100}, "clocks", "how often a client's clock may jump, or run fast or slow from then on")
+	flags.Var(number[int]{&f.Faults.Lapses, 0, 100}, "lapses", "with --server, how often so much time may pass that all leases end")
 	flags.BoolVar(&f.Faults.Late, "late", f.Faults.Late, "the broker may notice a dead connection at any later moment")
 }
 
@@ -187,7 +188,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding", "server", "servers"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding", "server", "servers", "lapses"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),
