@@ -172,12 +172,16 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
 	}
+	limit := a.runner.config.Limit // one that takes longer is replaced sooner
+	if first {
+		limit = a.runner.config.Start
+	}
 	for range resetTries {
 		params := Params{Name: a.runner.warming(a.number)}
-		r, err := a.do(ctx, lock.Acquire, params)
+		r, err := a.doWithin(ctx, limit, lock.Acquire, params)
 		if err == nil && r.Held {
 			params.Slot = int(r.Slot)
-			_, err = a.do(ctx, lock.Release, params)
+			_, err = a.doWithin(ctx, limit, lock.Release, params)
 		}
 		if errors.Is(err, errLasts) && !first { // its driver may wait for what befell it in the scenario before
 			return errNotReset
@@ -223,9 +227,14 @@ var errLasts = errors.New("is not over")
 
 // do carries out an operation outside of a scenario, while the gate is open.
 func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	return a.doWithin(ctx, a.runner.config.Start, op, params)
+}
+
+// doWithin is do with a limit of its own.
+func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op lock.Op, params Params) (lock.Result, error) {
 	s := a.runner
 	a.call(op, params)
-	over, err := s.wait(ctx, s.config.Start, func() bool { return !a.calling })
+	over, err := s.wait(ctx, limit, func() bool { return !a.calling })
 	if err != nil {
 		return lock.Result{}, err
 	}
@@ -235,7 +244,7 @@ func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.
 			why = `does it wait until somebody makes or releases the lock (without a "timeout" it has to answer {"held":false} at once)`
 		}
 		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, %w after %v: %s, or is its answer not flushed? `lockproof adapter-check` looks at single calls",
-			op, params.Name, a.number, errLasts, s.config.Start, why)
+			op, params.Name, a.number, errLasts, limit, why)
 	}
 	if _, err := s.wait(ctx, s.config.Patience, func() bool { return !a.behind() }); err != nil {
 		return lock.Result{}, err

@@ -27,20 +27,31 @@ var ours = map[string]func(servers int) (Server, error){
 // Kinds are the kinds of servers that can stand behind the gate, by name.
 func Kinds() []string { return append([]string{AMQP}, slices.Sorted(maps.Keys(ours))...) }
 
+// CheckServers refuses a kind of server that there is not, and a number that there may not be. 0 is one.
+func CheckServers(kind string, servers int) error {
+	amqp := kind == "" || kind == AMQP
+	switch _, ok := ours[kind]; {
+	case !ok && !amqp:
+		return fmt.Errorf("the kind of server %q: expected %s", kind, strings.Join(Kinds(), " or "))
+	case servers < 0 || servers > MostServers:
+		return fmt.Errorf("%d servers: expected 1 to %d", servers, MostServers)
+	case amqp && servers > 1:
+		return fmt.Errorf("%d servers of AMQP: expected one", servers)
+	}
+	return nil
+}
+
 // ServerOf is a server of ours of a kind, or several; "" is AMQP's, and 0 is one. The error is for a kind that there is not, or that
 // cannot be started here.
 func ServerOf(kind string, servers int) (Server, error) {
-	servers = max(1, servers)
-	of, ok := ours[kind]
-	switch {
-	case (kind == "" || kind == AMQP) && servers > 1:
-		return Server{}, fmt.Errorf("%d servers of AMQP: expected one", servers)
-	case kind == "" || kind == AMQP:
-		return Server{}, nil
-	case !ok:
-		return Server{}, fmt.Errorf("the kind of server %q: expected %s", kind, strings.Join(Kinds(), " or "))
+	if err := CheckServers(kind, servers); err != nil {
+		return Server{}, err
 	}
-	s, err := of(servers)
+	servers = max(1, servers)
+	if kind == "" || kind == AMQP {
+		return Server{}, nil
+	}
+	s, err := ours[kind](servers)
 	s.Kind, s.Servers = kind, servers
 	if servers > 1 {
 		s.Name = fmt.Sprintf("%d × %s", servers, s.Name)

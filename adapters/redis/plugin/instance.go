@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/clock"
@@ -21,6 +22,9 @@ type instance struct {
 	clock   *clock.Clock
 	control *control
 	proxy   *stream.Proxy
+	// up is held by who restarts the server: a client that connects meanwhile waits. One whose connection was taken and closed at
+	// once sees what no server does.
+	up sync.RWMutex
 }
 
 var _ stream.Upstream = (*instance)(nil)
@@ -47,6 +51,8 @@ func start(place int) (_ *instance, err error) {
 
 // restart stops the server and starts it again, with everything that it had.
 func (i *instance) restart(ctx context.Context) error {
+	i.up.Lock()
+	defer i.up.Unlock()
 	_, _ = i.control.do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
 	_ = i.control.close()
 	if err := i.node.Ended(ctx); err != nil {
@@ -109,6 +115,8 @@ func milliseconds(b []byte) int64 {
 
 // Dial connects a client.
 func (i *instance) Dial() (net.Conn, int64, error) {
+	i.up.RLock()
+	defer i.up.RUnlock()
 	c, err := dial(i.node.Port)
 	if err != nil {
 		return nil, 0, err

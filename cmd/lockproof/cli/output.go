@@ -168,7 +168,7 @@ func (f *outputFlags) retire(r *report.Report) error {
 // bounds are the flags by which runs of one target differ in what may happen in them.
 var bounds = []string{
 	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
-	"crashes", "crash-share", "drops", "channel-errors", "lost", "restarts", "clocks", "late", "strict",
+	"crashes", "crash-share", "drops", "channel-errors", "lost", "lapses", "restarts", "clocks", "late", "strict", "servers",
 }
 
 // name is the file name of a property's counterexample: one for each target, its options, and the given bounds.

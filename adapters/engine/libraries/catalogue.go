@@ -1,0 +1,131 @@
+// Package libraries judges published lock libraries, which a catalogue lists, and makes a table of them.
+package libraries
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/histories/infile"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Library is a published lock library with an adapter.
+type Library struct {
+	Name    string `yaml:"library"`
+	Version string `yaml:"version"`
+	Server  string `yaml:"server"`  // a kind of [gated.Kinds]
+	Servers int    `yaml:"servers"` // how many the lock stands on; 0 is one
+	Lock    string `yaml:"lock"`    // its type; "" is a mutex
+	Exec    string `yaml:"exec"`    // its adapter, a command that runs in the catalogue's folder
+	// Known is what was found, and confirmed, of this version.
+	Known []Known `yaml:"known"`
+}
+
+// Known is a finding that was confirmed.
+type Known struct {
+	Property string `yaml:"property"`
+	Says     string `yaml:"says"` // what happens, in a sentence or two
+}
+
+// Title is the library with its version.
+func (l *Library) Title() string { return l.Name + " " + l.Version }
+
+// On is the server that it stands on, in words.
+func (l *Library) On() string {
+	if l.Servers > 1 {
+		return fmt.Sprintf("%d × %s", l.Servers, l.Server)
+	}
+	return l.Server
+}
+
+// Kind is the type of its lock.
+func (l *Library) Kind() lock.Kind {
+	kind, err := lock.KindNamed(l.Lock)
+	if err != nil {
+		return lock.Mutex
+	}
+	return kind
+}
+
+// known are the properties that it is known to violate.
+func (l *Library) known() (set property.Set) {
+	for _, k := range l.Known {
+		if p, err := property.Named(k.Property); err == nil {
+			set = set.With(p)
+		}
+	}
+	return set
+}
+
+// input is what a catalogue may be.
+var input = infile.Input{Noun: "catalogue of libraries", Most: 1 << 20}
+
+// mostLibraries is how many a catalogue may have.
+const mostLibraries = 1000
+
+// Load reads a catalogue. An error names the file, and the library where there is one.
+func Load(path string) ([]Library, error) {
+	data, err := input.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return all, nil
+}
+
+// decode reads a catalogue's text.
+func decode(data []byte) (all []Library, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	switch err := decoder.Decode(&all); {
+	case errors.Is(err, io.EOF) || err == nil && len(all) == 0:
+		return nil, errors.New("no library: expected a list of them, each with library, version, server and exec")
+	case err != nil:
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "\n", " "))
+	case len(all) > mostLibraries:
+		return nil, fmt.Errorf("%d libraries: expected at most %d", len(all), mostLibraries)
+	}
+	seen := make(map[string]bool)
+	for i := range all {
+		l := &all[i]
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("library %d, %s: %w", i+1, l.Title(), err)
+		}
+		if key := l.Title() + l.On(); seen[key] {
+			return nil, fmt.Errorf("library %d, %s: it is there twice", i+1, l.Title())
+		} else {
+			seen[key] = true
+		}
+	}
+	return all, nil
+}
+
+// check refuses what makes no sense.
+func (l *Library) check() error {
+	for name, value := range map[string]string{"library": l.Name, "version": l.Version, "server": l.Server, "exec": l.Exec} {
+		if strings.TrimSpace(value) == "" {
+			return fmt.Errorf("no %q: expected library, version, server and exec", name)
+		}
+	}
+	if l.Lock != "" {
+		if _, err := lock.KindNamed(l.Lock); err != nil {
+			return err
+		}
+	}
+	for _, k := range l.Known {
+		if _, err := property.Named(k.Property); err != nil {
+			return fmt.Errorf("known: %w", err)
+		}
+	}
+	return gated.CheckServers(l.Server, l.Servers)
+}

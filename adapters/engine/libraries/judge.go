@@ -1,0 +1,174 @@
+package libraries
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Config says how each library is judged.
+type Config struct {
+	Folder     string // the catalogue's, where adapters run
+	Seed       uint64
+	Executions int           // of each; 0 is [gated.DefaultScenarios]
+	Time       time.Duration // for each; 0 is no limit
+	Stderr     io.Writer     // what adapters say
+	// Found is called with each violation. It may be nil.
+	Found func(*Library, *histories.Counterexample)
+}
+
+// Row is what judging a library came to.
+type Row struct {
+	Library *Library
+	Report  *report.Report // nil where it could not be judged
+	Err     error          // why not
+}
+
+// Judge judges a library.
+func (c *Config) Judge(ctx context.Context, l *Library) Row {
+	on, err := gated.ServerOf(l.Server, l.Servers)
+	if err != nil {
+		return Row{Library: l, Err: err}
+	}
+	res, err := gated.Prove(ctx, gated.Config{
+		Starter: &subprocess.Starter{Command: l.Exec, Dir: c.Folder, Stderr: c.Stderr}, Exec: l.Exec, Name: l.Title(), Kind: l.Kind(),
+		On: on, Seed: cmp.Or(c.Seed, 1), Scenarios: c.Executions, Time: c.Time,
+		Found: func(ce *histories.Counterexample) {
+			if c.Found != nil {
+				c.Found(l, ce)
+			}
+		},
+	})
+	if res == nil {
+		return Row{Library: l, Err: err}
+	}
+	return Row{Library: l, Report: res.Report, Err: err}
+}
+
+// violated are the properties of a part that are violated for certain, with how many steps show each.
+func (r *Row) violated(part property.Set) (found property.Set, words []string) {
+	for i := range r.Report.Properties {
+		p := &r.Report.Properties[i]
+		if p.Own != nil || !part.Has(p.Property) || p.Violation == nil {
+			continue
+		}
+		if p.Violation.Suspected {
+			words = append(words, p.Name()+" suspected")
+			continue
+		}
+		found = found.With(p.Property)
+		words = append(words, fmt.Sprintf("%s (%d steps)", p.Name(), p.Violation.Steps))
+	}
+	return found, words
+}
+
+// Unexpected are the properties of safety and recovery that a library violates, and is not known to.
+func (r *Row) Unexpected() property.Set {
+	if r.Report == nil {
+		return 0
+	}
+	found, _ := r.violated(property.Safety | property.Recovery)
+	return found &^ r.Library.known()
+}
+
+// Missed are those that it is known to violate, and did not this time.
+func (r *Row) Missed() property.Set {
+	if r.Report == nil {
+		return 0
+	}
+	found, _ := r.violated(property.Safety | property.Recovery)
+	return r.Library.known() &^ found
+}
+
+// broken are the promises that are broken.
+func (r *Row) broken() (names []string) {
+	for i := range r.Report.Properties {
+		p := &r.Report.Properties[i]
+		if verdict, _ := r.Report.Verdict(p); verdict == report.Broken || property.Promises.Has(p.Property) && verdict == report.Violated {
+			names = append(names, p.Name())
+		}
+	}
+	return names
+}
+
+// columns are the heads of the table.
+var columns = []string{"library", "server", "is it safe?", "does it recover?", "promises broken", "executions"}
+
+// cells are a row of the table.
+func (r *Row) cells() []string {
+	l := r.Library
+	if r.Report == nil {
+		return []string{l.Title(), l.On(), "not judged", "", "", ""}
+	}
+	safety, recovery := "yes, in all that was judged", "yes, in all that was judged"
+	if _, words := r.violated(property.Safety); len(words) > 0 {
+		safety = "no: " + strings.Join(words, ", ")
+	}
+	if _, words := r.violated(property.Recovery); len(words) > 0 {
+		recovery = "no: " + strings.Join(words, ", ")
+	}
+	return []string{l.Title(), l.On(), safety, recovery, strings.Join(r.broken(), ", "), fmt.Sprint(r.Report.Scenarios)}
+}
+
+// WriteTable writes rows for a terminal.
+func WriteTable(w io.Writer, rows []Row) error {
+	t := tabwriter.NewWriter(w, 0, 1, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(columns, "\t"))
+	for i := range rows {
+		fmt.Fprintln(t, strings.Join(rows[i].cells(), "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return writeNotes(w, rows, "")
+}
+
+// WriteMarkdown writes rows as a table of Markdown.
+func WriteMarkdown(w io.Writer, rows []Row) error {
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;")
+	line := func(cells []string) error {
+		for i := range cells {
+			cells[i] = escape.Replace(cells[i])
+		}
+		_, err := fmt.Fprintln(w, "| "+strings.Join(cells, " | ")+" |")
+		return err
+	}
+	errs := []error{line(append([]string(nil), columns...)), line(strings.Fields(strings.Repeat("--- ", len(columns))))}
+	for i := range rows {
+		errs = append(errs, line(rows[i].cells()))
+	}
+	return errors.Join(append(errs, writeNotes(w, rows, "- "))...)
+}
+
+// writeNotes writes what the table has no room for: what is known, and why something was not judged.
+func writeNotes(w io.Writer, rows []Row, bullet string) (err error) {
+	note := func(r *Row, text string) {
+		_, wrong := fmt.Fprintf(w, "\n%s%s: %s\n", bullet, r.Library.Title(), text)
+		err = errors.Join(err, wrong)
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Report == nil {
+			note(r, r.Err.Error())
+			continue
+		}
+		for _, k := range r.Library.Known {
+			note(r, k.Property+": "+k.Says)
+		}
+		if missed := r.Missed(); missed != 0 {
+			note(r, strings.Join(missed.Names(), ", ")+" was not found this time")
+		}
+	}
+	return err
+}
