@@ -87,7 +87,7 @@ func (d *drawing) head() []style.Line {
 		l = append(l, style.Line{style.ClientColour(client).Of(clientName(client))}.Pad(d.clientColumn[i]+gap)...)
 	}
 	l = append(l, style.Line{{Text: "  "}, style.Dim.Of("command → reply")}.Pad(leader+d.wire+gap)...)
-	name := "broker"
+	name := d.server
 	if len(d.locks) == 1 {
 		name = style.Printable(d.locks[0])
 	}

@@ -20,7 +20,8 @@ type timeline struct {
 	kind    lock.Kind
 	locks   []string // their names
 	steps   []step
-	unknown bool // what the broker has of the locks
+	server  string // what the server is called
+	unknown bool   // what it has of the locks
 }
 
 // step is one step of an execution. The first of a timeline is step 0, the state before it.
@@ -77,7 +78,8 @@ const unnumbered = -1
 
 // tell makes a timeline of a trace.
 func tell(t *scenario.Trace) *timeline {
-	s := &timeline{clients: t.Clients(), kind: t.History.Kind, unknown: len(t.Setup) == 0}
+	words := lock.WordsOf(t.Scenario.Target, t.Scenario.Server)
+	s := &timeline{clients: t.Clients(), kind: t.History.Kind, server: words.Called(), unknown: len(t.Setup) == 0}
 	for _, l := range t.Scenario.Locks {
 		s.locks = append(s.locks, l.Name)
 	}
@@ -86,7 +88,7 @@ func tell(t *scenario.Trace) *timeline {
 		first.observe(t, &t.Setup[n-1])
 		s.steps = append(s.steps, first)
 	}
-	before, words := first, lock.WordsOf(t.Scenario.Target, t.Scenario.Server)
+	before := first
 	for i := range t.Steps[:t.Shown()] {
 		m := stepOf(t, i, before.columns, words)
 		m.leap = m.time > before.time+1
