@@ -23,11 +23,8 @@ const (
 
 // Options say on which server a lock is judged, by what and how thoroughly.
 type Options struct {
-	// ServerKind is the kind of server that an external lock uses behind the gate: "" and "amqp" are the simulated broker or Server,
-	// and "redis" is a redis-server that is started for the run, with a clock of its own.
-	ServerKind string
-	// Servers is how many of those there are, of which none knows of the others; 0 is one.
-	Servers    int
+	ServerKind string        // of an external lock: "" and "amqp" are Server, "redis" a server that is started for the run, with a clock of its own
+	Servers    int           // how many of those there are, of which none knows of the others; 0 is one
 	Server     string        // "" is the simulated broker, "rabbitmq" one that is found, or started if it is installed; or an amqp:// address
 	Properties []Property    // to judge; none is all that apply
 	Own        []Own         // that are judged as well

@@ -379,7 +379,11 @@ func (r *run) replayed(ce *histories.Counterexample, x *engine.Replayed, err err
 	if err != nil {
 		return nil, public(err)
 	}
-	res := &engine.Result{Report: x.Report(ce, cmp.Or(x.Server, engine.Simulated))}
+	server := cmp.Or(x.Server, engine.Simulated)
+	if r.broker != nil {
+		server = r.broker.String()
+	}
+	res := &engine.Result{Report: x.Report(ce, server)}
 	out, err := r.result(res, nil)
 	out.page, out.diagram = x.WritePage, engine.Drawing(x.Trace)
 	return out, err

@@ -42,7 +42,7 @@ The exit code is 1 if a library violates something that is not known of it, and 
 be judged.`,
 		Example: `  lockproof libraries
   lockproof libraries redlock --time 30s
-  lockproof libraries --catalogue my/catalogue.yaml --markdown table.md`,
+  lockproof libraries --catalogue my/catalogue.yaml`,
 		GroupID: "study",
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
