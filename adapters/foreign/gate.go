@@ -204,7 +204,7 @@ func (g *door) heard(l *connection, a gate.Answer) {
 func (g *door) ClientGone(c gate.Conn, err error) {
 	s := g.runner
 	s.mu.Lock()
-	if errors.Is(err, gate.ErrExcess) && s.excess == nil {
+	if (errors.Is(err, gate.ErrExcess) || errors.Is(err, gate.ErrProtocol)) && s.excess == nil {
 		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.client.number, err)
 	}
 	l := s.connections[c]

@@ -110,7 +110,7 @@ type passing struct {
 	connections map[gate.Conn]*connection
 	step        exchange // the command that passes
 	onCommands  func(gate.Command)
-	excess      error // of a client that took more than it may; nil while none did
+	excess      error // of a client that took more than it may, or speaks another protocol; nil while none did
 }
 
 // mostConnections is how many connections a client may have at once.
@@ -139,6 +139,11 @@ func (s *Runner) start(ctx context.Context) error {
 	err := s.startClients(ctx, 1) // whether clients share a connection is seen when there are two
 	if err == nil {
 		err = s.try(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.excess != nil { // what the client says of it is of no use
+		return s.excess
 	}
 	return err
 }

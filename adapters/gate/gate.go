@@ -27,8 +27,8 @@ type Gate interface {
 	Arrived(Command)
 	// Answered is called for everything that the server says.
 	Answered(Answer)
-	// ClientGone is called when nothing more will arrive: the client has closed its socket, died, or was cut off; the error
-	// is [ErrExcess] then. The server does not know until [Conn.Release] is called.
+	// ClientGone is called when nothing more will arrive: the client has closed its socket, died, or is cut off; the error
+	// is [ErrExcess] or [ErrProtocol] then. The server does not know until [Conn.Release] is called.
 	ClientGone(Conn, error)
 	// ServerGone is called when the server has ended the connection, after all its replies. The client does not know until
 	// [Conn.HangUp] or [Conn.Cut] is called.
@@ -37,6 +37,9 @@ type Gate interface {
 
 // ErrExcess is, somewhere in it, the error of a client that was cut off because it took more than it may.
 var ErrExcess = errors.New("more than a bound allows")
+
+// ErrProtocol is, somewhere in it, the error of a client that was cut off because it speaks another protocol than the server.
+var ErrProtocol = errors.New("it speaks another protocol")
 
 // Conn is a client's connection. One connection is always the same value.
 type Conn interface {

@@ -57,11 +57,11 @@ func (c *Conn) serve() {
 	c.address.gate.Opened(c)
 	c.address.tasks.Go(c.hear)
 	err := c.read()
-	c.client.Close()
 	c.mu.Lock()
 	c.gone = true
 	c.mu.Unlock()
-	c.address.gate.ClientGone(c, err)
+	c.address.gate.ClientGone(c, err) // first: a client that is cut off may say so at once
+	c.client.Close()
 	c.reader.Done()
 	c.end()
 }
@@ -92,7 +92,7 @@ func (c *Conn) cut(b []byte) ([]byte, error) {
 		sent, n, err := c.session.Command(b)
 		c.mu.Unlock()
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", gate.ErrProtocol, err)
 		}
 		if n == 0 {
 			break

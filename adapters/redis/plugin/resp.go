@@ -8,7 +8,7 @@ import (
 )
 
 // errProtocol is the error of bytes that are no RESP.
-var errProtocol = errors.New("this is not Redis's protocol (RESP)")
+var errProtocol = errors.New("this is not Redis's (RESP)")
 
 const (
 	deepest = 32      // how far values may be nested
@@ -124,18 +124,26 @@ func readCommand(b []byte) (words []string, n int, err error) {
 // longestInline is how long a line may be that is a command.
 const longestInline = 1 << 16
 
+// mostQuoted is how much is shown of what is no command.
+const mostQuoted = 8
+
 func readInline(b []byte) (words []string, n int, err error) {
 	i := bytes.IndexByte(b, '\n')
-	if i < 0 {
-		if len(b) > longestInline {
-			return nil, 0, errProtocol
-		}
-		return nil, 0, nil
+	line := b
+	if i >= 0 {
+		line = b[:i]
 	}
-	for _, c := range b[:i] {
+	for _, c := range line {
 		if c < ' ' && c != '\r' && c != '\t' {
-			return nil, 0, errProtocol
+			return nil, 0, fmt.Errorf("%w: a line that begins with %q", errProtocol, line[:min(len(line), mostQuoted)])
 		}
+	}
+	switch {
+	case i >= 0:
+	case len(line) > longestInline:
+		return nil, 0, fmt.Errorf("%w: a line of more than %d bytes", errProtocol, longestInline)
+	default:
+		return nil, 0, nil
 	}
 	for _, w := range bytes.Fields(b[:i]) {
 		words = append(words, string(w))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -108,6 +109,7 @@ var hints = []struct {
 	{property.ErrUnknown, ": `lockproof list properties` shows them", propertyNames},
 	{lock.ErrUnknownOption, ": `lockproof list options` shows them", optionNames},
 	{foreign.ErrOtherType, " (--lock-type)", func() []string { return nil }},
+	{gate.ErrProtocol, " (--server)", func() []string { return nil }},
 }
 
 // hint says what to type instead of the cause of an error; "" if the error says that itself.
