@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/redis"
@@ -63,5 +64,20 @@ func closed(t testing.TB) func(*redis.Server, error) *redis.Server {
 		}
 		t.Fatal(err)
 		return nil
+	}
+}
+
+// Program skips a test where no redis-server can be started that has a clock of ours.
+func Program(t testing.TB) {
+	t.Helper()
+	for _, name := range []string{"redis-server", "cc"} {
+		_, err := exec.LookPath(name)
+		switch {
+		case err == nil:
+		case os.Getenv(EnvRequire) == "1":
+			t.Fatal(err)
+		default:
+			t.Skip("skipped:", err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/clock"
@@ -123,6 +124,9 @@ func (i *instance) Dial() (net.Conn, int64, error) {
 	}
 	id, err := c.do("CLIENT", "ID")
 	if err != nil {
+		return nil, 0, errors.Join(err, c.close())
+	}
+	if err := c.conn.SetDeadline(time.Time{}); err != nil { // from now on the client decides when it speaks
 		return nil, 0, errors.Join(err, c.close())
 	}
 	return c.conn, milliseconds(id.text), nil
