@@ -10,8 +10,8 @@ import (
 // the call of the acquire, so that it ends no later than at the server. A holder that goes on after that is no violation: without
 // fencing tokens nobody can prevent it. The next holder's lease is a certain hold again, which nobody may take from it.
 
-// leaseTime is the lease that clients are told to acquire for, of virtual time.
-const leaseTime = 30 * time.Second
+// LeaseTime is the lease that clients are told to acquire for, of virtual time.
+const LeaseTime = 30 * time.Second
 
 // lease is when the hold of a client may end by itself.
 type lease struct {
@@ -25,8 +25,8 @@ func (r *run) leased(p *clientState) time.Duration {
 	if !r.about.Leases {
 		return 0
 	}
-	p.lease.ends = r.now + leaseTime.Milliseconds()
-	return leaseTime
+	p.lease.ends = r.now + LeaseTime.Milliseconds()
+	return LeaseTime
 }
 
 // lapse takes in whose lease has ended.

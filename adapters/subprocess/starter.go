@@ -101,15 +101,15 @@ func (s *Starter) start(ctx context.Context, urls []string) (*child, error) {
 	return child, nil
 }
 
-// addressed is the environment that says where the servers are: AMQP_URL, REDIS_URL and so on, with commas between several.
-func addressed(urls []string) string {
+// Addressed is the environment that says where the servers are: AMQP_URL, REDIS_URL and so on, with commas between several.
+func Addressed(urls []string) string {
 	scheme, _, _ := strings.Cut(urls[0], ":")
 	return strings.ToUpper(scheme) + "_URL=" + strings.Join(urls, ",")
 }
 
 // command runs the command.
 func (s *Starter) command(urls []string) (*child, error) {
-	env := append(os.Environ(), addressed(urls))
+	env := append(os.Environ(), Addressed(urls))
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
 		env = append(env, "GOMAXPROCS=1")
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
-	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -25,6 +25,8 @@ type Config struct {
 	Kind lock.Kind
 	// Options are the target's own, handed to every client.
 	Options map[string]any
+	// Open opens the server that the lock uses; nil is the simulated broker.
+	Open func() (gate.Server, error)
 	// Limit is how long a call may take; 0 is DefaultLimit.
 	Limit time.Duration
 	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.
@@ -58,25 +60,44 @@ type Step struct {
 // to any more. The error is for a check that could not be made.
 func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
-	w := &walk{Config: c, ctx: ctx, tell: tell, green: true, broker: wire.NewSimulated(wire.SimulatedOptions{})}
+	w := &walk{Config: c, ctx: ctx, tell: tell, green: true}
+	if w.server, err = c.open(); err != nil {
+		return false, err
+	}
 	clock, stop := context.WithCancel(ctx)
 	defer stop()
-	go w.broker.FollowClock(clock) // who waits may do that by the broker's
+	go w.server.follow(clock) // who waits may do that by the server's
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
 		p := &checkedClient{name: name, client: w.starter.Client(name)}
-		if p.server, err = wire.Listen("127.0.0.1:0", wire.Config{Backend: w.broker}); err != nil {
+		if p.address, err = w.server.listen(); err != nil {
 			return false, err
 		}
 		w.clients = append(w.clients, p)
 	}
 	w.walk()
-	if w.green && ctx.Err() == nil {
+	if w.green && ctx.Err() == nil && w.atBroker() {
 		w.watch()
 	}
 	return w.green, ctx.Err()
 }
+
+// open opens the server.
+func (c *Config) open() (server, error) {
+	if c.atBroker() {
+		return broker{wire.NewSimulated(wire.SimulatedOptions{})}, nil
+	}
+	s, err := c.Open()
+	if err != nil {
+		return nil, err
+	}
+	s.Begin("")
+	return &gated{Server: s}, nil
+}
+
+// atBroker reports whether the server is the simulated broker.
+func (c *Config) atBroker() bool { return c.Open == nil }
 
 // walk is a check under way.
 type walk struct {
@@ -84,7 +105,7 @@ type walk struct {
 	ctx     context.Context
 	tell    func(Step)
 	starter *subprocess.Starter
-	broker  *wire.Simulated
+	server  server
 	clients []*checkedClient
 	green   bool
 	token   int64 // the largest fencing token so far
@@ -93,19 +114,19 @@ type walk struct {
 
 // checkedClient is a client of the walk, with an address of its own.
 type checkedClient struct {
-	slot   int // that it was granted, 0 for none
-	name   string
-	client *subprocess.Client
-	server *wire.Server
-	about  foreign.About
+	slot    int // that it was granted, 0 for none
+	name    string
+	client  *subprocess.Client
+	address address
+	about   foreign.About
 }
 
 func (w *walk) close() error {
 	var errs []error
 	for _, p := range w.clients {
-		errs = append(errs, p.client.Close(), p.server.Close())
+		errs = append(errs, p.client.Close(), p.address.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, w.server.close())...)
 }
 
 func (w *walk) report(s Step) {
@@ -116,10 +137,15 @@ func (w *walk) report(s Step) {
 // begin makes a client's first call.
 func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
-	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URLs: []string{p.server.URL()}, Options: w.Options})
+	urls, err := p.address.urls()
+	if err != nil {
+		w.broken(p, s, lock.NoOp, err)
+		return
+	}
+	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URLs: urls, Options: w.Options})
 	p.about = about.TakenFor(w.Kind)
 	if err != nil {
-		w.broken(s, lock.NoOp, err)
+		w.broken(p, s, lock.NoOp, err)
 		return
 	}
 	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks), words(about.Operations)}, announced(p)...), "; ")
@@ -138,7 +164,7 @@ func announced(p *checkedClient) []string {
 	for _, one := range []struct {
 		said bool
 		what string
-	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {p.client.Forks(), "forks"}} {
+	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {a.Leases, "leases"}, {p.client.Forks(), "forks"}} {
 		if one.said {
 			all = append(all, one.what)
 		}
@@ -150,14 +176,17 @@ func announced(p *checkedClient) []string {
 }
 
 // broken reports a step after which an adapter can't be talked to: a call of an operation, or NoOp.
-func (w *walk) broken(s Step, op lock.Op, err error) {
+func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
 	if w.ctx.Err() != nil { // interrupted: not its doing
 		w.lost = true
 		return
 	}
 	var exit *subprocess.ExitError
 	s.Mark, s.Came, s.Expected = Red, err.Error(), "one JSON-RPC answer, on a line of its own"
-	switch {
+	switch misspoken := p.address.misspoken(); {
+	case misspoken != nil:
+		s.Came, s.Expected = misspoken.Error(), "the protocol of the server of initialize's \"url\""
+		s.Advice = "say by --server which kind of server the lock uses"
 	case errors.As(err, &exit):
 		s.Advice = "run the command by hand, type the call, and look why it ends"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -186,6 +215,9 @@ func (w *walk) call(l line) {
 	if l.op == lock.Verify || l.op == lock.Release {
 		l.params.Slot = cmp.Or(p.slot, l.params.Slot)
 	}
+	if l.op == lock.Acquire && p.about.Leases {
+		l.params.Lease = foreign.LeaseTime
+	}
 	s := Step{Client: p.name, What: l.words()}
 	if !offers(l.op) {
 		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()
@@ -196,7 +228,7 @@ func (w *walk) call(l line) {
 	defer cancel()
 	r, err := p.client.Do(ctx, l.op.String(), subprocess.ParamsOf(l.op, l.params))
 	if err != nil {
-		w.broken(s, l.op, err)
+		w.broken(p, s, l.op, err)
 		return
 	}
 	s.Came = said(r)
@@ -206,9 +238,9 @@ func (w *walk) call(l line) {
 		token, badToken = subprocess.TokenOf(l.op, r)
 	}
 	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && !l.fits(got.Slot, p.about.Slotless()) || got.Slots != l.slots {
-		s.Mark, s.Expected, s.Advice = Red, l.expected(), l.advice
+		s.Mark, s.Expected, s.Advice = Red, l.expected(), w.advised(l.advice)
 	} else if badToken != nil || token > 0 && token <= w.token {
-		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), fencing
+		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), w.advised(fencing)
 	}
 	w.token = max(w.token, token)
 	switch l.op {
@@ -227,7 +259,7 @@ func (w *walk) unknown(p *checkedClient) {
 	defer cancel()
 	r, err := p.client.Do(ctx, "no-such-method", struct{}{})
 	if err != nil {
-		w.broken(s, lock.NoOp, err)
+		w.broken(p, s, lock.NoOp, err)
 		return
 	}
 	if s.Came = said(r); r.Error == nil || r.Error.Code == subprocess.CodeFailed {
@@ -237,43 +269,57 @@ func (w *walk) unknown(p *checkedClient) {
 	w.report(s)
 }
 
-// connected looks whether a client uses the broker that it was told of.
+// connected looks whether a client uses the server that it was told of.
 func (w *walk) connected(p *checkedClient) {
-	s := Step{Client: p.name, What: "uses the broker"}
-	n := p.server.Counts().Opened
+	s := Step{Client: p.name, What: w.advised("uses the broker")}
+	n := p.address.opened()
 	if s.Came = fmt.Sprintf("connections so far: %d", n); n == 0 {
-		s.Mark, s.Expected = Red, "at least one connection, to the broker of initialize's \"url\""
-		s.Advice = "connect to params.url, or to the environment's AMQP_URL: nothing else can be judged"
+		s.Mark, s.Expected = Red, w.advised("at least one connection, to the broker of initialize's \"url\"")
+		s.Advice = fmt.Sprintf("connect to params.url, or to the environment's %s: nothing else can be judged", w.variable(p))
 	}
 	w.report(s)
+}
+
+// variable is the name of the environment variable with the address.
+func (w *walk) variable(p *checkedClient) string {
+	urls, err := p.address.urls()
+	if err != nil || len(urls) == 0 {
+		return "AMQP_URL"
+	}
+	name, _, _ := strings.Cut(subprocess.Addressed(urls), "=")
+	return name
+}
+
+// advised is a text about the broker, as it is said of the server.
+func (c *Config) advised(text string) string {
+	if c.atBroker() {
+		return text
+	}
+	text, _, _ = strings.Cut(text, " (") // what a broker's client may have done wrong
+	return strings.ReplaceAll(text, "broker", "server")
 }
 
 // end ends a client's input.
 func (w *walk) end(p *checkedClient) {
 	s := Step{Client: p.name, What: "end of input", Came: "the process ended"}
-	before := p.deletes()
+	before := p.address.undone()
 	_ = p.client.Close() // it has no errors
 	switch {
 	case p.client.IgnoredEnd():
 		s.Mark, s.Came, s.Expected = Red, "the process went on and was made to end", "the process to end soon"
 		s.Advice = "leave the loop when standard input ends, and don't wait for other threads or connections"
-	case p.deletes() > before:
+	case p.address.undone() > before:
 		s.Mark, s.Came, s.Expected = Red, "the process deleted queues and ended", "the process to end, releasing nothing on purpose"
+		if !w.atBroker() {
+			s.Came = "the process sent commands and ended"
+		}
 		s.Advice = "don't release at exit: the end of input stands for a program that just stops"
 	}
-	for late := time.Now().Add(w.Limit); !p.quiet() && w.ctx.Err() == nil && time.Now().Before(late); {
-		time.Sleep(time.Millisecond) // the broker sees the end of its sockets in a moment
+	for late := time.Now().Add(w.Limit); p.address.present() > 0 && w.ctx.Err() == nil && time.Now().Before(late); {
+		time.Sleep(time.Millisecond) // the server sees the end of its sockets in a moment
 	}
 	w.report(s)
 }
-
-func (p *checkedClient) deletes() int {
-	counts := p.server.Counts()
-	return counts.Method(frame.QueueDeleteID).Received
-}
-
-// quiet reports whether the broker has seen the end of all the client's connections.
-func (p *checkedClient) quiet() bool { return p.server.Present() == 0 }
 
 // said is an answer as it came.
 func said(r *subprocess.Reply) string {

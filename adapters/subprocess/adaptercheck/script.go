@@ -32,6 +32,9 @@ func (l *line) words() string {
 		if l.params.Limit > 0 {
 			return fmt.Sprintf("%s %s, limit %d", l.op, l.params.Name, l.params.Limit)
 		}
+		if l.params.Lease > 0 {
+			return fmt.Sprintf("%s %s, ttl %d", l.op, l.params.Name, l.params.Lease.Milliseconds())
+		}
 	case lock.Verify, lock.Release, lock.Wait:
 		return fmt.Sprintf("%s %s, slot %d", l.op, l.params.Name, l.params.Slot)
 	}
@@ -117,7 +120,7 @@ func (w *walk) walk() {
 	say(opening)
 	steps = append(steps, func() { w.connected(c1) }, func() { w.begin(c2) })
 	say(contest)
-	steps = append(steps, func() { w.end(c1) })
+	steps = append(steps, func() { w.end(c1) }, w.server.lapse)
 	say(closing)
 	steps = append(steps, func() { w.unknown(c2) }, func() { w.end(c2) })
 	for _, step := range steps {

@@ -22,6 +22,7 @@ import (
 // use is two more clients that acquire and release a lock while it is watched what the broker has.
 type use struct {
 	*walk
+	broker  broker
 	held    map[uint8]int // the slots that they have been told, by client
 	last    int           // the slot that was released last
 	guesses []holding.Declared
@@ -39,9 +40,10 @@ func (w *walk) watch() {
 }
 
 func (w *walk) watched() (said []string, err error) {
-	other := &walk{Config: w.Config, ctx: w.ctx, starter: w.starter, broker: wire.NewSimulated(wire.SimulatedOptions{})}
+	simulated := broker{wire.NewSimulated(wire.SimulatedOptions{})}
+	other := &walk{Config: w.Config, ctx: w.ctx, starter: w.starter, server: simulated}
 	defer func() { err = errors.Join(err, other.close()) }()
-	u := &use{walk: other, held: make(map[uint8]int)}
+	u := &use{walk: other, broker: simulated, held: make(map[uint8]int)}
 	for _, name := range []string{"c1", "c2"} {
 		if err := u.join(name); err != nil {
 			return nil, err
@@ -77,11 +79,15 @@ func (w *walk) watched() (said []string, err error) {
 // join starts a client.
 func (u *use) join(name string) (err error) {
 	p := &checkedClient{name: name, client: u.starter.Client(name)}
-	if p.server, err = wire.Listen("127.0.0.1:0", wire.Config{Backend: u.broker}); err != nil {
+	if p.address, err = u.broker.listen(); err != nil {
 		return err
 	}
 	u.clients = append(u.clients, p)
-	about, err := p.client.Initialize(u.ctx, foreign.Setup{Client: name, Lock: u.Kind, URLs: []string{p.server.URL()}, Options: u.Options})
+	urls, err := p.address.urls()
+	if err != nil {
+		return err
+	}
+	about, err := p.client.Initialize(u.ctx, foreign.Setup{Client: name, Lock: u.Kind, URLs: urls, Options: u.Options})
 	p.about = about.TakenFor(u.Kind)
 	return err
 }
@@ -176,7 +182,7 @@ func (u *use) right(d holding.Declared) bool {
 	var shown []holding.Hold
 	u.broker.Observe(func(v wire.State) {
 		shown = plugin.Holders(v, d, name, 2, func(c *wire.Conn) uint8 {
-			return uint8(slices.IndexFunc(u.clients, func(p *checkedClient) bool { return p.server == c.Server }) + 1)
+			return uint8(slices.IndexFunc(u.clients, func(p *checkedClient) bool { return p.address == brokerAddress{c.Server} }) + 1)
 		})
 	})
 	for _, h := range shown {

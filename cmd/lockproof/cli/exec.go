@@ -23,23 +23,36 @@ type execFlags struct {
 	patience time.Duration
 	contract contractValue
 	holding  holdingValue
-	server   string
-	servers  int
+	serverFlags
+}
+
+// serverFlags say which server the program's lock uses.
+type serverFlags struct {
+	server  string
+	servers int
+}
+
+// register adds the flags, which begin with what they belong to.
+func (f *serverFlags) register(cmd *cobra.Command, with string) {
+	f.servers = 1
+	cmd.Flags().StringVar(&f.server, "server", gated.AMQP, with+"the `KIND` of server that the lock uses: amqp, or redis, which is started here and has a clock of its own")
+	cmd.Flags().Var(number[int]{&f.servers, 1, gated.MostServers}, "servers", "with --server redis, how many servers the lock stands on, none of which knows of the others")
 }
 
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	defaults(cmd, map[string]string{"lock-type": "semaphore; mutex with a --server other than amqp"})
-	f.servers = 1
-	flags.StringVar(&f.server, "server", gated.AMQP, "with --exec, the `KIND` of server that the lock uses: amqp, or redis, which is started here and has a clock of its own")
-	flags.Var(number[int]{&f.servers, 1, gated.MostServers}, "servers", "with --server redis, how many servers the lock stands on, none of which knows of the others")
+	defaults(cmd, usualLockType)
+	f.serverFlags.register(cmd, "with --exec, ")
 	flags.Var(&f.contract, "contract", "with --exec, the `PROMISES` that the lock must keep: guidelines, mutex, semaphore, lease, or some by name")
 	flags.Var(&f.holding, "holding", "with --exec, what `HOLDS` the lock at the broker, such as 'queue jobs-{slot}' (or message, absent, consumer): errors are found earlier")
 	f.patience = 2 * time.Second
 	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
+
+// usualLockType is the default of --lock-type.
+var usualLockType = map[string]string{"lock-type": "semaphore; mutex with a --server other than amqp"}
 
 // contractValue is the promises that a contract demands, as a flag.
 type contractValue struct{ demands property.Set }
@@ -72,25 +85,40 @@ func (v *holdingValue) Set(text string) (err error) {
 }
 
 // notAMQP reports whether the lock uses a server that is not AMQP's.
-func (f *execFlags) notAMQP() bool { return f.server != gated.AMQP }
+func (f *serverFlags) notAMQP() bool { return f.server != gated.AMQP }
+
+// besideServer refuses the flags that are for a lock at a broker alone.
+func (f *serverFlags) besideServer(c *cobra.Command) error {
+	if f.notAMQP() {
+		return given(c, "beside --server "+f.server+": leave it out", "on", "holding", "stress", "channel-errors")
+	}
+	if f.servers > 1 {
+		return fmt.Errorf("--servers %d without --server redis: expected one server, or --server redis", f.servers)
+	}
+	return nil
+}
 
 // ours is the server of ours that stands behind the gate.
-func (f *execFlags) ours(c *cobra.Command) (on gated.Server, err error) {
-	if f.notAMQP() {
-		if err := given(c, "beside --server "+f.server+": leave it out", "on", "holding", "stress", "channel-errors"); err != nil {
-			return on, err
-		}
+func (f *serverFlags) ours(c *cobra.Command) (on gated.Server, err error) {
+	if err := f.besideServer(c); err != nil {
+		return on, err
 	}
-	return gated.ServerOf(f.server, f.servers)
+	if on, err = gated.ServerOf(f.server, f.servers); err != nil {
+		return on, fmt.Errorf("--server: %w", err)
+	}
+	return on, nil
 }
 
 // kind is the type that the program's lock is taken for.
-func (f *execFlags) kind() (lock.Kind, error) {
+func (f *execFlags) kind() (lock.Kind, error) { return f.kindOf(f.lockType) }
+
+// kindOf is the type of lock that is named, or the usual one on the server.
+func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
 	usual := lock.Semaphore
 	if f.notAMQP() {
 		usual = lock.Mutex
 	}
-	kind, err := lock.KindNamed(cmp.Or(f.lockType, usual.String()))
+	kind, err := lock.KindNamed(cmp.Or(lockType, usual.String()))
 	if err != nil {
 		return 0, fmt.Errorf("--lock-type: %w", err)
 	}
@@ -119,6 +147,10 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
+	on, err := f.ours(c)
+	if err != nil {
+		return err
+	}
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err
@@ -142,12 +174,10 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	on, err := f.ours(c)
-	if err == nil && !f.notAMQP() {
-		on, err = f.behindGate(c)
-	}
-	if err != nil {
-		return err
+	if !f.notAMQP() {
+		if on, err = f.behindGate(c); err != nil {
+			return err
+		}
 	}
 	workers, done := subprocess.LeaveProcessors()
 	defer done()
