@@ -55,6 +55,9 @@ const target = "target"
 // judging are the commands that have a target.
 var judging = []string{"prove", "explore"}
 
+// ofProgram are flags that say which program is judged, and how: what a file says of one goes for no other.
+var ofProgram = []string{"exec", "lock-type", "server", "servers", "holding", "contract"}
+
 // unsettable are flags that only the command line gives, and no file.
 var unsettable = []string{"help", helpAllName, "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
@@ -228,7 +231,7 @@ func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) er
 	var given []string
 	for _, s := range settings {
 		switch {
-		case other && (s.name == target || s.name == "exec" || s.name == "lock-type"), cmd.Flags().Changed(s.name):
+		case other && (s.name == target || slices.Contains(ofProgram, s.name)), cmd.Flags().Changed(s.name):
 			continue
 		case s.name == target && len(s.values) != 1:
 			return c.at(s.line, errors.New("target: expected one name"))

@@ -87,7 +87,7 @@ no faults.`,
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec server lock-type contract option property require", "servers holding strict")
+	section(cmd, "What is judged", "exec server lock-type contract property require", "servers holding option strict")
 	section(cmd, "Who does what", "clients rounds admins slots", "start most-slots lock calls admin-calls")
 	section(cmd, "Faults", "crashes", "drops channel-errors lost lapses restarts clocks late")
 	section(cmd, "How it is searched, and how far", "first", "reduce workers depth memory storage array simulate seed executions preemptions patience")

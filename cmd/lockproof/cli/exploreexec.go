@@ -15,6 +15,10 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
+	on, err := f.ours(c)
+	if err != nil {
+		return err
+	}
 	if err := f.fit(c); err != nil {
 		return err
 	}
@@ -33,10 +37,6 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		return err
 	}
 	if err := f.demand(judged, kind); err != nil {
-		return err
-	}
-	on, err := f.ours(c)
-	if err != nil {
 		return err
 	}
 	_, done := subprocess.LeaveProcessors()

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
+	"github.com/lockproof/lockproof/internal/redistest"
 )
 
 // use is what a flag is for in one sort of run.
@@ -28,10 +29,10 @@ type use struct {
 	same    bool   // it is obeyed without a difference that can be seen here
 }
 
-// sort is a sort of run: its command line, in which DIR is a directory, ADAPTER a program to judge, and URL a broker.
+// sort is a sort of run: its command line, in which DIR is a directory, ADAPTER a program to judge, REDIS one whose lock is on Redis, and URL a broker.
 type sort struct {
 	base   string
-	need   string // what it takes: "adapter" or "broker"
+	need   string // what it takes: "adapter", "broker" or "redis"
 	long   bool   // each run takes a while
 	flags  map[string]use
 	report bool   // its flags are also those of all that write a report
@@ -53,6 +54,8 @@ const (
 	ofAny       = "without --clients any"
 	forEver     = "with --clients any"
 	noQueue     = "without --queue"
+	noServers   = "without --server redis"
+	beside      = "beside --server redis"
 	unreachable = "amqp://127.0.0.1:1"
 )
 
@@ -66,7 +69,7 @@ var sorts = map[string]sort{
 		"crash-share": {args: "--crash-share 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other"},
 		"on":   {args: "--on " + unreachable, base: "prove", refused: "--on: "},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
-		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: ofExec},
+		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec}, "limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3"},
 	}},
 	"prove --exec": {base: "prove --exec ADAPTER --workers 1 --scenarios 2 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
@@ -78,8 +81,14 @@ var sorts = map[string]sort{
 		"crash-share": {args: "--crash-share 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
 		"on":   {args: "--on " + unreachable, base: "prove", refused: "--on: "},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", base: "prove --exec ADAPTER --workers 1 --scenarios 1"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
+		"server": {args: "--server mongodb", refused: "expected amqp or redis"}, "servers": {args: "--servers 3", refused: noServers},
 		"limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: "--stress without a real broker"},
 		"start": {args: "--start slots=1,3"},
+	}},
+	"prove --server": {like: "prove --exec", base: "prove --exec REDIS --server redis --workers 1 --scenarios 2 --out DIR/ce", need: "redis", report: true, flags: map[string]use{
+		"server": {args: "--server amqp"}, "servers": {args: "--servers 3"}, "on": {args: "--on rabbitmq", refused: beside}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: beside},
+		"stress": {args: "--stress proxy", refused: beside}, "restarts": {args: "--restarts 2"}, "lock-type": {args: "--lock-type semaphore"}, "contract": {args: "--contract lease", same: true},
+		"start": {args: "--start slots=1,3", refused: "a mutex"},
 	}},
 	"prove --exec --on": {like: "prove --exec", base: "prove --exec ADAPTER --workers 1 --scenarios 1 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "least": {args: "--least 1", same: true}, "time": {args: "--time 1ns"},
@@ -98,7 +107,7 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crash-share": {args: "--crash-share 2", refused: "--crash-share 2"},
 		"restarts": {args: "--restarts 3", refused: "--restarts 3"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
-		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: ofExec},
+		"contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec}, "limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: ofExec},
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"prove --stress": {base: "prove --exec ADAPTER --on URL --stress proxy --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
@@ -110,7 +119,7 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crash-share": {args: "--crash-share 2", refused: "--crash-share 2"},
 		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex --limit 1s"},
-		"contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: "with --stress"}, "patience": {args: "--patience 5s", refused: "with --stress: clients wait at no gate"}, "limit": {args: "--limit 5s", same: true}, "stress": {args: "--stress straight"},
+		"contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: "with --stress"}, "patience": {args: "--patience 5s", refused: "with --stress: clients wait at no gate"}, "server": {args: "--server redis", refused: "--on beside --server redis"}, "servers": {args: "--servers 3", refused: noServers}, "limit": {args: "--limit 5s", same: true}, "stress": {args: "--stress straight"},
 		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"explore": {base: "explore no-admin-mutex --slots 1 --crashes 0 --admins 2 --clients 1 --admin-calls add:1 --out DIR/ce", report: true, flags: map[string]use{
@@ -122,7 +131,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 1", same: true}, "storage": {args: "--storage exact"}, "array": {args: "--array 1", refused: "without --storage bits"},
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp --depth 3", base: "explore --depth 3"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
@@ -136,7 +145,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
 		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
 		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --crashes 0 --property progress --out DIR/ce"},
@@ -151,7 +160,7 @@ var sorts = map[string]sort{
 		"memory": {args: "--memory 1", refused: walking}, "storage": {args: "--storage bits", refused: walking}, "array": {args: "--array 1", refused: walking},
 		"first": {args: "--first", refused: walking}, "checkpoint": {args: "--checkpoint DIR/cp", refused: walking}, "every": {args: "--every 1m", refused: walking},
 		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"},
-		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
@@ -167,9 +176,17 @@ var sorts = map[string]sort{
 		"first": {args: "--first", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
 		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
+		"server": {args: "--server mongodb", refused: "expected amqp or redis"}, "servers": {args: "--servers 3", refused: noServers},
 		"executions": {args: "--executions 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion --first --out DIR/ce"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
+	}},
+	"explore --server": {like: "explore --exec", base: "explore --exec REDIS --server redis --calls acquire --clients 1 --out DIR/ce", need: "redis", report: true, flags: map[string]use{
+		"server": {args: "--server amqp"}, "servers": {args: "--servers 3"}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: beside},
+		"channel-errors": {args: "--channel-errors 1", refused: beside}, "crashes": {args: "--crashes 1"}, "start": {args: "--start slots=1,3", refused: "a mutex"},
+	}},
+	"adapter-check --server": {base: "adapter-check --exec REDIS --server redis", need: "redis", flags: map[string]use{
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type semaphore"}, "limit": {args: "--limit 5s", same: true}, "server": {args: "--server amqp"}, "servers": {args: "--servers 3"},
 	}},
 	"check": {base: "check ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock-type": {args: "--lock-type persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},
@@ -215,6 +232,7 @@ var sorts = map[string]sort{
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},
+		"server": {args: "--server mongodb", refused: "expected amqp or redis"}, "servers": {args: "--servers 3", refused: noServers},
 	}},
 	"campaign": {base: "campaign"},
 	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
@@ -323,8 +341,11 @@ func (s *sort) run(t *testing.T) {
 		t.Skip("skipped: -short leaves out what takes programs, a broker or a while")
 	}
 	url := ""
-	if s.need == "broker" {
+	switch s.need {
+	case "broker":
 		url = rabbitmqtest.URL(t)
+	case "redis":
+		redistest.Program(t)
 	}
 	bases := make(map[string]outcome)
 	for name, u := range uses {
@@ -452,6 +473,8 @@ func come(t *testing.T, line, url string) outcome {
 			word = adapter("")
 		case "BUGGY":
 			word = adapter("locked-is-success")
+		case "REDIS":
+			word = onRedis("")
 		}
 		args = append(args, word)
 	}

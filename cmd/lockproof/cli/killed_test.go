@@ -45,6 +45,10 @@ func TestMain(m *testing.M) {
 		serve(target)
 		return
 	}
+	if bug := os.Getenv(envOnRedis); bug != "" {
+		serveOnRedis(bug)
+		return
+	}
 	if os.Getenv(beginsHungUp) != "" {
 		if !signal.Ignored(syscall.SIGHUP) {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that those that come too early or late end nothing

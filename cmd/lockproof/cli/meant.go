@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -149,7 +150,7 @@ func completeSeveralTargets(*cobra.Command, []string, string) ([]string, cobra.S
 
 // completeNames completes those values of a command's flags that are names.
 func completeNames(cmd *cobra.Command) {
-	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames} {
+	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames, "server": gated.Kinds} {
 		if cmd.Flags().Lookup(flag) == nil {
 			continue
 		}

@@ -49,10 +49,10 @@ violates a property is minimised and written as a counterexample that replays.
 With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many
 clients at once, as fast as they can, and the recorded history is judged.
 
-With --exec anybody's lock is judged, in any language. The command is run for each client
-and called over its standard input and output. Its commands to the broker wait until the
-schedule lets them through. With --stress there is no schedule, and a real broker is asked
-for by --on: many clients at once, as fast as they can.
+With --exec anybody's lock is judged, in any language. The command is run for each client and called
+over its standard input and output. Its commands to the broker, or to the server that --server
+names, wait until the schedule lets them through. With --stress there is no schedule, and a real
+broker is asked for by --on: many clients at once, as fast as they can.
 
 A broker may be shared with other runs and programs. Names carry a mark and the time, and
 all that was made is deleted at the end. The next run deletes what a killed run has left.
@@ -62,6 +62,7 @@ for each scenario, unless a flag says it.`,
 		Example: `  lockproof prove
   lockproof prove locked-is-success --html page.html
   lockproof prove --exec 'python3 my_adapter.py' --require all
+  lockproof prove --exec 'node my_adapter.js' --server redis
   lockproof prove --on rabbitmq --rounds 100`,
 		GroupID: "judge", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
@@ -88,7 +89,7 @@ for each scenario, unless a flag says it.`,
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec server lock-type contract option property require", "servers holding strict")
+	section(cmd, "What is judged", "exec server lock-type contract property require", "servers holding option strict")
 	section(cmd, "Where", "on", "stress")
 	section(cmd, "Which executions, and how many", "scenarios seed time first", "least strategy pct-depth workers patience limit")
 	section(cmd, "What happens in each", "clients", "admins slots start rounds crash-share restarts")
@@ -136,12 +137,17 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
 	}
+	if f.exec != "" {
+		if err := f.besideServer(c); err != nil {
+			return err
+		}
+	}
 	if err := f.handOver(c); err != nil {
 		return err
 	}
 	_, real := f.real()
 	if kind := kindNamed(f.on); f.exec != "" && kind != nil {
-		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.on, kind.title)
+		return kind.beyondExec(f.on)
 	}
 	if err := f.fitLeast(c); err != nil {
 		return err
