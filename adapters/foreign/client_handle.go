@@ -272,6 +272,9 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	case params.Limit == 0: // nobody else is there
 		params.Limit = 1
 	}
+	if op == lock.Acquire && s.about.Leases && params.Lease == 0 { // outside of a scenario
+		params.Lease = LeaseTime
+	}
 	s.mu.Lock()
 	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked = true, false, false, false, cancel, 0
 	a.until, a.due = time.Time{}, false
