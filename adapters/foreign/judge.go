@@ -32,7 +32,7 @@ func (r *run) watched() property.Set {
 	if r.befell.faulty() {
 		all &^= property.Promises
 	}
-	if r.burst == 0 {
+	if r.burst == 0 || r.server.Endpoints() > 1 { // what goes to several servers at once is one round trip
 		all &^= Measured
 	}
 	return all

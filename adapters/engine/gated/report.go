@@ -105,6 +105,9 @@ var shownBy = map[property.Property][]lock.Op{
 // unmeasured is why an exploration does not judge what operations cost.
 const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
 
+// atOnce is why what operations cost is not judged on several servers.
+const atOnce = "commands to several servers may go at once, and how many round trips that are is not told"
+
 // skip is why a property is not judged, "" where it is.
 func (f *sharedRun) skip(p property.Property) string {
 	switch {
@@ -112,6 +115,8 @@ func (f *sharedRun) skip(p property.Property) string {
 		return "executions are told apart by what commands do to each other, and your function may tell others apart: Prove judges it"
 	case f.exploring && foreign.Measured.Has(p):
 		return unmeasured
+	case f.On.Servers > 1 && foreign.Measured.Has(p):
+		return atOnce
 	}
 	for _, op := range shownBy[p] {
 		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)
