@@ -23,6 +23,8 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
+	"github.com/lockproof/lockproof/internal/redistest"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
@@ -35,6 +37,8 @@ type Example struct {
 	Command string
 	// probe succeeds where there is all that it needs, and install says how that gets there.
 	probe, install string
+	// Kind is the type of its lock.
+	Kind lock.Kind
 	// Breaks are its bugs, each with the property that it breaks.
 	Breaks map[string]property.Property
 	// onReal are the bugs that are also tried on a real broker; nil is all of them. The example in Go tries the
@@ -166,6 +170,36 @@ var LimitedProgram = &Example{
 	probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
 }
 
+// OnRedis are mutexes on Redis, by leases. The name of a class may follow.
+var OnRedis = []Example{
+	{
+		Folder: "python", Command: "exec /usr/bin/python3 redis_adapter.py", probe: "/usr/bin/python3 -c 'import json'", install: "apt-get install python3", Kind: lock.Mutex,
+		Breaks: map[string]property.Property{
+			"DeletesAnybodys": property.MutualExclusion,
+			"LooksFirst":      property.MutualExclusion,
+			"ExpiresLater":    property.CrashFrees,
+		},
+	},
+	{
+		Folder: "node", Command: "exec node redis-adapter.js", probe: "node -e 'require(\"ioredis\")'", install: "npm ci in testdata/targets/node", Kind: lock.Mutex, Slow: true,
+		Breaks: map[string]property.Property{"ComparesFirst": property.MutualExclusion, HalfIsEnough: property.MutualExclusion},
+	},
+}
+
+// HalfIsEnough is a bug that locks on several servers alone can have.
+const HalfIsEnough = "HalfIsEnough"
+
+// Redis is so many servers of Redis that are started for a run; without the program the test is skipped.
+func Redis(t *testing.T, servers int) gated.Server {
+	t.Helper()
+	redistest.Program(t)
+	on, err := gated.ServerOf("redis", servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
 // Simulated is the simulated broker.
 func Simulated(*testing.T) (b gated.Server) { return b }
 
@@ -197,7 +231,7 @@ var probed sync.Map
 
 // Need skips the test where something is missing, unless it is known to be there.
 func (e *Example) Need(t *testing.T) {
-	once, _ := probed.LoadOrStore(e.Folder, sync.OnceValues(func() ([]byte, error) {
+	once, _ := probed.LoadOrStore(e.Folder+": "+e.probe, sync.OnceValues(func() ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", e.probe)
 		cmd.Dir = e.Dir()
 		return cmd.CombinedOutput()
@@ -214,8 +248,8 @@ func (e *Example) Need(t *testing.T) {
 
 // Prove judges the example, with a bug or without.
 func (e *Example) Prove(t *testing.T, on gated.Server, bug string, scenarios int, until property.Set) *engine.Result {
-	c := gated.Config{Starter: e.Starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
-	if len(e.Breaks) > 0 { // it is of the guidelines' design
+	c := gated.Config{Starter: e.Starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until, Kind: e.Kind}
+	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // it is of the guidelines' design
 		c.Demands = property.Promises
 	}
 	if bug == SharedConnection {

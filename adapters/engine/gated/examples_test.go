@@ -36,12 +36,37 @@ func TestExamples(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					on := on(t)
-					t.Run("holds", func(t *testing.T) { holds(t, &e, on) })
+					t.Run("holds", func(t *testing.T) { holds(t, &e, on, 30) })
 					for bug, property := range e.Breaks {
 						if e.On(on, bug, *everyBug) {
 							t.Run(bug, func(t *testing.T) { violates(t, &e, on, bug, property) })
 						}
 					}
+				})
+			}
+		})
+	}
+}
+
+// TestExamplesOnRedis: likewise, locks by leases on redis-servers of our own.
+func TestExamplesOnRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	for _, e := range enginetest.OnRedis {
+		t.Run(e.Folder, func(t *testing.T) {
+			e.Need(t)
+			t.Parallel()
+			on := enginetest.Redis(t, 1)
+			t.Run("holds", func(t *testing.T) {
+				holds(t, &e, on, 200)
+			})
+			for bug, property := range e.Breaks {
+				t.Run(bug, func(t *testing.T) {
+					if bug == enginetest.HalfIsEnough {
+						on = enginetest.Redis(t, 3)
+					}
+					violates(t, &e, on, bug, property)
 				})
 			}
 		})
@@ -96,10 +121,9 @@ func repeats(t *testing.T, e *enginetest.Example) {
 	}
 }
 
-func holds(t *testing.T, e *enginetest.Example, on gated.Server) {
-	n := 30
+func holds(t *testing.T, e *enginetest.Example, on gated.Server, n int) {
 	if *everyBug {
-		n = 60
+		n *= 2
 	}
 	res := e.Prove(t, on, "", e.Scenarios(n), 0)
 	for _, p := range res.Report.Properties {

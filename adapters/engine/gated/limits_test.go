@@ -31,7 +31,7 @@ func TestLimitedPrograms(t *testing.T) {
 		t.Run(lock, func(t *testing.T) {
 			t.Parallel()
 			if !wrong {
-				holds(t, &enginetest.Example{Folder: e.Folder, Command: e.Command + " " + lock}, enginetest.Simulated(t))
+				holds(t, &enginetest.Example{Folder: e.Folder, Command: e.Command + " " + lock}, enginetest.Simulated(t), 30)
 				return
 			}
 			found := enginetest.CounterexampleOf(t, e.Prove(t, enginetest.Simulated(t), lock, 400, set(property.LimitRespected)), property.LimitRespected)
