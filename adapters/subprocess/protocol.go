@@ -3,6 +3,7 @@ package subprocess
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,6 +136,9 @@ func Examples() []Example {
 		}
 	}
 	all[0] = Example{"initialize", initializing(foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://…"}}, map[string]any{}), []any{about}}
+	of := initializing(foreign.Setup{Client: "c1", Lock: lock.Mutex, URLs: []string{"redis://…1/0", "redis://…2/0"}}, map[string]any{})
+	is := begun{Name: "my-locks 0.3", Locks: []string{lock.Mutex.String()}, Operations: about.Operations[:3], Leases: true}
+	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}})     // of a lock on several servers
 	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}) // of those that say "forks":true
 }
 

@@ -74,12 +74,12 @@ type gated struct {
 func (s *gated) listen() (address, error) {
 	a := new(gatedAddress)
 	var err error
-	a.Address, err = s.Listen(a, gate.Limits{Connections: mostConnections, Handshake: DefaultLimit})
+	a.Address, err = s.Listen(a, gate.Limits{Connections: mostOfChecked, Handshake: DefaultLimit})
 	return a, err
 }
 
-// mostConnections is how many connections a client may have at once.
-const mostConnections = 256
+// mostOfChecked is how many connections a checked client may have at once.
+const mostOfChecked = 256
 
 // tick is how often the server's time goes on.
 const tick = 10 * time.Millisecond

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -31,7 +32,7 @@ const repository = "../../.."
 
 // pages are all pages that people read, from the repository's root.
 var pages = []string{
-	"README.md", "adapters/engine/atlas/README.md", "adapters/measure/README.md", "model/amqp/mutant/README.md", "adapters/foreign/README.md", "adapters/amqp/rabbitmq/README.md", "adapters/subprocess/README.md",
+	"README.md", "adapters/engine/atlas/README.md", "adapters/measure/README.md", "model/amqp/mutant/README.md", "adapters/foreign/README.md", "adapters/redis/README.md", "adapters/amqp/rabbitmq/README.md", "adapters/subprocess/README.md",
 	"cmd/lockproof/README.md", "cmd/lockproof/campaign/README.md", "histories/README.md", "histories/draw/README.md",
 	"model/property/README.md", "model/scenario/README.md", "sim/search/README.md", "sim/search/anynumber/README.md",
 }
@@ -165,7 +166,9 @@ func pagePrints(t *testing.T, dir string, all []fence) {
 			if !*allPages && slices.ContainsFunc(longest, func(s string) bool { return strings.Contains(line, s) }) {
 				t.Skip("skipped: it takes long; -all-pages compares it")
 			}
-			if strings.Contains(line, "python3") {
+			if strings.Contains(line, "redis") {
+				redistest.Program(t)
+			} else if strings.Contains(line, "python3") {
 				takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
 			}
 			prints(t, dir, words[1:], f.text)
