@@ -15,6 +15,7 @@ import (
 // Folder is a temporary folder of this run's.
 type Folder struct {
 	Path string
+	at   place
 	root *os.Root // the folder itself, whatever becomes of its name
 	held *os.File // nil where it is not under our root
 }
@@ -25,27 +26,51 @@ const holding = ".lockproof"
 // ours is the form of our folders' names.
 var ours = regexp.MustCompile(`^[a-z]+-[a-z2-7]{26}$`)
 
-// root is the folder of all temporary folders of our user's. Only our user can enter it.
-func root() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("lockproof-%d", os.Geteuid()))
+// place is where temporary folders of our user's are: its permissions, and theirs.
+type place struct {
+	suffix string
+	mode   fs.FileMode
+}
+
+var (
+	private  = place{"", 0o700}      // only our user can enter it
+	passable = place{"-open", 0o711} // others can enter a folder whose name they know, and see nothing in it
+)
+
+// root is the folder of all temporary folders in a place.
+func (p place) root() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("lockproof-%d%s", os.Geteuid(), p.suffix))
+}
+
+// mkdir makes a folder with the place's permissions, whatever the process leaves out of those.
+func (p place) mkdir(in *os.Root, name string) error {
+	if err := in.Mkdir(name, p.mode); err != nil {
+		return err
+	}
+	return in.Chmod(name, p.mode)
 }
 
 // NewFolder makes a temporary folder, whose name begins with kind, and deletes those of ended runs. Remove deletes
 // it. If the place for such folders is not our user's alone, or the system has no locks, only Remove deletes
 // anything.
-func NewFolder(kind string) (*Folder, error) {
+func NewFolder(kind string) (*Folder, error) { return private.newFolder(kind) }
+
+// NewOpenFolder makes one through which other users get to what is theirs in it.
+func NewOpenFolder(kind string) (*Folder, error) { return passable.newFolder(kind) }
+
+func (p place) newFolder(kind string) (*Folder, error) {
 	if !provable {
-		return lone(kind)
+		return p.lone(kind)
 	}
-	at, err := enterRoot()
+	at, err := p.enterRoot()
 	if err != nil {
-		return lone(kind)
+		return p.lone(kind)
 	}
 	defer at.Close()
 	at.sweep()
 	name := kind + "-" + strings.ToLower(rand.Text())
-	f := &Folder{Path: filepath.Join(at.Name(), name)}
-	if err := at.Mkdir(name, 0o700); err != nil {
+	f := &Folder{Path: filepath.Join(at.Name(), name), at: p}
+	if err := p.mkdir(at.Root, name); err != nil {
 		return nil, err
 	}
 	if f.root, err = at.OpenRoot(name); err != nil {
@@ -66,10 +91,15 @@ func NewFolder(kind string) (*Folder, error) {
 
 // Sweep deletes the temporary folders of ended runs. A folder that cannot be deleted now is left to a later run.
 func Sweep() {
-	if _, err := os.Lstat(root()); err != nil || !provable {
+	private.sweep()
+	passable.sweep()
+}
+
+func (p place) sweep() {
+	if _, err := os.Lstat(p.root()); err != nil || !provable {
 		return
 	}
-	at, err := enterRoot()
+	at, err := p.enterRoot()
 	if err != nil {
 		return
 	}
@@ -79,9 +109,12 @@ func Sweep() {
 }
 
 // lone is a folder that no other run knows.
-func lone(kind string) (*Folder, error) {
+func (p place) lone(kind string) (*Folder, error) {
 	path, err := os.MkdirTemp("", "lockproof-"+kind+"-")
 	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, p.mode); err != nil {
 		return nil, err
 	}
 	at, err := os.OpenRoot(path)
@@ -91,6 +124,7 @@ func lone(kind string) (*Folder, error) {
 // entered is our root. While it is locked, no folder is about to be made or deleted in it.
 type entered struct {
 	*os.Root
+	mode fs.FileMode // of what is in it
 	lock *os.File
 }
 
@@ -104,11 +138,12 @@ func (e *entered) Close() {
 const mostEntered = 1000
 
 // enterRoot makes the root and locks it.
-func enterRoot() (*entered, error) {
-	path := root()
+func (p place) enterRoot() (*entered, error) {
+	path := p.root()
 	for range mostEntered {
-		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return nil, err
+		made := os.Mkdir(path, p.mode)
+		if made != nil && !errors.Is(made, os.ErrExist) {
+			return nil, made
 		}
 		f, err := enter(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -118,14 +153,19 @@ func enterRoot() (*entered, error) {
 			return nil, err
 		}
 		info, err := f.Stat()
-		if err == nil && (!mine(info) || info.Mode().Perm() != 0o700) {
-			err = fmt.Errorf("%s: %w: it is not a folder of yours that only you can enter", path, os.ErrPermission)
+		if err == nil && made == nil && mine(info) { // the process may leave out some permissions
+			if err = f.Chmod(p.mode); err == nil {
+				info, err = f.Stat()
+			}
+		}
+		if err == nil && (!mine(info) || info.Mode().Perm() != p.mode) {
+			err = fmt.Errorf("%s: %w: it is not a folder of yours with the permissions %v", path, os.ErrPermission, p.mode)
 		}
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		if at, err := os.OpenRoot(path); err == nil && holds(at, info) {
-			return &entered{at, f}, nil
+			return &entered{at, p.mode, f}, nil
 		} else if err == nil {
 			_ = at.Close()
 		}
@@ -149,7 +189,7 @@ func (e *entered) sweep() {
 	}
 	for _, d := range all {
 		info, err := e.Lstat(d.Name())
-		if err != nil || !ours.MatchString(d.Name()) || !info.IsDir() || !mine(info) || info.Mode().Perm() != 0o700 {
+		if err != nil || !ours.MatchString(d.Name()) || !info.IsDir() || !mine(info) || info.Mode().Perm() != e.mode {
 			continue
 		}
 		if f, err := e.OpenRoot(d.Name()); err == nil {
@@ -201,7 +241,7 @@ func (f *Folder) Remove() error {
 	if f.held == nil {
 		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)))
 	}
-	at, err := enterRoot()
+	at, err := f.at.enterRoot()
 	if err != nil {
 		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)), f.held.Close())
 	}

@@ -35,14 +35,14 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := killedRun(t)
-	if err := os.Mkdir(filepath.Join(root(), "empty-"+strings.Repeat("a", 26)), 0o700); err != nil { // as of one that was killed earlier
+	if err := os.Mkdir(filepath.Join(private.root(), "empty-"+strings.Repeat("a", 26)), 0o700); err != nil { // as of one that was killed earlier
 		t.Fatal(err)
 	}
 	next, err := NewFolder("next")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := os.ReadDir(root())
+	all, err := os.ReadDir(private.root())
 	if _, gone := os.Stat(killed); err != nil || len(all) != 2 || !errors.Is(gone, os.ErrNotExist) {
 		t.Errorf("%d folders, %v; of the killed run: %v", len(all), err, gone)
 	}
@@ -89,13 +89,13 @@ func TestForeignFolders(t *testing.T) {
 	killed := killedRun(t)
 	name := "mine-" + strings.Repeat("a", 26)
 	for _, path := range []string{"plain/precious", name + "/precious", "b" + name + "/.lockproof/precious", "c" + name + "/precious"} {
-		path = filepath.Join(root(), path)
+		path = filepath.Join(private.root(), path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	mark := filepath.Join(root(), "c"+name, holding)
-	if err := errors.Join(os.WriteFile(mark, []byte("another"), 0o600), os.Symlink(elsewhere, filepath.Join(root(), "d"+name)), os.Symlink(elsewhere, filepath.Join(killed, "link"))); err != nil {
+	mark := filepath.Join(private.root(), "c"+name, holding)
+	if err := errors.Join(os.WriteFile(mark, []byte("another"), 0o600), os.Symlink(elsewhere, filepath.Join(private.root(), "d"+name)), os.Symlink(elsewhere, filepath.Join(killed, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	f, err := NewFolder("next")
@@ -103,7 +103,7 @@ func TestForeignFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"plain/precious", name + "/precious", "b" + name + "/.lockproof/precious", "c" + name + "/precious", "d" + name + "/precious"} {
-		if _, err := os.Stat(filepath.Join(root(), path)); err != nil {
+		if _, err := os.Stat(filepath.Join(private.root(), path)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -134,10 +134,10 @@ func TestForeignRoot(t *testing.T) {
 	elsewhere := t.TempDir()
 	for _, c := range []func() error{
 		func() error {
-			return errors.Join(os.MkdirAll(filepath.Join(root(), "theirs"), 0o700), os.Chmod(root(), 0o777))
+			return errors.Join(os.MkdirAll(filepath.Join(private.root(), "theirs"), 0o700), os.Chmod(private.root(), 0o777))
 		},
 		func() error {
-			return errors.Join(os.Mkdir(filepath.Join(elsewhere, "theirs"), 0o700), os.Symlink(elsewhere, root()))
+			return errors.Join(os.Mkdir(filepath.Join(elsewhere, "theirs"), 0o700), os.Symlink(elsewhere, private.root()))
 		},
 	} {
 		if err := c(); err != nil {
@@ -147,10 +147,10 @@ func TestForeignRoot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(root(), "theirs")); err != nil || filepath.Dir(f.Path) == root() {
+		if _, err := os.Stat(filepath.Join(private.root(), "theirs")); err != nil || filepath.Dir(f.Path) == private.root() {
 			t.Errorf("theirs: %v; ours is %s", err, f.Path)
 		}
-		if err := errors.Join(f.Remove(), os.RemoveAll(root())); err != nil {
+		if err := errors.Join(f.Remove(), os.RemoveAll(private.root())); err != nil {
 			t.Error(err)
 		}
 	}
@@ -178,4 +178,24 @@ func TestFoldersAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestOpen: others can enter a folder that is open, and list neither it nor the one above it. It is deleted as any other.
+func TestOpen(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	f, err := NewOpenFolder("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{f.Path, filepath.Dir(f.Path)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o711 {
+			t.Error(info, err)
+		}
+	}
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(passable.root()); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
 }
