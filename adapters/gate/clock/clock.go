@@ -61,6 +61,9 @@ func (c *Clock) Environment() []string {
 	return []string{"LD_PRELOAD=" + c.library, "LOCKPROOF_CLOCK=" + c.file.Name()}
 }
 
+// Files are the clock's, which a server reads.
+func (c *Clock) Files() []string { return []string{c.library, c.file.Name()} }
+
 // Advance lets milliseconds pass.
 func (c *Clock) Advance(ms int64) error {
 	c.now += ms * int64(time.Millisecond)

@@ -1,0 +1,38 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// owner is the user of a name and the user's group, and -1 where we are not root: then everything is ours.
+func owner(name string) (uid, gid int, err error) {
+	if os.Geteuid() != 0 {
+		return -1, -1, nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, 0, fmt.Errorf("the user %s: %w: %w", name, ErrMissing, err)
+	}
+	if uid, err = strconv.Atoi(u.Uid); err == nil {
+		gid, err = strconv.Atoi(u.Gid)
+	}
+	return uid, gid, err
+}
+
+// become has a program run as a user, where we are root.
+func become(c *exec.Cmd, name string) error {
+	c.SysProcAttr = new(syscall.SysProcAttr)
+	uid, gid, err := owner(name)
+	if err == nil && uid >= 0 {
+		c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	return err
+}
+
+// endsWithUs has a process killed when the thread that starts it ends.
+func endsWithUs(c *exec.Cmd) { c.SysProcAttr.Pdeathsig = syscall.SIGKILL }

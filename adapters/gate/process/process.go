@@ -1,0 +1,203 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/leftover"
+)
+
+// ErrMissing is, somewhere in it, the error of a server that is not installed.
+var ErrMissing = errors.New("not installed")
+
+// Process is a server, or what becomes one.
+type Process struct {
+	Port   int
+	Folder string // of its files
+
+	temporary *leftover.Folder
+	user      string // that it runs as where we are root
+	command   *exec.Cmd
+	over      chan struct{} // closed when the process has ended
+}
+
+// New prepares a server of a kind, which runs as a user where we are root: it has a folder and a port.
+func New(kind, user string) (_ *Process, err error) {
+	p := &Process{user: user}
+	if p.temporary, err = leftover.NewOpenFolder(kind); err != nil {
+		return nil, err
+	}
+	p.Folder = filepath.Join(p.temporary.Path, "files")
+	if err = os.Mkdir(p.Folder, 0o700); err == nil {
+		err = p.Give(p.Folder)
+	}
+	if err == nil {
+		p.Port, err = freePort()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Remove())
+	}
+	return p, nil
+}
+
+// Give gives files to the user that the server runs as.
+func (p *Process) Give(paths ...string) error {
+	uid, gid, err := owner(p.user)
+	if err != nil || uid < 0 {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.Lchown(path, uid, gid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare has a program run in the server's folder, as its user.
+func (p *Process) prepare(command *exec.Cmd) error {
+	command.Dir = p.Folder
+	return become(command, p.user)
+}
+
+// Run carries out a program that comes to an end, with something on its standard input.
+func (p *Process) Run(ctx context.Context, input, program string, args ...string) error {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Stdin = bytes.NewBufferString(input)
+	if err := p.prepare(command); err != nil {
+		return err
+	}
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w; it said: %s", program, err, tail(out))
+	}
+	return nil
+}
+
+const (
+	startLimit = 30 * time.Second // for a server to answer; on an idle machine it takes 0.1 s
+	startPause = 2 * time.Millisecond
+)
+
+// Start starts the server, with some more environment, and waits until it answers.
+func (p *Process) Start(ctx context.Context, answers func() error, env []string, program string, args ...string) error {
+	if err := p.boot(env, program, args); err != nil {
+		return err
+	}
+	limit := time.After(startLimit)
+	for {
+		err := answers()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(startPause):
+			continue
+		case <-p.over:
+			err = errors.New("it has ended")
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-limit:
+		}
+		return fmt.Errorf("starting %s: %w; it said: %s", program, err, p.said())
+	}
+}
+
+// boot starts the process. It ends with the thread that starts it, which therefore waits for it: so it ends with us, however we do.
+func (p *Process) boot(env []string, program string, args []string) error {
+	log, err := os.Create(p.log())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.Command(program, args...)
+	command.Env = append(os.Environ(), env...)
+	command.Stdout, command.Stderr = log, log
+	if err := p.prepare(command); err != nil {
+		return err
+	}
+	endsWithUs(command)
+	started, over := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			_ = command.Wait() // it says how it has ended
+		}
+		close(over)
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	p.command, p.over = command, over
+	return nil
+}
+
+// log is where what the server says is.
+func (p *Process) log() string { return filepath.Join(p.temporary.Path, "log") }
+
+// mostOfLog is how much of what a program says is told.
+const mostOfLog = 2000
+
+// said is the end of what the server has said.
+func (p *Process) said() string {
+	f, err := os.Open(p.log())
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > mostOfLog {
+		_, _ = f.Seek(-mostOfLog, io.SeekEnd) // otherwise it is told from its beginning
+	}
+	b, _ := io.ReadAll(io.LimitReader(f, mostOfLog))
+	return string(b)
+}
+
+// tail is the end of some output.
+func tail(b []byte) []byte { return b[max(0, len(b)-mostOfLog):] }
+
+// End sends the server a signal and waits until it has ended, which it is made to where it takes too long.
+func (p *Process) End(s os.Signal) {
+	if p.command == nil {
+		return
+	}
+	_ = p.command.Process.Signal(s) // it may be over
+	select {
+	case <-p.over:
+	case <-time.After(endLimit):
+		_ = p.command.Process.Kill()
+		<-p.over
+	}
+	p.command = nil
+}
+
+// endLimit is how long a server may take to end.
+const endLimit = 10 * time.Second
+
+// Remove ends the server at once and removes its files.
+func (p *Process) Remove() error {
+	p.End(os.Kill)
+	return p.temporary.Remove()
+}
+
+// freePort is a port without a listener.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	return port, l.Close()
+}
+
+// ID is the process's number.
+func (p *Process) ID() int { return p.command.Process.Pid }

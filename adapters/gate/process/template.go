@@ -1,0 +1,71 @@
+package process
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+)
+
+// Template is files with which servers begin and that take long to make. They are made once, and are there while a server is.
+// It is safe for concurrent use.
+type Template struct {
+	New  func() (*Process, error)
+	Make func(context.Context, *Process) error // makes the folder Data
+
+	mu    sync.Mutex
+	users int
+	made  *Process // nil while nobody uses it
+}
+
+// Data is the name of the folder in a server's folder that a template is.
+const Data = "data"
+
+// Copy copies the files to a server's folder. Drop has to follow, if there is no error.
+func (t *Template) Copy(ctx context.Context, to *Process) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.made == nil {
+		made, err := t.New()
+		if err != nil {
+			return err
+		}
+		if err := t.Make(ctx, made); err != nil {
+			_ = made.Remove() // the first error says why
+			return err
+		}
+		t.made = made
+	}
+	t.users++
+	err := exec.CommandContext(ctx, "cp", "-a", filepath.Join(t.made.Folder, Data), to.Folder).Run()
+	if err != nil {
+		_ = t.dropLocked()
+	}
+	return err
+}
+
+// Drop lets go of the files.
+func (t *Template) Drop() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.dropLocked()
+}
+
+func (t *Template) dropLocked() error {
+	if t.users--; t.users > 0 {
+		return nil
+	}
+	made := t.made
+	t.made = nil
+	return made.Remove()
+}
+
+// WriteFile writes a file of the server's.
+func (p *Process) WriteFile(name, text string) error {
+	path := filepath.Join(p.Folder, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return p.Give(path)
+}
