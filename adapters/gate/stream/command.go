@@ -89,6 +89,9 @@ func (c *Command) Pass() {
 	c.leaves()
 	c.conn.write(c)
 	c.conn.effect(c)
+	if c.Sent.Role == gate.Closes {
+		c.conn.closes()
+	}
 	_ = c.conn.address.proxy.Settle() // a server that is gone has nothing more to say
 }
 

@@ -226,8 +226,15 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// tell shows the gate what the server says. Replies to what passes by itself are sent.
+// tell shows the gate what the server says. Replies to what passes by itself are sent. What is said at the end that we bring about is
+// told to nobody.
 func (c *Conn) tell(a *Answer) {
+	c.mu.Lock()
+	released := c.released
+	c.mu.Unlock()
+	if released {
+		return
+	}
 	if len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated }) {
 		a.Send(false)
 		return
@@ -253,6 +260,21 @@ func (c *Conn) effect(cmd *Command) {
 				return
 			}
 		}
+	}
+}
+
+// closes waits until the server has ended a connection whose client has said goodbye, and has nothing of it any more.
+func (c *Conn) closes() {
+	c.mu.Lock()
+	for end := time.Now().Add(writeLimit); !c.released && !c.over && time.Now().Before(end); {
+		timer := time.AfterFunc(askEvery, c.changed.Broadcast)
+		c.changed.Wait()
+		timer.Stop()
+	}
+	ended := c.over && !c.released
+	c.mu.Unlock()
+	if ended {
+		_ = c.address.proxy.up.Kill(c.id) // the server may not know it any more
 	}
 }
 
