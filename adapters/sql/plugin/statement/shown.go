@@ -1,0 +1,73 @@
+package statement
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+var (
+	small     = regexp.MustCompile(`^[-+]?\d{1,8}(\.\d{1,3})?$`)
+	constants = regexp.MustCompile(`^[a-z]{0,20}$|^\d{1,8} [a-z]{1,20}$`)
+	printable = regexp.MustCompile(`^[!-~ ]{0,80}$`)
+)
+
+// shown is a token as traces have it. marks is how many parameters without a number there were up to it.
+func (t token) shown(params []string, marks int, n *stream.Names) string {
+	switch t.kind {
+	case param:
+		at := marks
+		if t.text != "?" {
+			at, _ = strconv.Atoi(t.text[1:])
+		}
+		if at > 0 && at <= len(params) {
+			return Value(params[at-1], n)
+		}
+		return t.text
+	case text:
+		if constants.MatchString(t.text) {
+			return "'" + t.text + "'"
+		}
+		return Value(t.text, n)
+	case number:
+		return Value(t.text, n)
+	case quoted, word:
+		return n.Item(t.text)
+	}
+	return t.text
+}
+
+// Value is a value as traces have it: small numbers and what is named after a lock as they are, and what a client has made up by a
+// number of its own.
+func Value(value string, n *stream.Names) string {
+	switch {
+	case value == "":
+		return "''"
+	case small.MatchString(value), value == Null, value == "t", value == "f":
+		return value
+	case n.Own(value) && printable.MatchString(n.Item(value)):
+		return n.Item(value)
+	}
+	return n.Value(value)
+}
+
+// Null is the value that there is not.
+const Null = "NULL"
+
+// mostColumns is how many values of a row are shown.
+const mostColumns = 6
+
+// Row is a row as traces have it.
+func Row(values []string, n *stream.Names) string {
+	var all []string
+	for i, v := range values {
+		if i == mostColumns {
+			all = append(all, "…")
+			break
+		}
+		all = append(all, Value(v, n))
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}

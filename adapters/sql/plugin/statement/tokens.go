@@ -1,0 +1,184 @@
+package statement
+
+import "strings"
+
+// kind is what a token is.
+type kind uint8
+
+const (
+	word   kind = iota
+	quoted      // a name in quotation marks
+	text
+	number
+	param
+	sign
+)
+
+// token is a part of a statement.
+type token struct {
+	kind   kind
+	text   string // without quotation marks
+	behind bool   // white space, or a comment
+}
+
+// upper is a word in capitals, "" for what is none.
+func (t token) upper() string {
+	if t.kind != word {
+		return ""
+	}
+	return strings.ToUpper(t.text)
+}
+
+// is reports whether it is a sign.
+func (t token) is(s string) bool { return t.kind == sign && t.text == s }
+
+// Dialect is whose SQL it is.
+type Dialect uint8
+
+const (
+	Postgres Dialect = iota
+	MariaDB          // backslashes in strings, " for strings, ` for names, and # for comments
+)
+
+// scanner cuts a statement into tokens.
+type scanner struct {
+	dialect Dialect
+	rest    string
+}
+
+// scan are the tokens of a statement.
+func scan(sql string, d Dialect) (all []token) {
+	s := scanner{d, sql}
+	for {
+		behind := s.space()
+		if s.rest == "" {
+			return all
+		}
+		t := s.next()
+		t.behind = behind
+		all = append(all, t)
+	}
+}
+
+// space skips white space and comments.
+func (s *scanner) space() (any bool) {
+	for s.rest != "" {
+		n := 0
+		switch {
+		case strings.IndexByte(" \t\r\n\f\v", s.rest[0]) >= 0:
+			n = 1
+		case strings.HasPrefix(s.rest, "--"), s.dialect == MariaDB && s.rest[0] == '#':
+			n = until(s.rest, "\n")
+		case strings.HasPrefix(s.rest, "/*") && !strings.HasPrefix(s.rest, "/*!"):
+			n = until(s.rest, "*/")
+		default:
+			return any
+		}
+		s.rest, any = s.rest[n:], true
+	}
+	return any
+}
+
+// until is how many bytes there are up to an end, with it.
+func until(text, end string) int {
+	if i := strings.Index(text, end); i >= 0 {
+		return i + len(end)
+	}
+	return len(text)
+}
+
+// next cuts off a token.
+func (s *scanner) next() token {
+	c := s.rest[0]
+	switch {
+	case c == '$' && s.dialect == Postgres:
+		return s.dollar()
+	case c == '?' && s.dialect == MariaDB:
+		return token{kind: param, text: s.take(1)}
+	case digit(c):
+		return token{kind: number, text: s.take(s.length(func(c byte) bool { return digit(c) || letter(c) || c == '.' }))}
+	}
+	if t, ok := s.marked(); ok {
+		return t
+	}
+	if letter(c) {
+		return token{kind: word, text: s.take(s.length(func(c byte) bool { return digit(c) || letter(c) || c == '$' }))}
+	}
+	return token{kind: sign, text: s.take(1)}
+}
+
+// marked cuts off what begins with a quotation mark, if it does.
+func (s *scanner) marked() (t token, ok bool) {
+	switch c := s.rest[0]; {
+	case c == '\'', c == '"' && s.dialect == MariaDB:
+		return token{kind: text, text: s.quoted(c, s.dialect == MariaDB)}, true
+	case c == '"', c == '`' && s.dialect == MariaDB:
+		return token{kind: quoted, text: s.quoted(c, false)}, true
+	case (c == 'e' || c == 'E') && strings.HasPrefix(s.rest[1:], "'") && s.dialect == Postgres:
+		s.take(1)
+		return token{kind: text, text: s.quoted('\'', true)}, true
+	}
+	return t, false
+}
+
+// take cuts off bytes.
+func (s *scanner) take(n int) string {
+	t := s.rest[:n]
+	s.rest = s.rest[n:]
+	return t
+}
+
+// length is how many bytes there are of a kind.
+func (s *scanner) length(of func(byte) bool) int {
+	for i := range len(s.rest) {
+		if !of(s.rest[i]) {
+			return i
+		}
+	}
+	return len(s.rest)
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
+}
+
+// quoted cuts off what is between quotation marks. A mark in it is doubled or, in some, behind a backslash.
+func (s *scanner) quoted(mark byte, backslash bool) string {
+	var b strings.Builder
+	i := 1
+	for ; i < len(s.rest); i++ {
+		c := s.rest[i]
+		if c == mark {
+			if i++; i == len(s.rest) || s.rest[i] != mark {
+				break
+			}
+		} else if c == '\\' && backslash && i+1 < len(s.rest) {
+			i++
+			c = s.rest[i]
+		}
+		b.WriteByte(c)
+	}
+	s.take(i)
+	return b.String()
+}
+
+// dollar cuts off a parameter such as $1, or a string such as $tag$text$tag$.
+func (s *scanner) dollar() token {
+	n := 1
+	for n < len(s.rest) && digit(s.rest[n]) {
+		n++
+	}
+	if n > 1 {
+		return token{kind: param, text: s.take(n)}
+	}
+	for n < len(s.rest) && (letter(s.rest[n]) || digit(s.rest[n])) {
+		n++
+	}
+	if n == len(s.rest) || s.rest[n] != '$' {
+		return token{kind: sign, text: s.take(1)}
+	}
+	tag := s.take(n + 1)
+	inside := s.take(until(s.rest, tag))
+	return token{kind: text, text: strings.TrimSuffix(inside, tag)}
+}
