@@ -49,7 +49,7 @@ package lockproof
 //	continues                  sim/amqp/broker
 //	a command waits            at the gate: adapters/gate defines a gate and the servers behind it, adapters/foreign/gate.go is
 //	                           the gate that a schedule opens, and rest.go there (settle) says when: once every client is at
-//	                           rest. Each server's plug-in is adapters/NAME/plugin
+//	                           rest. Each server's plug-in is adapters/NAME/plugin, with databases' in folders of their own
 //	which steps are            in a search sim/search/reductions.go (unnoticed), by the footprints of commands in
 //	independent                sim/footprint.go; behind the gate adapters/orders/label.go (depend)
 //	that any number of clients sim/search/anynumber

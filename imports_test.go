@@ -62,7 +62,7 @@ var knowing = map[string][]string{
 	},
 	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers/linked"},     // links the drivers of each
 	"redis":  {"cmd/lockproof/servers/linked", "adapters/engine/gated"}, // can have it behind the gate
-	"sql":    {"cmd/lockproof/servers/linked"},
+	"sql":    {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
 }
 
 // TestServers: only the packages of a server know it, those that are named here, and the files backends.go. Other packages

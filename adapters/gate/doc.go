@@ -3,5 +3,5 @@
 // back to the gate, which sends, keeps or loses them.
 //
 // Package foreign runs scenarios and is a [Gate]. Each kind of server has a plug-in, which is a [Server]: adapters/amqp/plugin,
-// adapters/redis/plugin. The plug-in cuts what a client writes into commands, carries them out, and knows what they mean.
+// adapters/redis/plugin, adapters/sql/plugin. The plug-in cuts what a client writes into commands, carries them out, and knows what they mean.
 package gate

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	redis "github.com/lockproof/lockproof/adapters/redis/plugin"
+	"github.com/lockproof/lockproof/adapters/sql/plugin/postgres"
 )
 
 // AMQP is the kind of the simulated broker, and of a real RabbitMQ.
@@ -18,10 +19,16 @@ const MostServers = redis.Most
 
 // ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
 var ours = map[string]func(servers int) (Server, error){
-	"redis": func(servers int) (Server, error) {
-		name, err := redis.Name()
-		return Server{Name: name, Open: func() (gate.Server, error) { return redis.Open(servers) }}, err
-	},
+	"postgres": starts(postgres.Name, postgres.Open),
+	"redis":    starts(redis.Name, redis.Open),
+}
+
+// starts is a kind of server, by its name and how so many of them are started.
+func starts(name func() (string, error), open func(servers int) (gate.Server, error)) func(servers int) (Server, error) {
+	return func(servers int) (Server, error) {
+		called, err := name()
+		return Server{Name: called, Open: func() (gate.Server, error) { return open(servers) }}, err
+	}
 }
 
 // Kinds are the kinds of servers that can stand behind the gate, by name.

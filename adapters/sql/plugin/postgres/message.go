@@ -1,0 +1,148 @@
+package postgres
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
+)
+
+// errProtocol is the error of bytes that are no messages of PostgreSQL's.
+var errProtocol = errors.New("this is not PostgreSQL's protocol, version 3")
+
+// longest is how long a message may be.
+const longest = 1 << 24
+
+// readMessage reads the first message of some bytes, which has n of them: 0 is that it is not whole.
+func readMessage(b []byte) (kind byte, body []byte, n int, err error) {
+	if len(b) < 5 {
+		return 0, nil, 0, nil
+	}
+	body, n, err = readBody(b[1:])
+	if n == 0 || err != nil {
+		return 0, nil, 0, err
+	}
+	return b[0], body, n + 1, nil
+}
+
+// readBody reads a length and as many bytes, with it.
+func readBody(b []byte) (body []byte, n int, err error) {
+	if len(b) < 4 {
+		return nil, 0, nil
+	}
+	size := binary.BigEndian.Uint32(b)
+	switch {
+	case size < 4 || size > longest:
+		return nil, 0, fmt.Errorf("%w: a message of %d bytes", errProtocol, size)
+	case len(b) < int(size):
+		return nil, 0, nil
+	}
+	return b[4:size], int(size), nil
+}
+
+// fields cuts a message's body into what it consists of. What is missing is empty, and noted.
+type fields struct {
+	rest  []byte
+	short bool
+}
+
+// take is a number of bytes.
+func (f *fields) take(n int) []byte {
+	if n < 0 || n > len(f.rest) {
+		f.short, f.rest = true, nil
+		return nil
+	}
+	b := f.rest[:n]
+	f.rest = f.rest[n:]
+	return b
+}
+
+// text is a string that ends with a zero.
+func (f *fields) text() string {
+	s, rest, ok := bytes.Cut(f.rest, []byte{0})
+	f.rest, f.short = rest, f.short || !ok
+	return string(s)
+}
+
+// int16 is a number of two bytes.
+func (f *fields) int16() int {
+	if b := f.take(2); b != nil {
+		return int(binary.BigEndian.Uint16(b))
+	}
+	return 0
+}
+
+// value is a value with its length before it.
+func (f *fields) value() string {
+	b := f.take(4)
+	if b == nil {
+		return ""
+	}
+	size := int32(binary.BigEndian.Uint32(b))
+	if size == -1 {
+		return statement.Null
+	}
+	b = f.take(int(size))
+	return plain(b[:min(len(b), mostOfValue)])
+}
+
+const (
+	mostOfValue = 1 << 10 // bytes of a value that are kept
+	mostValues  = 100     // values of a row, or of parameters
+)
+
+// plain is a value in the form of a text. One in binary form is taken for a number.
+func plain(b []byte) string {
+	for _, c := range b {
+		if c >= ' ' {
+			continue
+		}
+		var n int64
+		for _, c := range b[:min(8, len(b))] {
+			n = n<<8 | int64(c)
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	return string(b)
+}
+
+// values are the values of a row.
+func (f *fields) values() (all []string) {
+	for range f.int16() {
+		if f.short || len(all) == mostValues {
+			return all
+		}
+		all = append(all, f.value())
+	}
+	return all
+}
+
+// failure is an error or a notice of the server's.
+type failure struct{ severity, code, message string }
+
+// ends reports whether it ends the connection.
+func (f failure) ends() bool { return f.severity == "FATAL" || f.severity == "PANIC" }
+
+// readFailure reads an error.
+func readFailure(body []byte) (out failure) {
+	f := fields{rest: body}
+	for len(f.rest) > 1 {
+		kind := f.take(1)[0]
+		switch text := f.text(); kind {
+		case 'V':
+			out.severity = text
+		case 'S':
+			if out.severity == "" {
+				out.severity = text
+			}
+		case 'C':
+			out.code = text
+		case 'M':
+			out.message = text
+		}
+	}
+	return out
+}
