@@ -73,3 +73,5 @@ package lockproof
 //	a server in a container    adapters/container/container.go has its image
 //	a command                  a file in cmd/lockproof/cli, and the list in main.go there
 //	a call of the protocol     adapters/subprocess/protocol.go, which adapter-check uses as well
+//	a library to be judged     testdata/libraries/catalogue.yaml, with its adapter; adapters/engine/libraries reads it
+//	a server at the gate       adapters/NAME/plugin, by adapters/gate; its kind is listed in adapters/engine/gated/servers.go

@@ -29,14 +29,7 @@ func died(err error) bool { return errors.Is(err, ErrDied) }
 
 // settle waits until every client is at rest, and takes in what is over.
 func (r *run) settle() error {
-	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
-	if err == nil && calm {
-		calm, err = r.wait(r.ctx, lull, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
-		if err == nil && !calm {
-			r.leaveWaiting()
-			calm = true
-		}
-	}
+	calm, err := r.calms()
 	if err == nil && calm && r.server.Endpoints() > 1 && !r.auditing {
 		_, err = r.wait(r.ctx, fanOut, r.all((*clientHandle).spread))
 	}
@@ -56,6 +49,19 @@ func (r *run) settle() error {
 	}
 	r.mu.Unlock()
 	return r.collect()
+}
+
+// calms waits until each client has something at the gate, is at rest, or waits for the lock. Those that wait are left alone.
+func (r *run) calms() (bool, error) {
+	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
+	if err != nil || !calm {
+		return false, err
+	}
+	calm, err = r.wait(r.ctx, lull, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+	if err == nil && !calm {
+		r.leaveWaiting()
+	}
+	return err == nil, err
 }
 
 // fanOut is how long a client that has sent a command to one of several servers is waited for: it may send some to the others.
