@@ -310,7 +310,7 @@ func TestExploreIncomplete(t *testing.T) {
 		runs   int
 		says   string
 	}{
-		{amqplock.References[0], 3, "only 3 runs"},
+		{amqplock.References[0], 3, "only 3 executions"},
 		{mutant.Named("holder-expires"), 1000, "expires"}, // what clients declare
 		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
 	} {
