@@ -27,6 +27,7 @@ var notNamed = map[string]string{
 	"adapters/subprocess":                  "the system's, of processes",
 	"adapters/amqp/rabbitmq/node.go":       "what a node of ours has logged",
 	"adapters/gate/process/process.go":     "what a server of ours has logged",
+	"adapters/sql/plugin/mariadb/rest.go":  "the system's, of processes",
 	"adapters/sql/plugin/postgres/rest.go": "the system's, of processes",
 	"cmd/lockproof/cli/memory_linux.go":    "the system's",
 	"cmd/lockproof/cli/output.go":          "writes the summary",

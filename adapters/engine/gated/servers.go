@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	redis "github.com/lockproof/lockproof/adapters/redis/plugin"
+	"github.com/lockproof/lockproof/adapters/sql/plugin/mariadb"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/postgres"
 )
 
@@ -19,6 +20,7 @@ const MostServers = redis.Most
 
 // ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
 var ours = map[string]func(servers int) (Server, error){
+	"mariadb":  starts(mariadb.Name, mariadb.Open),
 	"postgres": starts(postgres.Name, postgres.Open),
 	"redis":    starts(redis.Name, redis.Open),
 }

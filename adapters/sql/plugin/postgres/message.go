@@ -86,13 +86,8 @@ func (f *fields) value() string {
 		return statement.Null
 	}
 	b = f.take(int(size))
-	return plain(b[:min(len(b), mostOfValue)])
+	return plain(b[:min(len(b), statement.MostOfValue)])
 }
-
-const (
-	mostOfValue = 1 << 10 // bytes of a value that are kept
-	mostValues  = 100     // values of a row, or of parameters
-)
 
 // plain is a value in the form of a text. One in binary form is taken for a number.
 func plain(b []byte) string {
@@ -112,7 +107,7 @@ func plain(b []byte) string {
 // values are the values of a row.
 func (f *fields) values() (all []string) {
 	for range f.int16() {
-		if f.short || len(all) == mostValues {
+		if f.short || len(all) == statement.MostValues {
 			return all
 		}
 		all = append(all, f.value())

@@ -53,6 +53,11 @@ func Value(value string, n *stream.Names) string {
 	return n.Value(value)
 }
 
+const (
+	MostOfValue = 1 << 10 // bytes of a value that are kept
+	MostValues  = 100     // values of a row, or of parameters, that are
+)
+
 // Null is the value that there is not.
 const Null = "NULL"
 

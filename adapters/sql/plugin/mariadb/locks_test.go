@@ -1,0 +1,240 @@
+package mariadb_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/sql/plugin/mariadb"
+	"github.com/lockproof/lockproof/internal/gatetest"
+	"github.com/lockproof/lockproof/internal/waittest"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
+
+var server = gatetest.Server{Open: func() (gate.Server, error) { return mariadb.Open(1) }, Require: "LOCKPROOF_REQUIRE_MARIADB"}
+
+// client is a client of MariaDB, which connects again when it has lost its connection.
+type client struct {
+	pool *sql.DB
+	conn *sql.Conn
+}
+
+// open is a client at a URL.
+func open(at string) (*client, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName, c.Logger = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/"), &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(1)
+	return &client{pool: pool}, nil
+}
+
+func (c *client) connected(ctx context.Context) (_ *sql.Conn, err error) {
+	if c.conn == nil {
+		c.conn, err = c.pool.Conn(ctx)
+	}
+	return c.conn, err
+}
+
+// did drops the connection behind an error: what came of its last command is not known.
+func (c *client) did(err error) error {
+	if said := new(mysql.MySQLError); err != nil && !errors.As(err, &said) && c.conn != nil {
+		_ = c.conn.Raw(func(any) error { return sql.ErrConnDone })
+		_ = c.conn.Close()
+		c.pool.SetMaxIdleConns(0)
+		c.conn = nil
+	}
+	return err
+}
+
+func (c *client) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	conn, err := c.connected(ctx)
+	if err != nil {
+		return 0, c.did(err)
+	}
+	done, err := conn.ExecContext(ctx, sql, args...)
+	if err != nil {
+		return 0, c.did(err)
+	}
+	return done.RowsAffected()
+}
+
+// is asks a question that is answered by a number; no row, and NULL, are no.
+func (c *client) is(ctx context.Context, ask string, args ...any) (bool, error) {
+	conn, err := c.connected(ctx)
+	if err != nil {
+		return false, c.did(err)
+	}
+	var n sql.NullInt64
+	err = conn.QueryRowContext(ctx, ask, args...).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return n.Int64 != 0, c.did(err)
+}
+
+func (c *client) Close() error { return c.pool.Close() }
+
+// starter starts locks that have a client each.
+func starter(name string, lock func(*client) inprocess.Lock) inprocess.Starter {
+	return inprocess.Starter{Name: name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := open(url)
+		if err != nil {
+			return nil, err
+		}
+		_, err = c.exec(ctx, "CREATE TABLE IF NOT EXISTS locks (name VARCHAR(200) PRIMARY KEY, token VARCHAR(50), until DATETIME(3))")
+		return lock(c), err
+	}}
+}
+
+// userLevel is a mutex that is a user-level lock of its session.
+type userLevel struct {
+	*client
+	held *sql.Conn // the session that has it
+}
+
+func (u *userLevel) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
+	ok, err := u.is(ctx, "SELECT GET_LOCK(?, ?)", name, timeout.Seconds())
+	if err != nil || !ok {
+		return 0, err
+	}
+	u.held = u.conn
+	return 1, nil
+}
+
+func (u *userLevel) Acquire(ctx context.Context, name string) (int, error) {
+	return u.AcquireWithin(ctx, name, 0)
+}
+
+func (u *userLevel) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	if u.held == nil || u.held != u.conn {
+		return false, nil
+	}
+	yes, err := u.is(ctx, "SELECT IS_USED_LOCK(?) = CONNECTION_ID()", name)
+	return err == nil && yes, nil
+}
+
+func (u *userLevel) Release(ctx context.Context, name string, _ int) error {
+	if u.held == nil || u.held != u.conn {
+		return nil
+	}
+	_, err := u.is(ctx, "SELECT RELEASE_LOCK(?)", name)
+	return err
+}
+
+// TestUserLevel: locks by GET_LOCK are accused of nothing.
+func TestUserLevel(t *testing.T) {
+	t.Parallel()
+	server := server
+	server.Executions = 60 // clients that wait take their time
+	server.Judge(t, starter("user-level", func(c *client) inprocess.Lock { return &userLevel{client: c} }), 0)
+}
+
+// leased is a mutex that is a row with a token and a lease.
+type leased struct {
+	*client
+	*design
+	token string
+}
+
+// design is how a lease is claimed.
+type design struct {
+	name  string
+	claim func(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error)
+	wrong property.Set
+}
+
+func (l *leased) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
+	l.token = rand.Text()
+	if _, err := l.exec(ctx, "INSERT IGNORE INTO locks VALUES (?, '', '2000-01-01')", name); err != nil {
+		return 0, err
+	}
+	if ok, err := l.claim(ctx, l, name, lease); !ok || err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (l *leased) Acquire(ctx context.Context, name string) (int, error) {
+	return l.AcquireFor(ctx, name, time.Minute)
+}
+
+func (l *leased) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	return l.is(ctx, "SELECT token = ? AND until > NOW(3) FROM locks WHERE name = ?", l.token, name)
+}
+
+func (l *leased) Release(ctx context.Context, name string, _ int) error {
+	_, err := l.exec(ctx, "UPDATE locks SET until = '2000-01-01' WHERE name = ? AND token = ?", name, l.token)
+	return err
+}
+
+const (
+	update = "UPDATE locks SET token = ?, until = NOW(3) + INTERVAL ? * 1000 MICROSECOND WHERE name = ?"
+	free   = "until <= NOW(3)"
+)
+
+// inOne claims a row that is free or whose lease is over, in one statement.
+func inOne(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
+	n, err := l.exec(ctx, update+" AND "+free, l.token, lease.Milliseconds(), name)
+	return n > 0, err
+}
+
+// inTwo asks first whether it is.
+func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
+	ok, err := l.is(ctx, "SELECT "+free+" FROM locks WHERE name = ?", name)
+	if err != nil || !ok {
+		return false, err
+	}
+	_, err = l.exec(ctx, update, l.token, lease.Milliseconds(), name)
+	return err == nil, err
+}
+
+// inTransaction asks first, and has the row locked.
+func inTransaction(ctx context.Context, l *leased, name string, lease time.Duration) (ok bool, err error) {
+	if _, err = l.exec(ctx, "START TRANSACTION"); err != nil {
+		return false, err
+	}
+	if ok, err = l.is(ctx, "SELECT "+free+" FROM locks WHERE name = ? FOR UPDATE", name); err != nil {
+		return false, err
+	}
+	if ok {
+		if _, err = l.exec(ctx, update, l.token, lease.Milliseconds(), name); err != nil {
+			return false, err
+		}
+	}
+	_, err = l.exec(ctx, "COMMIT")
+	return ok && err == nil, err
+}
+
+// TestLeases: what is wrong with a lock that is a row is found, and a right one is accused of nothing.
+func TestLeases(t *testing.T) {
+	for _, d := range []design{
+		{name: "right", claim: inOne},
+		{name: "asks, with the row locked", claim: inTransaction},
+		{name: "asks, then updates", claim: inTwo, wrong: property.Set(0).With(property.MutualExclusion)},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			server.Judge(t, starter(d.name, func(c *client) inprocess.Lock { return &leased{client: c, design: &d} }), d.wrong)
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package mariadb
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
+)
+
+// errProtocol is the error of bytes that are no packets of MariaDB's.
+var errProtocol = errors.New("this is not MariaDB's protocol, as far as it is known here")
+
+// longest is how long a packet may be; a longer one would be in several.
+const longest = 1<<24 - 1
+
+// readPacket reads the first packet of some bytes, which has n of them: 0 is that it is not whole.
+func readPacket(b []byte) (body []byte, n int, err error) {
+	if len(b) < 4 {
+		return nil, 0, nil
+	}
+	size := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+	switch {
+	case size == longest:
+		return nil, 0, fmt.Errorf("%w: a packet of 16 MiB", errProtocol)
+	case len(b) < size+4:
+		return nil, 0, nil
+	}
+	return b[4 : size+4], size + 4, nil
+}
+
+// fields cuts a packet into what it consists of. What is missing is empty, and noted.
+type fields struct {
+	rest  []byte
+	short bool
+	most  int // bytes of a value that are kept; 0 is statement.MostOfValue
+}
+
+// take is a number of bytes.
+func (f *fields) take(n int) []byte {
+	if n < 0 || n > len(f.rest) {
+		f.short, f.rest = true, nil
+		return nil
+	}
+	b := f.rest[:n]
+	f.rest = f.rest[n:]
+	return b
+}
+
+// number is a number of so many bytes, up to 8.
+func (f *fields) number(bytes int) (n uint64) {
+	for i, c := range f.take(bytes) {
+		n |= uint64(c) << (8 * i)
+	}
+	return n
+}
+
+// null begins a value that there is not.
+const null = 0xfb
+
+// length is a number whose first byte says how long it is.
+func (f *fields) length() int {
+	switch first := f.number(1); first {
+	case 0xfc:
+		return int(f.number(2))
+	case 0xfd:
+		return int(f.number(3))
+	case 0xfe:
+		return int(min(f.number(8), longest))
+	default:
+		return int(first)
+	}
+}
+
+// text is a string with its length before it.
+func (f *fields) text() string {
+	b := f.take(f.length())
+	return string(b[:min(len(b), cmp.Or(f.most, statement.MostOfValue))])
+}
+
+// zero is a string that ends with a zero.
+func (f *fields) zero() string {
+	for i, c := range f.rest {
+		if c == 0 {
+			return string(f.take(i + 1)[:i])
+		}
+	}
+	f.short = true
+	return ""
+}
+
+// row are the values of a row in the form of texts.
+func (f *fields) row() (all []string) {
+	for len(f.rest) > 0 && len(all) < statement.MostValues {
+		if f.rest[0] == null {
+			f.take(1)
+			all = append(all, statement.Null)
+			continue
+		}
+		all = append(all, f.text())
+	}
+	return all
+}
+
+// widths are how many bytes a number has in binary form, by its type.
+var widths = map[byte]int{0x01: 1, 0x02: 2, 0x0d: 2, 0x03: 4, 0x09: 4, 0x08: 8}
+
+// binary is a value in binary form, by its type.
+func (f *fields) binary(kind byte) string {
+	switch width := widths[kind]; {
+	case width > 0:
+		shift := 64 - 8*width
+		return fmt.Sprint(int64(f.number(width)<<shift) >> shift)
+	case kind == 0x04 || kind == 0x05: // floating point
+		return fmt.Sprintf("0x%x", f.take(4*int(kind-3)))
+	case kind >= 0x07 && kind <= 0x0c: // dates and times
+		b := f.take(int(f.number(1)))
+		return fmt.Sprintf("0x%x", b)
+	case kind == 0x06:
+		return statement.Null
+	}
+	return f.text()
+}
+
+// failure is an error by its number, from the packet of it.
+func failure(body []byte) uint16 {
+	if len(body) < 3 {
+		return 0
+	}
+	return binary.LittleEndian.Uint16(body[1:])
+}
