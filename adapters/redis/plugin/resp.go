@@ -86,7 +86,7 @@ func readItems(v value, b []byte, n, depth int) (value, int, error) {
 	if v.kind != '|' {
 		return v, n, nil
 	}
-	behind, m, err := readNested(b[n:], depth)
+	behind, m, err := readNested(b[n:], depth+1)
 	if err != nil || m == 0 {
 		return v, 0, err
 	}

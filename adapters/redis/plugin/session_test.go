@@ -1,0 +1,47 @@
+package plugin
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+// TestDeep: attributes of attributes are not followed for ever.
+func TestDeep(t *testing.T) {
+	if _, _, err := readValue([]byte(strings.Repeat("|0\r\n", deepest+2) + ":1\r\n")); !errors.Is(err, errProtocol) {
+		t.Error(err)
+	}
+}
+
+// FuzzSession: no bytes of a client or of a server are too much.
+func FuzzSession(f *testing.F) {
+	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\nPING\r\n"), []byte("+OK\r\n-ERR no\r\n"))
+	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n"), []byte(">3\r\n+subscribe\r\n+a\r\n:1\r\n|1\r\n+k\r\n:1\r\n%1\r\n+a\r\n_\r\n"))
+	f.Fuzz(func(t *testing.T, sent, said []byte) {
+		s := resp{}.Session()
+		names := stream.NewNames("part")
+		for len(sent) > 0 {
+			c, n, err := s.Command(sent)
+			if err != nil || n == 0 {
+				break
+			}
+			if c.Words != nil {
+				_ = c.Words(names)
+			}
+			sent = sent[n:]
+		}
+		for len(said) > 0 {
+			r, n, _, err := s.Reply(said)
+			if err != nil || n == 0 {
+				break
+			}
+			if n > len(said) {
+				t.Fatalf("%d bytes of %d", n, len(said))
+			}
+			_ = r.Words(names)
+			said = said[n:]
+		}
+	})
+}
