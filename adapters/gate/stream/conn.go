@@ -250,7 +250,7 @@ func (c *Conn) effect(cmd *Command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for end := time.Now().Add(writeLimit); cmd.Sent.Replies && !cmd.answered && !c.released && !c.over && time.Now().Before(end); {
-		timer := time.AfterFunc(askEvery, c.changed.Broadcast)
+		timer := time.AfterFunc(askEvery, c.look)
 		c.changed.Wait()
 		if !timer.Stop() && !cmd.answered {
 			c.mu.Unlock()
@@ -267,7 +267,7 @@ func (c *Conn) effect(cmd *Command) {
 func (c *Conn) closes() {
 	c.mu.Lock()
 	for end := time.Now().Add(writeLimit); !c.released && !c.over && time.Now().Before(end); {
-		timer := time.AfterFunc(askEvery, c.changed.Broadcast)
+		timer := time.AfterFunc(askEvery, c.look)
 		c.changed.Wait()
 		timer.Stop()
 	}
@@ -276,6 +276,13 @@ func (c *Conn) closes() {
 	if ended {
 		_ = c.address.proxy.up.Kill(c.id) // the server may not know it any more
 	}
+}
+
+// look has who waits look again. It takes mu, so that it cannot come between their last look and their wait.
+func (c *Conn) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.Broadcast()
 }
 
 // listens reports whether the server may say something that is no reply to the last command that has passed.
