@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/gate"
@@ -21,7 +22,7 @@ import (
 type instance struct {
 	node    *node.Node
 	clock   *clock.Clock
-	control *control
+	control atomic.Pointer[control] // another one after a restart, while others may ask
 	proxy   *stream.Proxy
 	// up is held by who restarts the server: a client that connects meanwhile waits. One whose connection was taken and closed at
 	// once sees what no server does.
@@ -41,7 +42,7 @@ func start(place int) (_ *instance, err error) {
 		err = i.node.Start(ctx, i.clock.Environment()...)
 	}
 	if err == nil {
-		i.control, err = dial(i.node.Port)
+		err = i.connect()
 	}
 	if err != nil {
 		return nil, errors.Join(err, i.close())
@@ -54,17 +55,22 @@ func start(place int) (_ *instance, err error) {
 func (i *instance) restart(ctx context.Context) error {
 	i.up.Lock()
 	defer i.up.Unlock()
-	_, _ = i.control.do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
-	_ = i.control.close()
+	_, _ = i.control.Load().do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
+	_ = i.control.Load().close()
 	if err := i.node.Ended(ctx); err != nil {
 		return err
 	}
 	if err := i.node.Restart(ctx); err != nil {
 		return err
 	}
+	return i.connect()
+}
+
+// connect makes our own connection.
+func (i *instance) connect() error {
 	control, err := dial(i.node.Port)
 	if err == nil {
-		i.control = control
+		i.control.Store(control)
 	}
 	return err
 }
@@ -72,8 +78,8 @@ func (i *instance) restart(ctx context.Context) error {
 // close ends the server and removes its files.
 func (i *instance) close() error {
 	var errs []error
-	if i.control != nil {
-		errs = append(errs, i.control.close())
+	if control := i.control.Load(); control != nil {
+		errs = append(errs, control.close())
 	}
 	if i.clock != nil {
 		errs = append(errs, i.clock.Close())
@@ -83,7 +89,7 @@ func (i *instance) close() error {
 
 // keys are all keys, by name.
 func (i *instance) keys() (all []string, err error) {
-	v, err := i.control.do("KEYS", "*")
+	v, err := i.control.Load().do("KEYS", "*")
 	for _, item := range v.items {
 		all = append(all, string(item.text))
 	}
@@ -97,12 +103,12 @@ var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "
 // item is a key as the gate knows it.
 func (i *instance) item(key string) gate.Item {
 	item := gate.Item{Name: key}
-	if left, err := i.control.do("PTTL", key); err == nil {
+	if left, err := i.control.Load().do("PTTL", key); err == nil {
 		item.Lasts = milliseconds(left.text)
 	}
-	kind, err := i.control.do("TYPE", key)
+	kind, err := i.control.Load().do("TYPE", key)
 	if size := sizes[string(kind.text)]; err == nil && size != "" {
-		amount, _ := i.control.do(size, key)
+		amount, _ := i.control.Load().do(size, key)
 		item.Amount = atoi(amount.text)
 	}
 	return item
@@ -134,7 +140,7 @@ func (i *instance) Dial() (net.Conn, int64, error) {
 
 // Waits reports whether the server has a connection blocked.
 func (i *instance) Waits(id int64) (bool, error) {
-	v, err := i.control.do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
+	v, err := i.control.Load().do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
 	if err != nil {
 		return false, err
 	}
@@ -146,7 +152,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 // Barrier has two commands answered one after the other: by then the server has written what it had to say.
 func (i *instance) Barrier() error {
 	for range 2 {
-		if _, err := i.control.do("PING"); err != nil {
+		if _, err := i.control.Load().do("PING"); err != nil {
 			return fmt.Errorf("waiting for our redis-server: %w", err)
 		}
 	}
@@ -155,6 +161,6 @@ func (i *instance) Barrier() error {
 
 // Kill ends a connection.
 func (i *instance) Kill(id int64) error {
-	_, err := i.control.do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
+	_, err := i.control.Load().do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
 	return err
 }

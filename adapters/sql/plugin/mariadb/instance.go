@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,7 +23,7 @@ type instance struct {
 	process *process.Process
 	copied  bool // its files are the template's
 	clock   *clock.Clock
-	control *control
+	control atomic.Pointer[control] // another one after a restart, while others may ask
 }
 
 var _ plugin.Database = (*instance)(nil)
@@ -60,19 +61,22 @@ func (i *instance) boot(ctx context.Context) error {
 		return err
 	}
 	answers := func() (err error) {
-		i.control, err = connect(i.process.Port)
+		control, err := connect(i.process.Port)
+		if err == nil {
+			i.control.Store(control)
+		}
 		return err
 	}
 	if err := i.process.Start(ctx, answers, i.clock.Environment(), path, arguments(i.process)...); err != nil {
 		return err
 	}
-	_, err = i.control.query("SET lock_wait_timeout = 0") // a table that a client has locked is not waited for
+	_, err = i.control.Load().query("SET lock_wait_timeout = 0") // a table that a client has locked is not waited for
 	return err
 }
 
 // Restart stops the server and starts it again, with everything that was committed.
 func (i *instance) Restart(ctx context.Context) error {
-	_ = i.control.close() // it ends anyway
+	_ = i.control.Load().close() // it ends anyway
 	i.process.End(syscall.SIGTERM)
 	return i.boot(ctx)
 }
@@ -80,8 +84,8 @@ func (i *instance) Restart(ctx context.Context) error {
 // Close ends the server and removes its files.
 func (i *instance) Close() error {
 	var errs []error
-	if i.control != nil {
-		errs = append(errs, i.control.close())
+	if control := i.control.Load(); control != nil {
+		errs = append(errs, control.close())
 	}
 	if i.clock != nil {
 		errs = append(errs, i.clock.Close())
@@ -120,11 +124,11 @@ var errStays = errors.New("our MariaDB server does not end a connection")
 func (i *instance) Kill(id int64) error {
 	ask := fmt.Sprintf("SELECT ID FROM information_schema.PROCESSLIST WHERE HOST = '127.0.0.1:%d'", id)
 	for late := time.Now().Add(answerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
-		rows, err := i.control.query(ask)
+		rows, err := i.control.Load().query(ask)
 		if len(rows) == 0 {
 			return err
 		}
-		if _, err := i.control.query("KILL CONNECTION " + rows[0][0]); err != nil && !errors.Is(err, errRefused) {
+		if _, err := i.control.Load().query("KILL CONNECTION " + rows[0][0]); err != nil && !errors.Is(err, errRefused) {
 			return err
 		}
 	}
@@ -133,10 +137,10 @@ func (i *instance) Kill(id int64) error {
 
 // Amounts are how many rows each table has that nobody has locked.
 func (i *instance) Amounts() (map[string]int, error) {
-	tables, err := i.control.query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = '" + database + "'")
+	tables, err := i.control.Load().query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = '" + database + "'")
 	all := make(map[string]int)
 	for _, t := range tables {
-		rows, err := i.control.query("SELECT count(*) FROM " + quoted(t[0]))
+		rows, err := i.control.Load().query("SELECT count(*) FROM " + quoted(t[0]))
 		if errors.Is(err, errRefused) {
 			continue
 		}
@@ -159,6 +163,6 @@ func (i *instance) Drop(tables []string) error {
 	for _, t := range tables {
 		names = append(names, quoted(t))
 	}
-	_, err := i.control.query("DROP TABLE IF EXISTS " + strings.Join(names, ", "))
+	_, err := i.control.Load().query("DROP TABLE IF EXISTS " + strings.Join(names, ", "))
 	return err
 }

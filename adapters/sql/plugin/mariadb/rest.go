@@ -41,7 +41,7 @@ func (t *thread) waits() bool {
 
 // threads are those of clients.
 func (i *instance) threads() (all []thread, err error) {
-	rows, err := i.control.query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
+	rows, err := i.control.Load().query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
 WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
 	for _, r := range rows {
 		all = append(all, thread{r[0], r[1], r[2], r[3], r[4]})
@@ -51,11 +51,11 @@ WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
 
 // inRows are the connections, by number, that wait for a lock of a row. The table that has them is as old as time, which stands still.
 func (i *instance) inRows() (map[string]bool, error) {
-	rows, err := i.control.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
+	rows, err := i.control.Load().query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
 	if err != nil || len(rows) == 0 || rows[0][1] == "0" {
 		return nil, err
 	}
-	rows, err = i.control.query("SHOW ENGINE INNODB STATUS")
+	rows, err = i.control.Load().query("SHOW ENGINE INNODB STATUS")
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

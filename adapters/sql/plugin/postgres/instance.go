@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,7 +23,7 @@ type instance struct {
 	process *process.Process
 	copied  bool // its files are the template's
 	clock   *clock.Clock
-	control *control
+	control atomic.Pointer[control] // another one after a restart, while others may ask
 }
 
 var _ plugin.Database = (*instance)(nil)
@@ -60,7 +61,10 @@ func (i *instance) boot(ctx context.Context) error {
 		return err
 	}
 	answers := func() (err error) {
-		i.control, err = connect(i.process.Port)
+		control, err := connect(i.process.Port)
+		if err == nil {
+			i.control.Store(control)
+		}
 		return err
 	}
 	return i.process.Start(ctx, answers, environment(i.clock.Environment()), path, arguments(i.process)...)
@@ -68,7 +72,7 @@ func (i *instance) boot(ctx context.Context) error {
 
 // Restart stops the server and starts it again, with everything that was committed.
 func (i *instance) Restart(ctx context.Context) error {
-	_ = i.control.close() // it ends anyway
+	_ = i.control.Load().close() // it ends anyway
 	i.process.End(syscall.SIGINT)
 	return i.boot(ctx)
 }
@@ -76,8 +80,8 @@ func (i *instance) Restart(ctx context.Context) error {
 // Close ends the server and removes its files.
 func (i *instance) Close() error {
 	var errs []error
-	if i.control != nil {
-		errs = append(errs, i.control.close())
+	if control := i.control.Load(); control != nil {
+		errs = append(errs, control.close())
 	}
 	if i.clock != nil {
 		errs = append(errs, i.clock.Close())
@@ -109,7 +113,7 @@ func (i *instance) Dial() (net.Conn, int64, error) {
 
 // Waits reports whether a connection waits for a lock, or sleeps.
 func (i *instance) Waits(id int64) (bool, error) {
-	rows, err := i.control.query("SELECT pid FROM pg_stat_activity WHERE (wait_event_type = 'Lock' OR wait_event = 'PgSleep') AND client_port = " + strconv.FormatInt(id, 10))
+	rows, err := i.control.Load().query("SELECT pid FROM pg_stat_activity WHERE (wait_event_type = 'Lock' OR wait_event = 'PgSleep') AND client_port = " + strconv.FormatInt(id, 10))
 	return len(rows) > 0, err
 }
 
@@ -123,7 +127,7 @@ var errStays = errors.New("our PostgreSQL server does not end a connection")
 func (i *instance) Kill(id int64) error {
 	end := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND client_port = " + strconv.FormatInt(id, 10)
 	for late := time.Now().Add(answerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
-		if rows, err := i.control.query(end); len(rows) == 0 {
+		if rows, err := i.control.Load().query(end); len(rows) == 0 {
 			return err
 		}
 	}
@@ -140,7 +144,7 @@ AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.relation = c.oid AND l.mode = 'Ac
 
 // Amounts are how many rows each table has, and how many advisory locks are held.
 func (i *instance) Amounts() (map[string]int, error) {
-	tables, err := i.control.query(counted)
+	tables, err := i.control.Load().query(counted)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +152,7 @@ func (i *instance) Amounts() (map[string]int, error) {
 	for _, t := range tables {
 		ask = append(ask, fmt.Sprintf("SELECT %s, count(*) FROM %s", t[0], t[1]))
 	}
-	rows, err := i.control.query(strings.Join(ask, " UNION ALL "))
+	rows, err := i.control.Load().query(strings.Join(ask, " UNION ALL "))
 	all := make(map[string]int)
 	for _, r := range rows {
 		all[r[0]], _ = strconv.Atoi(r[1]) // it is a number
@@ -158,6 +162,6 @@ func (i *instance) Amounts() (map[string]int, error) {
 
 // Drop deletes tables.
 func (i *instance) Drop(tables []string) error {
-	_, err := i.control.query("DROP TABLE IF EXISTS " + strings.Join(tables, ", ") + " CASCADE")
+	_, err := i.control.Load().query("DROP TABLE IF EXISTS " + strings.Join(tables, ", ") + " CASCADE")
 	return err
 }

@@ -41,7 +41,7 @@ func (i *instance) Barrier() error {
 
 // activity asks which processes serve clients, and whether one of them does something.
 func (i *instance) activity() (busy bool, pids []int, err error) {
-	rows, err := i.control.query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
+	rows, err := i.control.Load().query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid`)
 	for _, r := range rows {
 		pid, _ := strconv.Atoi(r[0]) // it is a number
