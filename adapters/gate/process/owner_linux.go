@@ -35,4 +35,9 @@ func become(c *exec.Cmd, name string) error {
 }
 
 // endsWithUs has a process killed when the thread that starts it ends.
-func endsWithUs(c *exec.Cmd) { c.SysProcAttr.Pdeathsig = syscall.SIGKILL }
+func endsWithUs(c *exec.Cmd) {
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
+}

@@ -41,7 +41,7 @@ func New(kind, user string) (_ *Process, err error) {
 		err = p.Give(p.Folder)
 	}
 	if err == nil {
-		p.Port, err = freePort()
+		p.Port, err = FreePort()
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Remove())
@@ -111,7 +111,7 @@ func (p *Process) Start(ctx context.Context, answers func() error, env []string,
 	}
 }
 
-// boot starts the process. It ends with the thread that starts it, which therefore waits for it: so it ends with us, however we do.
+// boot starts the process.
 func (p *Process) boot(env []string, program string, args []string) error {
 	log, err := os.Create(p.log())
 	if err != nil {
@@ -124,8 +124,20 @@ func (p *Process) boot(env []string, program string, args []string) error {
 	if err := p.prepare(command); err != nil {
 		return err
 	}
+	over, err := Launch(command)
+	if err != nil {
+		return err
+	}
+	p.command, p.over = command, over
+	return nil
+}
+
+// Launch starts a program that ends with us, however we do, where the system can see to that. over is closed when it has ended. It
+// ends with the thread that starts it, which therefore waits for it.
+func Launch(command *exec.Cmd) (over chan struct{}, err error) {
 	endsWithUs(command)
-	started, over := make(chan error), make(chan struct{})
+	started := make(chan error)
+	over = make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
 		err := command.Start()
@@ -135,11 +147,7 @@ func (p *Process) boot(env []string, program string, args []string) error {
 		}
 		close(over)
 	}()
-	if err := <-started; err != nil {
-		return err
-	}
-	p.command, p.over = command, over
-	return nil
+	return over, <-started
 }
 
 // log is where what the server says is.
@@ -189,8 +197,8 @@ func (p *Process) Remove() error {
 	return p.temporary.Remove()
 }
 
-// freePort is a port without a listener.
-func freePort() (int, error) {
+// FreePort is a port of this machine without a listener.
+func FreePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err

@@ -10,11 +10,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/gate/process"
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
@@ -48,7 +48,7 @@ func New(args ...string) (_ *Node, err error) {
 	if n.folder, err = leftover.NewFolder("redis"); err != nil {
 		return nil, err
 	}
-	if n.Port, err = freePort(); err != nil {
+	if n.Port, err = process.FreePort(); err != nil {
 		return nil, errors.Join(err, n.Stop())
 	}
 	return n, nil
@@ -105,26 +105,15 @@ func (n *Node) Restart(ctx context.Context) error {
 	return n.Start(ctx, n.env...)
 }
 
-// boot starts the process. It ends with the thread that starts it, which therefore waits for it: so it ends with us, however we do.
-func (n *Node) boot() error {
+// boot starts the process.
+func (n *Node) boot() (err error) {
 	fixed := []string{"--port", strconv.Itoa(n.Port), "--bind", "127.0.0.1", "--dir", n.folder.Path, "--daemonize", "no"}
 	n.console.Reset()
-	command := exec.Command(n.program, append(fixed, n.args...)...)
-	command.Env = append(os.Environ(), n.env...)
-	command.Stdout, command.Stderr = &n.console, &n.console
-	endsWithUs(command)
-	started, over := make(chan error), make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		err := command.Start()
-		started <- err
-		if err == nil {
-			_ = command.Wait() // it says how it has ended
-		}
-		close(over)
-	}()
-	n.command, n.over = command, over
-	return <-started
+	n.command = exec.Command(n.program, append(fixed, n.args...)...)
+	n.command.Env = append(os.Environ(), n.env...)
+	n.command.Stdout, n.command.Stderr = &n.console, &n.console
+	n.over, err = process.Launch(n.command)
+	return err
 }
 
 // ping asks whether it answers.
@@ -169,14 +158,4 @@ func (n *Node) Ended(ctx context.Context) error {
 func (n *Node) Stop() error {
 	n.kill()
 	return n.folder.Remove()
-}
-
-// freePort is a port without a listener.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 	"github.com/lockproof/lockproof/adapters/redis/plugin"
+	"github.com/lockproof/lockproof/internal/gatetest"
 	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
@@ -187,26 +186,14 @@ func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Se
 		}
 		bad := x.Found &^ property.Promises
 		if wrong == 0 && bad != 0 {
-			t.Fatalf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+			t.Fatalf("execution %d: %v\n%s", i, x.Violations, gatetest.Drawn(x))
 		}
 		if found |= bad; wrong != 0 && found&wrong == wrong {
-			t.Logf("execution %d: %v\n%s", i, x.Violations, drawn(x))
+			t.Logf("execution %d: %v\n%s", i, x.Violations, gatetest.Drawn(x))
 			return
 		}
 	}
 	if found != wrong && !testing.Short() {
 		t.Errorf("found %v, not %v", found, wrong)
 	}
-}
-
-// drawn is an execution in a line for each step.
-func drawn(x *foreign.Execution) string {
-	var b strings.Builder
-	for i, s := range x.Steps {
-		fmt.Fprintf(&b, "%3d %s %d: %s → %s\n", i+1, s.Action.Kind, s.Action.Client, s.Command, s.Reply)
-		for _, e := range x.History.Events[s.First : s.First+s.Events] {
-			fmt.Fprintf(&b, "        %d %s %s held=%v\n", e.Process, e.Type, e.F, e.Held)
-		}
-	}
-	return b.String()
 }
