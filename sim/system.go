@@ -248,14 +248,18 @@ func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// global is what happens to no client in particular: the broker restarts, time passes up to the next
-// moment that matters.
+// global is what happens to no client in particular: the server restarts, time passes. Time passes up to the next moment
+// that matters, or to two milliseconds before it and on by single ones from there, so that a command can come just before
+// that moment, with it and just after it. [World.Do] lets the last of those milliseconds pass, as for every action.
 func (s *System) global(buf []scenario.Action) []scenario.Action {
 	if s.left.Restarts > 0 {
 		buf = append(buf, scenario.Action{Kind: scenario.Restart})
 	}
 	if next := s.world.nextMoment(); next > 0 {
 		buf = append(buf, scenario.Action{Kind: scenario.Advance, Arg: uint32(min(next-1, 1<<16-1))})
+		if next > 1 {
+			buf = append(buf, scenario.Action{Kind: scenario.Advance, Arg: uint32(min(max(next-3, 0), 1<<16-1))})
+		}
 	}
 	return buf
 }

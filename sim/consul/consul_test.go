@@ -113,8 +113,8 @@ func TestExplored(t *testing.T) {
 		{"a reply is lost", bounds(consul.References[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 487, 1270},
 		{"a restart", bounds(consul.References[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 672, 1474},
 		{"two slots", bounds(consul.References[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4674, 11814},
-		{"sessions with a TTL", bounds(consul.References[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 50002, 75039},
-		{"waiting", bounds(consul.References[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 839, 3422},
+		{"sessions with a TTL", bounds(consul.References[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 89017, 169637},
+		{"waiting", bounds(consul.References[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 922, 4006},
 	} {
 		res := search.Run(t.Context(), c.bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
 		if res.Stop != search.Finished || res.Found != 0 {

@@ -166,18 +166,18 @@ type proof struct {
 // proofs are configurations in which no execution violates anything that a search can judge, and how many states they
 // have. Two clients with one fault of each kind; then the edge cases of three.
 var proofs = []proof{
-	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 8317, 25412},
-	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 2090, 5804},
-	{configuration{target: "priority-lock", clients: []string{"1r", "2r", "1r"}, faults: sim.FaultBounds{Crashes: 1}}, 1091, 2918},
-	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 10124, 33898},
-	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 1173, 3110},
-	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 889, 1924},
-	{configuration{target: "priority-lock-left", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 534, 1166},
-	{configuration{target: "priority-redlock", clients: []string{"1r", "2r"}}, 26750, 74802},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2", "1"}, before: "1112BB"}, 2575, 5800},
-	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: clock}, 2788, 5579},
-	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: clock}, 18302, 41418},
-	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: clock}, 21481, 44880},
+	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 14959, 56901},
+	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 4053, 14333},
+	{configuration{target: "priority-lock", clients: []string{"1r", "2r", "1r"}, faults: sim.FaultBounds{Crashes: 1}}, 2329, 7851},
+	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 21905, 83359},
+	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 2740, 9268},
+	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 1956, 5661},
+	{configuration{target: "priority-lock-left", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 1476, 4459},
+	{configuration{target: "priority-redlock", clients: []string{"1r", "2r"}}, 104147, 369488},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2", "1"}, before: "1112BB"}, 5290, 15117},
+	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: clock}, 5952, 15914},
+	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: clock}, 46875, 138251},
+	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: clock}, 57658, 162448},
 }
 
 // TestAcquiresAgain: a client whose lease has ended acquires again. Only then does it have a priority that the other

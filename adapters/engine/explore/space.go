@@ -17,7 +17,7 @@ func moments(t *lock.Target) string {
 	if !t.Traits.Has(lock.Leases) {
 		return ""
 	}
-	return "a millisecond an action, and now and then up to the next end of a lease, a belief or a wait; other moments were not tried: passed, not proved"
+	return "a millisecond an action, and now and then up to the next end of a lease, a belief or a wait, or two milliseconds before it; other moments were not tried: passed, not proved"
 }
 
 // spaceOf is what a search has visited, as a report tells of it.
