@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/model/history"
@@ -24,7 +25,9 @@ const mostByThemselves = 8
 
 // chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every
 // so often. Its further commands wait until it is called, so that the other clients can go on.
-func (a *clientHandle) chatters() bool { return a.unasked >= mostByThemselves }
+func (a *clientHandle) chatters() bool {
+	return a.unasked >= mostByThemselves && timeOf(a.client) == nil
+}
 
 // atChange reports whether the next command of a client may change what the broker has of a lock. The next command of an
 // operation that is still to be called may, unless the operation only asks.
@@ -92,7 +95,15 @@ func (r *run) Wake() int64 {
 			wake = p.wake
 		}
 	}
-	return max(0, wake-r.now)
+	return max(0, earlier(wake-r.now, milliseconds(r.nextTimer((*clientState).sleeps))))
+}
+
+// earlier is the smaller one of those that are positive.
+func earlier(a, b int64) int64 {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // first is the client's first command at the gate, unless somebody else's has to pass before it.
@@ -199,12 +210,28 @@ func (r *run) idle(seconds int64) {
 	r.pass(1000 * seconds)
 }
 
-// pass lets virtual time pass.
+// pass lets virtual time pass, from one client's timer to the next.
 func (r *run) pass(ms int64) {
+	for ms > 0 {
+		step := ms
+		if next := milliseconds(r.nextTimer(anybody)); next > 0 && next < ms {
+			step = next
+		}
+		r.passOn(step)
+		if ms -= step; ms > 0 {
+			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // who settles next sees what is wrong
+		}
+	}
+}
+
+// passOn lets virtual time pass in one go.
+func (r *run) passOn(ms int64) {
 	r.now += ms
 	r.record.At(r.now)
-	r.promises.At(r.now)
-	r.server.Advance(ms)
+	if !r.auditing {
+		r.promises.At(r.now)
+	}
+	r.advance(time.Duration(ms) * time.Millisecond)
 	r.lapse()
 	for i := range r.clients {
 		if p := &r.clients[i]; p.paused && p.wake <= r.now {
@@ -215,7 +242,7 @@ func (r *run) pass(ms int64) {
 
 func (a *clientHandle) wakeUp() {
 	a.runner.mu.Lock()
-	a.paused = false
+	a.paused, a.timer = false, timer{}
 	a.runner.mu.Unlock()
 	if a.client != nil {
 		a.client.Continue()

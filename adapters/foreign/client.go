@@ -64,8 +64,8 @@ type Starter interface {
 type Preparer interface {
 	Starter
 	// Prepare is Start for a client of which not yet known is by which name it will be initialized, but where it will
-	// find the broker. Unlike Start's, it may take its time, and is called from another goroutine.
-	Prepare(ctx context.Context, urls []string) (Client, error)
+	// find the broker, and whose time it is to have. Unlike Start's, it may take its time, and is called from another goroutine.
+	Prepare(ctx context.Context, in Setup) (Client, error)
 }
 
 // Setup is what a client gets before the first call.
@@ -74,6 +74,7 @@ type Setup struct {
 	Lock    lock.Kind      // the type of the locks that it will use
 	URLs    []string       // where the servers are: one, unless the lock stands on several
 	Options map[string]any // the target's own, as its user gave them
+	OurTime bool           // it is to have our time, if it can: see [Timed]
 }
 
 // About is what a client says of itself. Operations that it does not list are never called.

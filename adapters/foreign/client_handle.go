@@ -28,6 +28,7 @@ type clientHandle struct {
 	parked      []gate.Command // in the order in which they came
 	calling     bool
 	answer      *answer // of the call that is over and was not looked at
+	timer       timer
 	repose
 	wear
 }
@@ -151,7 +152,12 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URLs: urls, Options: s.config.Options})
+	a.about, err = s.begins(ctx, client, Setup{
+		Client: ClientName(a.number), Lock: s.config.Kind, URLs: urls, Options: s.config.Options, OurTime: s.ourTime(),
+	})
+	if t := timeOf(client); t != nil {
+		t.Set(s.since)
+	}
 	s.about = a.about
 	return err
 }
@@ -234,7 +240,7 @@ func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.
 func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op lock.Op, params Params) (lock.Result, error) {
 	s := a.runner
 	a.call(op, params)
-	over, err := s.wait(ctx, limit, func() bool { return !a.calling })
+	over, err := s.flow(ctx, a, limit, func() bool { return !a.calling })
 	if err != nil {
 		return lock.Result{}, err
 	}
@@ -277,8 +283,8 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	}
 	s.mu.Lock()
 	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked = true, false, false, false, cancel, 0
-	a.until, a.due = time.Time{}, false
-	if params.Timeout > 0 {
+	a.until, a.due, a.timer = time.Time{}, false, timer{}
+	if params.Timeout > 0 && timeOf(client) == nil {
 		a.until = time.Now().Add(params.Timeout)
 	}
 	s.mu.Unlock()
@@ -307,7 +313,7 @@ func (a *clientHandle) kill() error {
 	s := a.runner
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
-	a.stalled = false
+	a.stalled, a.timer = false, timer{}
 	a.parked = discard(a.parked, func(gate.Command) bool { return true })
 	links := slices.Clone(a.connections)
 	for _, l := range links {

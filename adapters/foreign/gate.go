@@ -96,7 +96,7 @@ func (s *Runner) wakes(a *clientHandle) {
 		s.uncontrolled.Thought++
 		a.due = true
 	}
-	a.asleep = false
+	a.asleep, a.timer = false, timer{}
 }
 
 // passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
@@ -194,7 +194,7 @@ func (g *door) heard(l *connection, a gate.Answer) {
 	s.discard(a.Voids)
 	for _, o := range s.everybody() {
 		if o.host == g.client {
-			o.asleep, o.rested, o.fanned = false, false, false
+			o.asleep, o.rested, o.fanned, o.timer = false, false, false, timer{}
 		}
 	}
 	s.notify()

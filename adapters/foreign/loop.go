@@ -164,6 +164,12 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 // await waits for those who are still at it though nobody can go on: one that waits for a lock gives up by its own clock, or the
 // operation never ends. The latter is found out at rest, by the audit: here its client is ended.
 func (r *run) await() error {
+	if r.timed() {
+		if !r.nextComes() {
+			r.endHung()
+		}
+		return nil
+	}
 	r.pass(waitTime.Milliseconds())
 	if up, err := r.outwait(); up || err != nil {
 		return err
@@ -175,9 +181,30 @@ func (r *run) await() error {
 	r.mu.Unlock()
 	r.outlastBlocked()
 	came, err := r.wait(r.ctx, r.config.Limit, r.comes)
-	if err != nil || came {
-		return err
+	if err == nil && !came {
+		r.endHung()
 	}
+	return err
+}
+
+// nextComes lets time pass until something happens by itself: the timer of a client that is in the midst of an operation ends, or
+// else, a few times, that of another; or the server answers a client that it keeps waiting. It is false where nothing will.
+func (r *run) nextComes() bool {
+	next := r.nextTimer((*clientState).sleeps)
+	if next == 0 && r.outwaited < mostOutwaited {
+		if next = r.nextTimer(anybody); next > 0 {
+			r.outwaited++
+		}
+	}
+	if next > 0 {
+		r.passOn(milliseconds(next))
+		return true
+	}
+	return r.outlastBlocked()
+}
+
+// endHung ends the clients whose operations will not.
+func (r *run) endHung() {
 	for i := range r.clients {
 		if p := &r.clients[i]; p.busy && p.calling {
 			r.uncontrolled.Hung++
@@ -187,14 +214,13 @@ func (r *run) await() error {
 			r.crash(p.id, false) // what its operation would have left nobody knows
 		}
 	}
-	return nil
 }
 
 // longestBlocked is how many virtual seconds pass, at most, for clients that the server keeps waiting.
 const longestBlocked = 60
 
-// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting.
-func (r *run) outlastBlocked() {
+// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting, and reports whether it has.
+func (r *run) outlastBlocked() bool {
 	blocked := func() (n int) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -208,10 +234,11 @@ func (r *run) outlastBlocked() {
 	before := blocked()
 	for range longestBlocked {
 		if before == 0 || blocked() < before {
-			return
+			break
 		}
 		r.pass(1000)
 	}
+	return blocked() < before
 }
 
 // mostOutwaited is how many times time passes in vain for clients that wait with a command at the gate.

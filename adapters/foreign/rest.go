@@ -29,6 +29,9 @@ func died(err error) bool { return errors.Is(err, ErrDied) }
 
 // settle waits until every client is at rest, and takes in what is over.
 func (r *run) settle() error {
+	if r.timed() {
+		return r.settleTimed()
+	}
 	calm, err := r.calms()
 	if err == nil && calm && r.server.Endpoints() > 1 && !r.auditing {
 		_, err = r.wait(r.ctx, fanOut, r.all((*clientHandle).spread))
@@ -233,6 +236,12 @@ const (
 // outlast gives a client whose reply comes late the time to give up by its own clock: what it does then is the point of such a
 // reply. It is waited for a few times in vain.
 func (r *run) outlast(p *clientState) error {
+	if r.timed() {
+		if next := r.nextTimer(func(o *clientState) bool { return o.clientHandle == p.clientHandle }); next > 0 {
+			r.passOn(milliseconds(next))
+		}
+		return nil
+	}
 	if r.inVain >= mostInVain {
 		return nil
 	}

@@ -59,7 +59,8 @@ type Runner struct {
 	auditors     []*clientHandle // who else audits
 	about        About
 	runs         int
-	uncontrolled Uncontrolled // of the run at hand
+	since        time.Duration // how long the server's clock has gone on
+	uncontrolled Uncontrolled  // of the run at hand
 	burst        time.Duration
 	bound        int // of steps
 	agreed       int // replies of servers before this one, see Agreed
@@ -391,7 +392,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	}
 	sc.Clients = clients
 	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool {
-		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits
+		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits && !s.ourTime()
 	})
 	for i := range sc.Faults {
 		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections

@@ -4,7 +4,7 @@ import "github.com/lockproof/lockproof/model/scenario"
 
 // connect opens the server that a runner is to have.
 func (s *Runner) connect() (err error) {
-	s.runs, s.lenience = 0, s.config.Patience
+	s.runs, s.since, s.lenience = 0, 0, s.config.Patience
 	if s.server, err = s.config.Open(); err == nil {
 		s.prefix = s.server.Prefix()
 	}

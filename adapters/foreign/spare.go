@@ -30,7 +30,7 @@ func (s *Runner) prepare(n int) {
 		if err != nil {
 			return
 		}
-		p.begun.Go(func() { p.client, _ = starter.Prepare(s.ctx, urls) })
+		p.begun.Go(func() { p.client, _ = starter.Prepare(s.ctx, Setup{URLs: urls, OurTime: s.ourTime()}) })
 		s.spares = append(s.spares, p)
 	}
 }

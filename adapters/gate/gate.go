@@ -158,6 +158,14 @@ type Address interface {
 	Close() error
 }
 
+// Watched is an Address that knows of what never waits at the gate.
+type Watched interface {
+	Address
+	// Underway reports whether something of the client's is on its way that never waits at the gate: a connection that is being made,
+	// a command that passes by itself and has no reply yet, or bytes that it was sent and has not received.
+	Underway() bool
+}
+
 // Limits bound what one client may take.
 type Limits struct {
 	Connections int           // at once

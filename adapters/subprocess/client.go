@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -13,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -21,7 +24,10 @@ import (
 type Client struct {
 	starter *Starter
 	name    string
-	child   *child // nil until the first call
+	child   *child                  // nil until the first call
+	time    atomic.Pointer[ownTime] // nil where it has the machine's
+	printed io.Reader
+	output  *output
 	stderr  stderrTail
 	secrets secret.Known // that it was given: nothing that it says is shown with them
 	readers sync.WaitGroup
@@ -37,6 +43,7 @@ type Client struct {
 
 	mu       sync.Mutex
 	number   int    // of the last call
+	written  int    // the number of the last call of which all is written
 	last     string // the last call's method
 	waiting  chan *Reply
 	answered int           // the number of the last call that was answered
@@ -57,11 +64,9 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 		c.secrets.AddOption(name, fmt.Sprint(value))
 	}
 	if c.child == nil {
-		child, err := c.starter.start(ctx, in.URLs)
-		if err != nil {
+		if err := c.start(ctx, in); err != nil {
 			return foreign.About{}, err
 		}
-		c.begun(child)
 	}
 	c.mu.Lock()
 	c.name = in.Client
@@ -92,9 +97,35 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	return about, nil
 }
 
+// start starts the client's process, with a clock of ours if it is to have our time.
+func (c *Client) start(ctx context.Context, in foreign.Setup) error {
+	var env []string
+	var own *clock.Client
+	if in.OurTime {
+		var err error
+		if own, err = clock.NewClient(); err != nil {
+			return err
+		}
+		env = own.Environment()
+	}
+	child, err := c.starter.start(ctx, in.URLs, env)
+	if err != nil {
+		if own != nil {
+			err = errors.Join(err, own.Close())
+		}
+		return err
+	}
+	c.begun(child)
+	if own != nil {
+		c.time.Store(&ownTime{client: c, clock: own})
+	}
+	return nil
+}
+
 // begun takes the process that the client is, and listens to it.
 func (c *Client) begun(child *child) {
 	c.child = child
+	c.printed, c.output = newOutput(child.stdout)
 	c.readers.Go(func() {
 		_, _ = copyAll(&c.stderr, child.stderr)
 		c.stderr.flush()
@@ -190,6 +221,9 @@ func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	if _, err := c.child.stdin.Write(line); err != nil && !c.child.endsWithin(exitLimit) {
 		c.child.kill()
 	}
+	c.mu.Lock()
+	c.written = c.number
+	c.mu.Unlock()
 	return answer, nil
 }
 
@@ -270,7 +304,7 @@ const (
 )
 
 // Close ends the input of the process, waits until it has ended, and makes it end if it takes too long.
-func (c *Client) Close() error {
+func (c *Client) Close() (err error) {
 	if c.child == nil {
 		return nil
 	}
@@ -290,8 +324,9 @@ func (c *Client) Close() error {
 		}
 		<-c.settled
 		c.child.release()
+		err = c.endTime()
 	})
-	return nil
+	return err
 }
 
 // IgnoredEnd reports, after Close, whether the program went on when its input had ended, so that it had

@@ -17,7 +17,7 @@ func copyAll(to io.Writer, from io.Reader) (int64, error) {
 
 // read reads what the program prints until it ends or breaks the protocol.
 func (c *Client) read() {
-	lines := newLineReader(c.child.stdout)
+	lines := newLineReader(c.printed)
 	for {
 		line, err := lines.next()
 		if err == nil {

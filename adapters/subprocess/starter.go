@@ -52,13 +52,11 @@ func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 }
 
 // Prepare begins a process before it is known which client it is to be. It implements [foreign.Preparer].
-func (s *Starter) Prepare(ctx context.Context, urls []string) (foreign.Client, error) {
+func (s *Starter) Prepare(ctx context.Context, in foreign.Setup) (foreign.Client, error) {
 	c := s.Client("a client that stands ready")
-	child, err := s.start(ctx, urls)
-	if err != nil {
+	if err := c.start(ctx, in); err != nil {
 		return nil, err
 	}
-	c.begun(child)
 	return c, nil
 }
 
@@ -84,13 +82,15 @@ func (s *Starter) Write(p []byte) (int, error) {
 // limit is how long a program may take to begin.
 func (s *Starter) limit() time.Duration { return cmp.Or(s.Limit, DefaultLimit) }
 
-// start starts the process of a client, or has it forked.
-func (s *Starter) start(ctx context.Context, urls []string) (*child, error) {
+// start starts the process of a client with some more environment. Without that, it may have it forked.
+func (s *Starter) start(ctx context.Context, urls, env []string) (child *child, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	child, err := s.forked(ctx, urls)
+	if len(env) == 0 {
+		child, err = s.forked(ctx, urls)
+	}
 	if child == nil && err == nil {
-		child, err = s.command(urls)
+		child, err = s.command(urls, env...)
 	}
 	if err != nil {
 		s.unneeded()
@@ -108,12 +108,12 @@ func Addressed(urls []string) string {
 }
 
 // command runs the command.
-func (s *Starter) command(urls []string) (*child, error) {
+func (s *Starter) command(urls []string, more ...string) (*child, error) {
 	env := append(os.Environ(), Addressed(urls))
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
 		env = append(env, "GOMAXPROCS=1")
 	}
-	env = append(append(env, s.Env...), s.marking())
+	env = append(append(append(env, s.Env...), more...), s.marking())
 	child, err := startChild(s.Command, s.Dir, env)
 	if err != nil {
 		return nil, fmt.Errorf("starting %q: %w", secret.HideCommand(s.Command), err)

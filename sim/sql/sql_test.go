@@ -162,8 +162,8 @@ func TestRefreshes(t *testing.T) {
 // a kind.
 var pins = map[string]int{
 	"mariadb-slots, 1 crash": 10386, "mariadb-slots, 1 dropped connection": 11279, "mariadb-slots, 1 lost reply": 6849, "mariadb-slots, 1 broker restart": 4018,
-	"mariadb-master, 1 crash": 302140, "mariadb-master, 1 dropped connection": 451845, "mariadb-master, 1 lost reply": 306146, "mariadb-master, 1 broker restart": 86524,
-	"postgres-master, 1 crash": 302140, "postgres-master, 1 dropped connection": 451845, "postgres-master, 1 lost reply": 306146, "postgres-master, 1 broker restart": 86524,
+	"mariadb-master, 1 crash": 1081269, "mariadb-master, 1 dropped connection": 1482725, "mariadb-master, 1 lost reply": 1177663, "mariadb-master, 1 broker restart": 292809,
+	"postgres-master, 1 crash": 1081269, "postgres-master, 1 dropped connection": 1482725, "postgres-master, 1 lost reply": 1177663, "postgres-master, 1 broker restart": 292809,
 	"postgres-slots, 1 crash": 9926, "postgres-slots, 1 dropped connection": 10763, "postgres-slots, 1 lost reply": 6696, "postgres-slots, 1 broker restart": 3918,
 }
 

@@ -39,6 +39,7 @@ type Conn struct {
 	released bool       // the server has seen the end
 	over     bool       // the server says nothing more
 	gone     bool       // nothing more comes from the client
+	known    bool       // the gate knows of it
 }
 
 var _ gate.Conn = (*Conn)(nil)
@@ -52,9 +53,24 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
+// underway reports whether the gate has yet to know of the connection, a command that passes by itself has no reply, or the client
+// has not received what it was sent.
+func (c *Conn) underway() bool {
+	if c.reader.Unreceived() {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	passes := func(cmd *Command) bool { return !cmd.gated }
+	return !c.known || !c.released && !c.over && slices.ContainsFunc(c.pending, passes)
+}
+
 // serve reads what the client writes until it is gone.
 func (c *Conn) serve() {
 	c.address.gate.Opened(c)
+	c.mu.Lock()
+	c.known = true
+	c.mu.Unlock()
 	c.address.tasks.Go(c.hear)
 	err := c.read()
 	c.mu.Lock()

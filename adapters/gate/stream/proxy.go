@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
 // Upstream is the server behind a proxy.
@@ -83,7 +85,7 @@ func (p *Proxy) listening() (all []*Conn) {
 
 // Listen opens an address for one client.
 func (p *Proxy) Listen(g gate.Gate, l gate.Limits, url func(host string) string) (*Address, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := socket.Listen()
 	if err != nil {
 		return nil, fmt.Errorf("taking connections: %w", err)
 	}
@@ -97,7 +99,7 @@ type Address struct {
 	proxy    *Proxy
 	gate     gate.Gate
 	limits   gate.Limits
-	listener net.Listener
+	listener *socket.Listener
 	url      string
 	tasks    sync.WaitGroup
 
@@ -110,7 +112,7 @@ type Address struct {
 // Addresses are where one client finds several servers.
 type Addresses []*Address
 
-var _ gate.Address = Addresses(nil)
+var _ gate.Watched = Addresses(nil)
 
 // URLs are the addresses as clients want them.
 func (all Addresses) URLs() (urls []string, _ error) {
@@ -118,6 +120,24 @@ func (all Addresses) URLs() (urls []string, _ error) {
 		urls = append(urls, a.url)
 	}
 	return urls, nil
+}
+
+// Underway reports whether something of the client's is on its way that never waits at the gate.
+func (all Addresses) Underway() bool { return slices.ContainsFunc(all, (*Address).underway) }
+
+// underway reports whether a connection is being made, or a command that passes by itself has no reply yet.
+func (a *Address) underway() bool {
+	if a.listener.Underway() {
+		return true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.conns {
+		if c.underway() {
+			return true
+		}
+	}
+	return false
 }
 
 // Counts is what has gone over all connections.

@@ -6,6 +6,8 @@ The others are the same mutex with one bug each, of the kind that people really 
 import itertools
 import os
 import socket
+import threading
+import time
 from urllib.parse import urlsplit
 
 IS_OURS = 'return redis.call("get", KEYS[1]) == ARGV[1] and 1 or 0'
@@ -86,3 +88,75 @@ class ExpiresLater(Lease):
     def acquire(self, name, ttl):
         self.token = f"{os.getpid()}-{next(self.tokens)}"
         return self.redis("SETNX", name, self.token) == 1 and self.redis("PEXPIRE", name, ttl) == 1
+
+
+class Retries(Lease):
+    """An acquire that does not get the lock sleeps, and tries again for a while."""
+
+    def acquire(self, name, ttl):
+        for _ in range(8):
+            if super().acquire(name, ttl):
+                return True
+            time.sleep(0.25)
+        return False
+
+
+TAKE_IF_OVER = """
+    local ends = redis.call("get", KEYS[1])
+    if ends and tonumber(ends:match("^%d+")) > tonumber(ARGV[1]) then return 0 end
+    redis.call("set", KEYS[1], ARGV[2])
+    return 1
+"""
+
+
+class ByItsClock(Lease):
+    """The key does not expire: it says when the lease ends, by the clock of its holder, and others compare that with theirs."""
+
+    def acquire(self, name, ttl):
+        now = int(time.time() * 1000)
+        self.token = f"{now + ttl}-{os.getpid()}-{next(self.tokens)}"
+        return self.redis("EVAL", TAKE_IF_OVER, 1, name, now, self.token) == 1
+
+
+RENEW_OURS = 'return redis.call("get", KEYS[1]) == ARGV[1] and redis.call("pexpire", KEYS[1], ARGV[2]) or 0'
+
+
+class Renews(Lease):
+    """A thread renews the lease every third of it, until the lock is released."""
+
+    def __init__(self, url):
+        super().__init__(url)
+        self.url = url
+        self.over = threading.Event()
+
+    def acquire(self, name, ttl):
+        if not super().acquire(name, ttl):
+            return False
+        self.over = threading.Event()
+        threading.Thread(target=self.renewing, args=(name, self.token, ttl, self.over), daemon=True).start()
+        return True
+
+    def renewing(self, name, token, ttl, over):
+        redis = Redis(self.url)
+        try:
+            while not over.wait(ttl / 3000) and self.renew(redis, name, token, ttl):
+                pass
+        except (OSError, RuntimeError):
+            pass  # the lease ends
+
+    def renew(self, redis, name, token, ttl):
+        return redis("EVAL", RENEW_OURS, 1, name, token, ttl) == 1
+
+    def release(self, name):
+        self.over.set()
+        super().release(name)
+
+
+class RenewsOn(Renews):
+    """The thread is not told of the release, and sets the key: the lock is held again, and by nobody who knows."""
+
+    def renew(self, redis, name, token, ttl):
+        return redis("SET", name, token, "PX", ttl) == "OK"
+
+    def release(self, name):
+        Lease.release(self, name)

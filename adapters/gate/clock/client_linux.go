@@ -1,0 +1,208 @@
+package clock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Client is the time of a client: of all processes that were started with its environment, and of those that they start. It is in
+// memory that we share with them, and leaves no file behind.
+type Client struct {
+	memory *os.File
+	page   []byte
+}
+
+// row is what one thread of the client says of itself, as preload/clock.c writes it.
+type row struct {
+	Process, Thread int32
+	Until           int64 // the time until which it waits; 0 is none
+	Seen            int64 // the time when it last looked
+	Turn            int64 // how often it has begun to wait
+}
+
+const (
+	mostRows = 255
+	rowSize  = int(unsafe.Sizeof(row{}))
+	timeSize = 8
+)
+
+// preloaded is the library as a file in memory. It stays as long as we do.
+var preloaded = sync.OnceValues(func() (*os.File, error) {
+	code, err := library(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	f, err := inMemory("lockproof-clock.so")
+	if err == nil {
+		_, err = f.Write(code)
+	}
+	return f, err
+})
+
+// inMemory is a new file that is nowhere but in memory.
+func inMemory(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("a file in memory for a client's clock: %w", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// NewClient makes a clock for a client. Its time begins with [Epoch].
+func NewClient() (*Client, error) {
+	if _, err := preloaded(); err != nil {
+		return nil, err
+	}
+	memory, err := inMemory("lockproof-clock")
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{memory: memory}
+	size := timeSize + mostRows*rowSize
+	if err = memory.Truncate(int64(size)); err == nil {
+		c.page, err = unix.Mmap(int(memory.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	}
+	if err != nil {
+		return nil, errors.Join(err, memory.Close())
+	}
+	c.Set(0)
+	return c, nil
+}
+
+// Environment is what a client is started with to have the clock.
+func (c *Client) Environment() []string {
+	library, _ := preloaded()
+	return []string{"LD_PRELOAD=" + pathOf(library), "LOCKPROOF_CLOCK=" + pathOf(c.memory)}
+}
+
+// pathOf is where other processes find a file of ours that has no name.
+func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
+
+// now is the place of the time.
+func (c *Client) now() *int64 { return (*int64)(unsafe.Pointer(&c.page[0])) }
+
+// Set has it be so long after [Epoch].
+func (c *Client) Set(since time.Duration) { atomic.StoreInt64(c.now(), Epoch.UnixNano()+int64(since)) }
+
+// Taken reports whether a process of the client has the clock. One that does not read the time by the C library has not.
+func (c *Client) Taken() bool { return len(c.rows()) > 0 }
+
+// Close lets go of the memory.
+func (c *Client) Close() error {
+	page := c.page
+	c.page = nil
+	if page == nil {
+		return nil
+	}
+	return errors.Join(unix.Munmap(page), c.memory.Close())
+}
+
+// rows are those of threads.
+func (c *Client) rows() (all []row) {
+	for at := timeSize; at+rowSize <= len(c.page); at += rowSize {
+		r := (*row)(unsafe.Pointer(&c.page[at]))
+		if atomic.LoadInt32(&r.Thread) == 0 {
+			continue
+		}
+		all = append(all, row{
+			Process: atomic.LoadInt32(&r.Process), Thread: r.Thread,
+			Until: atomic.LoadInt64(&r.Until), Seen: atomic.LoadInt64(&r.Seen), Turn: atomic.LoadInt64(&r.Turn),
+		})
+	}
+	return all
+}
+
+// look is what was seen of a client at one time: what each thread waits for, or how often it has run so far.
+type look map[int32]string
+
+// Rest reports whether the client is at rest: it does nothing before something reaches it or time passes. next is in how much time it
+// then does something by itself, 0 for never. At rest, every thread sleeps. That is so if all sleep that did not run between two
+// looks before and after.
+func (c *Client) Rest() (rests bool, next time.Duration) {
+	before, _, ok := c.see()
+	if !ok {
+		return false, 0
+	}
+	after, next, ok := c.see()
+	if !ok || len(before) != len(after) {
+		return false, 0
+	}
+	for thread, what := range before {
+		if after[thread] != what {
+			return false, 0
+		}
+	}
+	return true, next
+}
+
+// see looks at all threads of the client. It is false where one of them is awake.
+func (c *Client) see() (l look, next time.Duration, asleep bool) {
+	now := atomic.LoadInt64(c.now())
+	l = make(look)
+	waits := make(map[int32]row)
+	for _, r := range c.rows() {
+		waits[r.Thread] = r
+		if _, seen := l[-r.Process]; seen {
+			continue
+		}
+		l[-r.Process] = ""
+		if !seeProcess(r.Process, l) {
+			return nil, 0, false
+		}
+	}
+	for thread := range l {
+		r, waiting := waits[thread]
+		if !waiting || r.Until == 0 {
+			continue
+		}
+		if r.Seen != now || r.Until <= now { // it is about to go on
+			return nil, 0, false
+		}
+		l[thread] = fmt.Sprint(r.Until, r.Turn) // it wakes every millisecond to look at the clock
+		if in := time.Duration(r.Until - now); next == 0 || in < next {
+			next = in
+		}
+	}
+	return l, next, true
+}
+
+// seeProcess notes how often each thread of a process has run. It is false where one of them is awake.
+func seeProcess(process int32, l look) (asleep bool) {
+	folder := "/proc/" + strconv.Itoa(int(process)) + "/task/"
+	threads, err := os.ReadDir(folder)
+	if err != nil { // it has ended
+		return true
+	}
+	for _, t := range threads {
+		id, _ := strconv.Atoi(t.Name())
+		stat, err := os.ReadFile(folder + t.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		ran, err := os.ReadFile(folder + t.Name() + "/schedstat")
+		if err != nil {
+			continue
+		}
+		if !sleeps(string(stat)) {
+			return false
+		}
+		l[int32(id)] = string(ran[strings.LastIndexByte(string(ran), ' ')+1:])
+	}
+	return true
+}
+
+// sleeps reports whether a thread waits for something, by what the system says of it: its name in brackets, and its state.
+func sleeps(stat string) bool {
+	state := stat[strings.LastIndexByte(stat, ')')+1:]
+	return strings.HasPrefix(state, " S") || strings.HasPrefix(state, " Z") || strings.HasPrefix(state, " X")
+}

@@ -1,0 +1,101 @@
+package clock_test
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate/clock"
+)
+
+// started is a shell's script that has a clock of ours, and its output.
+func started(t *testing.T, script string) (*clock.Client, *bufio.Reader) {
+	t.Helper()
+	c, err := clock.NewClient()
+	if errors.Is(err, clock.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("sh", "-c", script)
+	command.Env = append(os.Environ(), c.Environment()...)
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, bufio.NewReader(out)
+}
+
+// rest waits until a client is at rest, and says for how long.
+func rest(t *testing.T, c *clock.Client) time.Duration {
+	t.Helper()
+	for range 20_000 {
+		if rests, next := c.Rest(); rests && c.Taken() {
+			return next
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("the client does not come to rest")
+	return 0
+}
+
+// TestClient: a client sleeps until our clock says that its time is up, however long that takes, and we know when that is.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	c, out := started(t, "sleep 5; date -u +%T; read end")
+	for rest(t, c) == 0 { // the shell waits for a program that has yet to begin
+		time.Sleep(time.Millisecond)
+	}
+	if next := rest(t, c); next != 5*time.Second {
+		t.Fatalf("it does something by itself in %v, expected 5 s", next)
+	}
+	c.Set(4999 * time.Millisecond)
+	if next := rest(t, c); next != time.Millisecond {
+		t.Fatalf("a millisecond before, it does something by itself in %v", next)
+	}
+	c.Set(5 * time.Second)
+	if line, err := out.ReadString('\n'); line != "00:00:05\n" || err != nil {
+		t.Errorf("it says %q, %v: expected five seconds after the epoch", line, err)
+	}
+	for range 1000 {
+		if next := rest(t, c); next == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("it waits for its input, and is taken to wait for some time")
+}
+
+// TestAwake: a client that computes is not at rest.
+func TestAwake(t *testing.T) {
+	t.Parallel()
+	c, out := started(t, "echo begins; while :; do :; done")
+	if _, err := out.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if rests, _ := c.Rest(); rests {
+			t.Fatal("it is taken to be at rest")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

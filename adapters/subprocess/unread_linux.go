@@ -1,0 +1,84 @@
+package subprocess
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// output reads what a program prints, and knows at any moment whether something of it was not taken in yet: it is in the pipe, or
+// whoever reads has not come back for more.
+type output struct {
+	file *os.File
+	raw  syscall.RawConn
+
+	mu   sync.Mutex
+	busy bool
+}
+
+// newOutput reads from an end of a pipe.
+func newOutput(from stream) (io.Reader, *output) {
+	o := new(output)
+	f, ok := from.(*os.File)
+	if !ok {
+		return from, o
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return from, o
+	}
+	o.file, o.raw = f, raw
+	return o, o
+}
+
+// Read reads what there is, and waits until there is something.
+func (o *output) Read(b []byte) (n int, err error) {
+	var failed error
+	err = o.raw.Read(func(fd uintptr) bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		n, failed = unix.Read(int(fd), b)
+		o.busy = !errors.Is(failed, unix.EAGAIN)
+		return o.busy
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case failed != nil:
+		return 0, os.NewSyscallError("read", failed)
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// unread reports whether something was printed that was not taken in yet.
+func (o *output) unread() bool {
+	if o.raw == nil {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.busy || holds(o.raw)
+}
+
+// holds reports whether something is in a pipe.
+func holds(pipe syscall.RawConn) bool {
+	n := 0
+	_ = pipe.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	return n > 0
+}
+
+// unread reports whether something was written to the process that it has not read.
+func (c *child) unread() bool {
+	f, ok := c.stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	raw, err := f.SyscallConn()
+	return err == nil && holds(raw)
+}
