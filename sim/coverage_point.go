@@ -61,6 +61,18 @@ func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	return s.String()
 }
 
+// Happens reports whether it can happen to somebody else's lock of kind k on a server with the words w: only a broker closes channels,
+// a mutex has no administration, and a client does not say why it was refused.
+func (s CoveragePoint) Happens(w lock.Words, k lock.Kind) bool {
+	switch s {
+	case SawChannelError, SawLostRace, SawGaveUp, SawWithdrawn, SawRemoved, SawDisconnected:
+		return !w.OffBroker()
+	case SawBusy:
+		return !w.OffBroker() || k != lock.Mutex
+	}
+	return true
+}
+
 // Faulty reports whether it is a fault, or does not come without one.
 func (s CoveragePoint) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
 

@@ -4,17 +4,21 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // costForm is what is shown of costs.
 type costForm struct {
 	means       bool // beside the extremes
 	unpipelined bool
-	name        int // columns of operations' names; longer ones go on in the next line
+	name        int  // columns of operations' names; longer ones go on in the next line
+	plain       bool // of a server that knows neither channels nor confirms: nothing is said of those
 }
 
 // costForms are the forms, the one that shows most first. The last fits into 80 columns, whatever there is to count.
-var costForms = []costForm{{true, true, 60}, {true, false, 60}, {false, true, 60}, {false, false, 60}, {false, false, 22}, {false, false, 18}, {false, false, 14}}
+var costForms = []costForm{
+	{means: true, unpipelined: true, name: 60}, {means: true, name: 60}, {unpipelined: true, name: 60}, {name: 60}, {name: 22}, {name: 18}, {name: 14},
+}
 
 // cardEfficiency is the table of what operations cost, in the form that has the most of those that fit.
 func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
@@ -23,6 +27,9 @@ func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
 	}
 	legend := "    ≤ is the budget"
 	for _, form := range costForms {
+		if form.plain = lock.WordsOf(r.Target, r.Server).OffBroker(); form.plain && form.unpipelined {
+			continue
+		}
 		if out = form.table(r); widest(out) <= s.Columns() {
 			if form.unpipelined {
 				legend += "; unpipelined: the round trips if every reply were waited for"
@@ -44,7 +51,7 @@ func widest(lines []style.Line) (width int) {
 func (f costForm) table(r *Report) []style.Line {
 	t := style.Table{Right: []bool{false, true, true, true, true, true, true}}
 	var head []style.Span
-	for _, title := range f.columns("  cost of", "count", "commands", "round trips", "unpipelined", "channels", "connections") {
+	for _, title := range f.columns() {
 		head = append(head, style.Dim.Of(title))
 	}
 	t.Add(head...)
@@ -54,12 +61,16 @@ func (f costForm) table(r *Report) []style.Line {
 	return t.Lines(2)
 }
 
-// columns are those of some columns that the form has.
-func (f costForm) columns(all ...string) []string {
+// columns are the titles of the columns that the form has.
+func (f costForm) columns() []string {
+	all := []string{"  cost of", "count", "commands", "round trips"}
 	if f.unpipelined {
-		return all
+		all = append(all, "unpipelined")
 	}
-	return append(all[:4:4], all[5:]...)
+	if !f.plain {
+		all = append(all, "channels")
+	}
+	return append(all, "connections")
 }
 
 // add adds the row of an operation, and the lines in which its name goes on.
@@ -83,7 +94,10 @@ func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	if f.unpipelined {
 		row = append(row, style.Dim.Of(f.cost(e.Unpipelined, -1).Text))
 	}
-	t.Add(append(row, f.cost(e.Channels, budget.Channels), f.cost(e.Connections, budget.Connections))...)
+	if !f.plain {
+		row = append(row, f.cost(e.Channels, budget.Channels))
+	}
+	t.Add(append(row, f.cost(e.Connections, budget.Connections))...)
 	for _, rest := range lines[1:] {
 		t.Add(style.Span{Text: "    " + rest, Colour: mark.Colour})
 	}

@@ -53,6 +53,8 @@ var serverSentences = map[Property]string{
 	CrashFrees:      "what a crashed client holds becomes free once the server notices",
 	NoLeak:          "nothing is left behind by what is over",
 	NameSafety:      "nothing on the server is two locks' at once",
+	SurvivesRestart: "after a restart of the server, a lock that is free is got",
+	CheapAcquire:    "acquire stays within its round trips, and never reconnects but to mend a connection",
 }
 
 // SentenceOn is [Property.Sentence] of a lock on a server of which one speaks in these words.

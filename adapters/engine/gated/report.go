@@ -32,12 +32,20 @@ func (f *sharedRun) report() *report.Report {
 	for p := range f.Properties.All() {
 		r.Properties = append(r.Properties, f.resultOf(p))
 	}
+	r.Exercised = f.exercised()
+	return r
+}
+
+// exercised is what happened in how many executions, and what could have. What clients draw is their own.
+func (f *sharedRun) exercised() (all []report.Exercise) {
+	w := lock.WordsOf("", f.On.Kind)
 	for k := range sim.CoveragePoints {
-		if k != sim.SawRandomOption && (s.Seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
-			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(lock.Words{}, f.Kind), Scenarios: s.Seen[k]})
+		seen := f.sum.Seen[k]
+		if k != sim.SawRandomOption && (seen > 0 || k.Happens(w, f.Kind) && (!f.exploring || !k.Faulty())) {
+			all = append(all, report.Exercise{Name: k.Of(w, f.Kind), Scenarios: seen})
 		}
 	}
-	return r
+	return all
 }
 
 // asides say what the run could not control, or did not see.
