@@ -124,6 +124,14 @@ func (a About) TakenFor(k lock.Kind) About {
 // ClientName is what a client is called.
 func ClientName(number int) string { return fmt.Sprintf("c%d", number) }
 
+// called is what a client is called in messages, by its number.
+func called(number int) string {
+	if number == 0 {
+		return "the client that sets up and audits"
+	}
+	return fmt.Sprintf("client %d", number)
+}
+
 // Introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
 func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	about, err := c.Initialize(ctx, in)

@@ -248,7 +248,7 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 	}
 	for _, a := range s.handles[:n+1] {
 		if err := a.ready(ctx); err != nil {
-			return fmt.Errorf("client %d: %w", a.number, err)
+			return fmt.Errorf("%s: %w", called(a.number), err)
 		}
 	}
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
@@ -191,5 +192,13 @@ func TestErrorIsNotFull(t *testing.T) {
 		if !found {
 			t.Errorf("%s that does nothing is accused of nothing", target.Name)
 		}
+	}
+}
+
+// TestSetupFails: a client that cannot be started is called what it is for, where it has no number of its own.
+func TestSetupFails(t *testing.T) {
+	_, err := gated.Prove(t.Context(), gated.Config{Starter: &subprocess.Starter{Command: "exit 3"}, Kind: lock.Mutex, Scenarios: 1})
+	if err == nil || !strings.Contains(err.Error(), "the client that sets up and audits: c0") || strings.Contains(err.Error(), "client 0") {
+		t.Error(err)
 	}
 }
