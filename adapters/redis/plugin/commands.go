@@ -1,8 +1,6 @@
 package plugin
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"regexp"
 	"strings"
 
@@ -91,8 +89,7 @@ func shown(name string, args []string, n *stream.Names) string {
 		case i == 1 && (strings.HasPrefix(name, "EVALSHA")):
 			out = append(out, "script "+args[i][:min(8, len(args[i]))])
 		case i == 1 && strings.HasPrefix(name, "EVAL"):
-			sum := sha1.Sum([]byte(args[i])) // as Redis names scripts
-			out = append(out, "script "+hex.EncodeToString(sum[:4]))
+			out = append(out, "script "+digest(args[i])[:8])
 		case i == key:
 			out = append(out, n.Item(args[i]))
 		default:

@@ -40,6 +40,14 @@ func (c *control) do(args ...string) (value, error) {
 	return all[0], nil
 }
 
+// doAll carries out commands one after the other. The error is the first that could not be carried out, or that the server refuses.
+func (c *control) doAll(commands [][]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.exchange(commands...)
+	return err
+}
+
 // exchange carries out commands that are sent at once. mu is held.
 func (c *control) exchange(commands ...[]string) (all []value, err error) {
 	var b strings.Builder

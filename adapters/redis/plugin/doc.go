@@ -5,5 +5,6 @@
 //	session.go    a connection as RESP has it
 //	resp.go       where values of RESP end, and what they say
 //	commands.go   what commands do, as far as a gate has to know
+//	scripts.go    which scripts the server knows when a run begins
 //	control.go    our own connection, by which we ask the server
 package plugin

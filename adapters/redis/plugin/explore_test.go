@@ -54,6 +54,17 @@ func TestExplore(t *testing.T) {
 	}
 }
 
+// TestScripts: Redis forgets scripts between two executions, so that clients that try one and give its text if it is not known do the
+// same each time.
+func TestScripts(t *testing.T) {
+	runner := runnerOf(t, starter(named("verifies by a script")), 1)
+	calls := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
+	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: calls}, {Ops: calls}}}
+	if _, found := shown(t, runner, sc, orders.Options{Runs: 1e6}); found != 0 {
+		t.Error(found.Names())
+	}
+}
+
 // shown are the histories that an exploration shows, and what they violate besides promises.
 func shown(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orders.Options) (all map[string]bool, found property.Set) {
 	t.Helper()

@@ -24,6 +24,7 @@ type instance struct {
 	clock   *clock.Clock
 	control atomic.Pointer[control] // another one after a restart, while others may ask
 	proxy   *stream.Proxy
+	scripts scripts
 	// up is held by who restarts the server: a client that connects meanwhile waits. One whose connection was taken and closed at
 	// once sees what no server does.
 	up sync.RWMutex
@@ -47,7 +48,7 @@ func start(place int) (_ *instance, err error) {
 	if err != nil {
 		return nil, errors.Join(err, i.close())
 	}
-	i.proxy = stream.NewProxy(resp{}, i, place)
+	i.proxy = stream.NewProxy(resp{&i.scripts}, i, place)
 	return i, nil
 }
 

@@ -30,6 +30,7 @@ type design struct {
 	name    string
 	release func(ctx context.Context, l *leased, key string) error
 	claim   func(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error)
+	verify  func(ctx context.Context, l *leased, key string) (bool, error)
 	wrong   property.Set // what is to be found; empty is a lock that is right
 }
 
@@ -54,6 +55,9 @@ func (l *leased) Acquire(ctx context.Context, name string) (int, error) {
 }
 
 func (l *leased) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	if l.design.verify != nil {
+		return l.design.verify(ctx, l, name)
+	}
 	token, err := l.Get(ctx, name).Result()
 	if errors.Is(err, redis.Nil) {
 		err = nil
@@ -109,8 +113,17 @@ func withoutLease(ctx context.Context, l *leased, key string, lease time.Duratio
 	return true, l.PExpire(ctx, key, lease).Err()
 }
 
+var compare = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return 1 end return 0`)
+
+// byScript asks whether a key is ours by a script that nothing else uses.
+func byScript(ctx context.Context, l *leased, key string) (bool, error) {
+	n, err := compare.Run(ctx, l, []string{key}, l.token).Int()
+	return n == 1, err
+}
+
 var designs = []design{
 	{name: "right", claim: setNX, release: own},
+	{name: "verifies by a script", claim: setNX, release: own, verify: byScript},
 	{name: "deletes anybody's", claim: setNX, release: anyone, wrong: property.Set(0).With(property.MutualExclusion)},
 	{name: "asks, then deletes", claim: setNX, release: inTwo, wrong: property.Set(0).With(property.MutualExclusion)},
 	{name: "asks, then sets", claim: getThenSet, release: own, wrong: property.Set(0).With(property.MutualExclusion)},

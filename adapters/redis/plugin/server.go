@@ -103,6 +103,7 @@ func (s *Server) Begin(part string) {
 	s.names = stream.NewNames(part)
 	for _, n := range s.instances {
 		n.proxy.Begin(s.names)
+		s.note(n.forgetScripts())
 	}
 }
 

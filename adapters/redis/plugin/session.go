@@ -7,17 +7,26 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// resp is how clients of Redis talk.
-type resp struct{}
+// resp is how clients of Redis talk to a server.
+type resp struct{ scripts *scripts }
 
 // Session begins a connection.
-func (resp) Session() stream.Session { return new(session) }
+func (r resp) Session() stream.Session { return &session{scripts: r.scripts} }
 
 // session is a connection.
 type session struct {
-	sent     []string // the names of commands that have no reply
-	channels int      // that it has subscribed to, patterns counted in
-	awaited  int      // replies of the first of those commands that are still to come
+	scripts  *scripts
+	sent     []request       // commands that have no reply
+	channels int             // that it has subscribed to, patterns counted in
+	awaited  int             // replies of the first of those commands that are still to come
+	missed   map[string]bool // scripts that it was told of that the server does not know them
+}
+
+// request is a command that has no reply.
+type request struct {
+	name   string
+	more   int    // replies that it has beyond the first
+	script string // that it names; "" is none
 }
 
 // Command cuts off a command.
@@ -40,17 +49,20 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	if name == "QUIT" {
 		c.Role = gate.Closes
 	}
-	s.sent = append(s.sent, confirmations(name, args))
+	if name == "SCRIPT|LOAD" && len(args) > 2 && !s.missed[digest(args[2])] {
+		s.scripts.load(args[2])
+	}
+	s.sent = append(s.sent, request{name, confirmations(name, args), scriptOf(name, args)})
 	return c, n, nil
 }
 
-// confirmations is a command's name, with a sign for each reply that it has beyond the first.
-func confirmations(name string, args []string) string {
+// confirmations is how many replies a command has beyond the first.
+func confirmations(name string, args []string) int {
 	switch name {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
-		return name + strings.Repeat("+", max(0, len(args)-2))
+		return max(0, len(args)-2)
 	}
-	return name
+	return 0
 }
 
 // Reply cuts off what the server says.
@@ -72,11 +84,23 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	}
 	name := ""
 	if settles > 0 {
-		name = strings.TrimRight(s.sent[0], "+")
+		name = s.sent[0].name
+		s.miss(s.sent[0].script, v)
 		s.sent = s.sent[1:]
 	}
 	r = stream.Said{Result: resultOf(name, v), Words: func(names *stream.Names) string { return said(v, names) }}
 	return r, n, settles, nil
+}
+
+// miss notes that the server does not know a script: a client that loads it then does so because of that.
+func (s *session) miss(script string, v value) {
+	if script == "" || v.kind != '-' || !strings.HasPrefix(string(v.text), unknown) {
+		return
+	}
+	if s.missed == nil {
+		s.missed = make(map[string]bool)
+	}
+	s.missed[script] = true
 }
 
 // settles is how many commands a reply ends: one, or none of a subscription to several channels before the last of them.
@@ -88,8 +112,7 @@ func (s *session) settles(word string, v value) int {
 		return 1
 	}
 	s.channels = atoi(v.items[2].text)
-	more := len(s.sent[0]) - len(strings.TrimRight(s.sent[0], "+"))
-	if s.awaited < more {
+	if s.awaited < s.sent[0].more {
 		s.awaited++
 		return 0
 	}

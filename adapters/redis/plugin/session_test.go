@@ -20,7 +20,7 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\nPING\r\n"), []byte("+OK\r\n-ERR no\r\n"))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n"), []byte(">3\r\n+subscribe\r\n+a\r\n:1\r\n|1\r\n+k\r\n:1\r\n%1\r\n+a\r\n_\r\n"))
 	f.Fuzz(func(t *testing.T, sent, said []byte) {
-		s := resp{}.Session()
+		s := resp{new(scripts)}.Session()
 		names := stream.NewNames("part")
 		for len(sent) > 0 {
 			c, n, err := s.Command(sent)
@@ -44,4 +44,31 @@ func FuzzSession(f *testing.F) {
 			said = said[n:]
 		}
 	})
+}
+
+// TestLoaded: a script that a client loads of its own accord is kept from one run to the next, and not one that it loads since the
+// server did not know it.
+func TestLoaded(t *testing.T) {
+	kept := new(scripts)
+	s := resp{kept}.Session()
+	const text = "return 1"
+	load := "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\n" + text + "\r\n"
+	run := "*3\r\n$7\r\nEVALSHA\r\n$40\r\n" + digest(text) + "\r\n$1\r\n0\r\n"
+	for _, step := range []struct{ sent, said string }{{run, "-NOSCRIPT No matching script.\r\n"}, {load, "$40\r\n" + digest(text) + "\r\n"}} {
+		if _, n, err := s.Command([]byte(step.sent)); n != len(step.sent) || err != nil {
+			t.Fatal(n, err)
+		}
+		if _, n, settles, err := s.Reply([]byte(step.said)); n != len(step.said) || settles != 1 || err != nil {
+			t.Fatal(n, settles, err)
+		}
+	}
+	if all := kept.texts(); len(all) != 0 {
+		t.Error("kept:", all)
+	}
+	if _, _, err := (resp{kept}.Session()).Command([]byte(load)); err != nil {
+		t.Fatal(err)
+	}
+	if all := kept.texts(); len(all) != 1 || all[0] != text {
+		t.Error("kept:", all)
+	}
 }
