@@ -1,12 +1,14 @@
 package gated
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/gate/process"
 	redis "github.com/lockproof/lockproof/adapters/redis/plugin"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/mariadb"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/postgres"
@@ -31,6 +33,31 @@ func starts(name func() (string, error), open func(servers int) (gate.Server, er
 		called, err := name()
 		return Server{Name: called, Open: func() (gate.Server, error) { return open(servers) }}, err
 	}
+}
+
+// stocks start servers as they are, by their kinds.
+var stocks = map[string]func() (process.Stock, error){"mariadb": mariadb.Stock, "postgres": postgres.Stock, "redis": redis.Stock}
+
+// Stock starts servers of a kind as they are: with the machine's clock, and without a gate.
+func Stock(kind string, servers int) (all []process.Stock, err error) {
+	if err := CheckServers(kind, servers); err != nil {
+		return nil, err
+	}
+	start := stocks[kind]
+	if start == nil {
+		return nil, fmt.Errorf("a stock server of the kind %q: expected %s", kind, strings.Join(slices.Sorted(maps.Keys(stocks)), " or "))
+	}
+	for range max(1, servers) {
+		s, err := start()
+		if err != nil {
+			for _, s := range all {
+				err = errors.Join(err, s.Close())
+			}
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // Kinds are the kinds of servers that can stand behind the gate, by name.

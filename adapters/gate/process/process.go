@@ -30,6 +30,16 @@ type Process struct {
 	over      chan struct{} // closed when the process has ended
 }
 
+// Stock is a server as it is: with the machine's clock, and without a gate.
+type Stock interface {
+	// Port is where it listens, on this machine.
+	Port() int
+	// URL is what clients are told where it is found at an address.
+	URL(host string) string
+	// Close ends it and removes its files.
+	Close() error
+}
+
 // New prepares a server of a kind, which runs as a user where we are root: it has a folder and a port.
 func New(kind, user string) (_ *Process, err error) {
 	p := &Process{user: user}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/clock"
+	"github.com/lockproof/lockproof/adapters/gate/process"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 )
@@ -165,3 +166,30 @@ func (i *instance) Kill(id int64) error {
 	_, err := i.control.Load().do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
 	return err
 }
+
+// stock is a redis-server as it is.
+type stock struct{ *node.Node }
+
+// Stock starts a server as it is, which has the machine's clock and keeps nothing on disk.
+func Stock() (process.Stock, error) {
+	n, err := node.New("--save", "", "--dbfilename", "kept.rdb")
+	if err != nil {
+		return nil, err
+	}
+	if err := n.Start(context.Background()); err != nil {
+		return nil, errors.Join(err, n.Stop())
+	}
+	return stock{n}, nil
+}
+
+// Port is where it listens.
+func (s stock) Port() int { return s.Node.Port }
+
+// URL is where clients find it at an address.
+func (stock) URL(host string) string { return urlAt(host) }
+
+// Close ends it and removes its files.
+func (s stock) Close() error { return s.Stop() }
+
+// urlAt is where clients find a server at an address.
+func urlAt(host string) string { return "redis://" + host + "/0" }

@@ -54,7 +54,7 @@ func Open(servers int) (_ gate.Server, err error) {
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	var all stream.Addresses
 	for _, n := range s.instances {
-		a, err := n.proxy.Listen(g, l, func(host string) string { return "redis://" + host + "/0" })
+		a, err := n.proxy.Listen(g, l, urlAt)
 		if err != nil {
 			return nil, errors.Join(err, all.Close())
 		}

@@ -29,10 +29,15 @@ type instance struct {
 var _ plugin.Database = (*instance)(nil)
 
 // Open starts so many servers, each with a clock of ours.
-func Open(servers int) (gate.Server, error) { return plugin.Open(servers, start) }
+func Open(servers int) (gate.Server, error) {
+	return plugin.Open(servers, func() (plugin.Database, error) { return start(true) })
+}
 
-// start starts a server.
-func start() (_ plugin.Database, err error) {
+// Stock starts a server as it is, which has the machine's clock.
+func Stock() (process.Stock, error) { return start(false) }
+
+// start starts a server, with a clock of ours or without.
+func start(clocked bool) (_ *instance, err error) {
 	i := new(instance)
 	if i.process, err = newProcess(); err != nil {
 		return nil, err
@@ -40,10 +45,9 @@ func start() (_ plugin.Database, err error) {
 	ctx := context.Background()
 	if err = template.Copy(ctx, i.process); err == nil {
 		i.copied = true
-		i.clock, err = clock.New(ctx, i.process.Folder)
 	}
-	if err == nil {
-		err = i.process.Give(i.clock.Files()...)
+	if err == nil && clocked {
+		err = i.setClock(ctx)
 	}
 	if err == nil {
 		err = i.boot(ctx)
@@ -53,6 +57,25 @@ func start() (_ plugin.Database, err error) {
 	}
 	return i, nil
 }
+
+// setClock gives the server a clock of ours, before it is started.
+func (i *instance) setClock(ctx context.Context) (err error) {
+	if i.clock, err = clock.New(ctx, i.process.Folder); err != nil {
+		return err
+	}
+	return i.process.Give(i.clock.Files()...)
+}
+
+// clockEnvironment is what the server is told of its clock.
+func (i *instance) clockEnvironment() []string {
+	if i.clock == nil {
+		return nil
+	}
+	return i.clock.Environment()
+}
+
+// Port is where the server listens.
+func (i *instance) Port() int { return i.process.Port }
 
 // boot starts the process, and connects to it.
 func (i *instance) boot(ctx context.Context) error {
@@ -67,7 +90,7 @@ func (i *instance) boot(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := i.process.Start(ctx, answers, i.clock.Environment(), path, arguments(i.process)...); err != nil {
+	if err := i.process.Start(ctx, answers, i.clockEnvironment(), path, arguments(i.process)...); err != nil {
 		return err
 	}
 	_, err = i.control.Load().query("SET lock_wait_timeout = 0") // a table that a client has locked is not waited for

@@ -1,0 +1,79 @@
+package stock
+
+import (
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// A lease is as long here as an execution's would be if its time went thirty times faster: libraries that count seconds have one.
+const (
+	lease  = time.Second
+	faster = foreign.LeaseTime / lease
+	// longest is how much time passes at once here, at most: more than two leases.
+	longest = 2*lease + lease/4
+)
+
+// action is something that is done in a round.
+type action struct {
+	kind   actionKind
+	client int // by number, from 1
+	op     lock.Op
+	lock   int // by place
+	limit  int
+	sleep  time.Duration
+}
+
+type actionKind uint8
+
+const (
+	begins  actionKind = iota // a client calls an operation
+	returns                   // an operation is waited for
+	crashes                   // a client is killed, wherever it is, and another takes its place
+	passes                    // time passes
+)
+
+// plan is what happened in an execution, as far as clients can do it again: up to the step that shows a violation of safety, and
+// otherwise up to the audit.
+func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
+	clients, before, events := int32(len(t.Scenario.Clients)), int64(0), t.History.Events
+	if safety.Has(v.Property) && v.Step < len(t.Steps) {
+		events = events[:min(len(events), int(t.Steps[v.Step].First+t.Steps[v.Step].Events))]
+	}
+	for _, e := range events {
+		if e.F == history.Audit && !safety.Has(v.Property) {
+			break
+		}
+		if gap := time.Duration(e.Time-before) / time.Duration(faster); gap > lease/10 {
+			all = append(all, action{kind: passes, sleep: min(gap, longest)})
+		}
+		before = max(before, e.Time)
+		if a, ok := actionOf(e, clients); ok {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// actionOf is an event as something that clients do, and false for what comes by itself.
+func actionOf(e history.Event, clients int32) (action, bool) {
+	if e.F == history.Crash {
+		return action{kind: crashes, client: int(e.Target)}, true
+	}
+	if e.F.Occurrence() || e.Process < 1 || clients == 0 {
+		return action{}, false
+	}
+	a := action{client: int((e.Process-1)%clients + 1), op: e.F.Op(), lock: int(e.Lock), limit: int(e.Slots)}
+	switch a.op {
+	case lock.Acquire, lock.Verify, lock.Release:
+	default:
+		return action{}, false
+	}
+	if e.Type != history.Invoke {
+		a.kind = returns
+	}
+	return a, true
+}

@@ -1,0 +1,197 @@
+package stock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// callLimit is how long a call may take.
+const callLimit = 10 * time.Second
+
+// round is one repetition.
+type round struct {
+	run   *run
+	name  string
+	calls map[int]chan struct{} // what clients are doing; closed when it is over
+
+	mu    sync.Mutex
+	now   int // counts what happens
+	holds []hold
+	err   error // of a client that does not keep to the protocol
+}
+
+// hold is when a client held a lock for certain: from the answer to its acquire to its next call of anything, its crash, or the end of
+// its lease.
+type hold struct {
+	client, lock, limit int
+	from, to            int // to is 0 while it has not ended
+	until               time.Time
+}
+
+// call has a client call an operation, and does not wait for it.
+func (r *round) call(ctx context.Context, a action) {
+	r.await(a.client)
+	done := make(chan struct{})
+	r.calls[a.client] = done
+	if a.op != lock.Acquire {
+		r.end(a.client, a.lock)
+	}
+	go func() {
+		defer close(done)
+		time.Sleep(rand.N(jitter))
+		ctx, cancel := context.WithTimeout(ctx, callLimit)
+		defer cancel()
+		until := time.Now().Add(lease)
+		res, err := r.run.clients[a.client].Call(ctx, a.op, foreign.Params{Name: r.lock(a.lock), Slot: 1, Limit: r.run.limit(a.limit), Lease: r.run.lease})
+		switch {
+		case err != nil && !errors.Is(err, foreign.ErrDied) && ctx.Err() == nil:
+			r.fail(fmt.Errorf("client %d: %w", a.client, err))
+		case err == nil && res.Outcome == lock.Done && res.Held && a.op != lock.Release:
+			r.begin(a, until)
+		}
+	}()
+}
+
+// lock is the name of a lock of the round.
+func (r *round) lock(place int) string { return fmt.Sprintf("%s-%d", r.name, place) }
+
+// await waits for what a client is doing.
+func (r *round) await(client int) {
+	if done := r.calls[client]; done != nil {
+		<-done
+	}
+}
+
+// begin notes that a client holds a lock.
+func (r *round) begin(a action, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now++
+	if r.run.lease == 0 {
+		until = time.Time{}
+	}
+	r.lapse()
+	r.holds = append(r.holds, hold{client: a.client, lock: a.lock, limit: max(1, a.limit), from: r.now, until: until})
+}
+
+// end notes that a client does not hold a lock for certain any more; a negative lock is every one.
+func (r *round) end(client, place int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now++
+	r.lapse()
+	for i := range r.holds {
+		if h := &r.holds[i]; h.to == 0 && h.client == client && (place < 0 || h.lock == place) {
+			h.to = r.now
+		}
+	}
+}
+
+// lapse ends the holds whose leases are over. mu is held.
+func (r *round) lapse() {
+	for i := range r.holds {
+		if h := &r.holds[i]; h.to == 0 && !h.until.IsZero() && time.Now().After(h.until) {
+			h.to = r.now
+		}
+	}
+}
+
+// fail notes what ends the run.
+func (r *round) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = errors.Join(r.err, err)
+}
+
+// crowded reports whether more clients ever held a lock at once than may.
+func (r *round) crowded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.holds {
+		beside, most := 0, h.limit
+		for _, o := range r.holds {
+			if o.lock == h.lock && o.from <= h.from && (o.to == 0 || o.to > h.from) {
+				beside++
+				most = max(most, o.limit)
+			}
+		}
+		if beside > most {
+			return true
+		}
+	}
+	return false
+}
+
+// play does what the plan says, and waits for all calls.
+func (r *round) play(ctx context.Context, all []action) error {
+	for _, a := range all {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch a.kind {
+		case begins:
+			r.call(ctx, a)
+		case returns:
+			r.await(a.client)
+		case passes:
+			time.Sleep(a.sleep)
+		case crashes:
+			if r.calls[a.client] != nil {
+				time.Sleep(rand.N(2 * jitter)) // anywhere in what it does
+			}
+			r.end(a.client, -1)
+			if err := r.run.crash(ctx, a.client, func() { r.await(a.client) }); err != nil {
+				return err
+			}
+		}
+	}
+	for client := range r.calls {
+		r.await(client)
+	}
+	return r.err
+}
+
+// lost reports whether nobody gets a lock of the round when every client is done with it and every lease is over.
+func (r *round) lost(ctx context.Context, locks int) (lost bool, err error) {
+	for client := range r.calls {
+		r.end(client, -1)
+		for place := range locks {
+			_, err := r.run.clients[client].Call(ctx, lock.Release, foreign.Params{Name: r.lock(place), Slot: 1})
+			if err != nil && !errors.Is(err, foreign.ErrDied) {
+				return false, err
+			}
+		}
+	}
+	if r.run.lease > 0 {
+		time.Sleep(lease + lease/4)
+	}
+	fresh := r.run.clients[0]
+	for place := range locks {
+		p := foreign.Params{Name: r.lock(place), Limit: r.run.limit(1), Slot: 1, Lease: r.run.lease}
+		got := false
+		for range 4 {
+			res, err := fresh.Call(ctx, lock.Acquire, p)
+			if err != nil {
+				return false, err
+			}
+			if got = res.Outcome == lock.Done && res.Held; got {
+				break
+			}
+			time.Sleep(jitter)
+		}
+		if !got {
+			return true, nil
+		}
+		if _, err := fresh.Call(ctx, lock.Release, p); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}

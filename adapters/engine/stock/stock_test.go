@@ -1,0 +1,144 @@
+package stock
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+	_ "github.com/lockproof/lockproof/sim/redis"
+)
+
+// key is a mutex on Redis: a key with a lease.
+type key struct {
+	*redis.Client
+	looks    bool // whether it is free, and then takes it: that is wrong
+	forsakes bool // the lock: its key has no lease
+	token    string
+}
+
+func (k *key) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
+	k.token = rand.Text()
+	if k.looks {
+		if n, err := k.Exists(ctx, name).Result(); err != nil || n > 0 {
+			return 0, err
+		}
+		return 1, k.Set(ctx, name, k.token, lease).Err()
+	}
+	set := []any{"set", name, k.token, "nx"}
+	if !k.forsakes {
+		set = append(set, "px", lease.Milliseconds())
+	}
+	switch err := k.Do(ctx, set...).Err(); {
+	case errors.Is(err, redis.Nil):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (k *key) Acquire(ctx context.Context, name string) (int, error) {
+	return k.AcquireFor(ctx, name, time.Minute)
+}
+
+func (k *key) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	token, err := k.Get(ctx, name).Result()
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	return err == nil && token == k.token, err
+}
+
+func (k *key) Release(ctx context.Context, name string, _ int) error {
+	return k.Eval(ctx, `if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("del", KEYS[1]) end`, []string{name}, k.token).Err()
+}
+
+// starter makes clients like one.
+func starter(like key) foreign.Starter {
+	return inprocess.Starter{Name: "key", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+		o, err := redis.ParseURL(url)
+		if err != nil {
+			return nil, err
+		}
+		k := like
+		k.Client = redis.NewClient(o)
+		return &k, nil
+	}}
+}
+
+// find is a finding of one of some properties.
+func find(t *testing.T, s foreign.Starter, wanted property.Set) (found *histories.Counterexample) {
+	t.Helper()
+	for _, needed := range []string{"redis-server", "cc"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			t.Skip("skipped:", err)
+		}
+	}
+	on, err := gated.ServerOf("redis", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = gated.Prove(t.Context(), gated.Config{
+		Starter: s, Kind: lock.Mutex, On: on, Seed: 1, Scenarios: 60, Until: wanted,
+		Found: func(ce *histories.Counterexample) {
+			if wanted.Has(ce.Property) {
+				found = ce
+			}
+		},
+	})
+	if err != nil || found == nil {
+		t.Fatal("no finding:", err)
+	}
+	return found
+}
+
+// TestStock: what a wrong lock does behind the gate it does on a stock server as well, in some rounds, and a right lock in none.
+func TestStock(t *testing.T) {
+	wrong := starter(key{looks: true})
+	found := find(t, wrong, safety)
+	res, err := Run(t.Context(), Config{Starter: wrong, Finding: found, Rounds: 100})
+	if err != nil || res.Wrong == 0 || res.Rounds != 100 {
+		t.Errorf("a lock that looks first: %v, %v", res, err)
+	}
+	replayed, err := gated.Replay(t.Context(), found, wrong, gated.Server{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err = repeat(t.Context(), &Config{Starter: starter(key{}), Finding: found, Rounds: 100}, replayed.Trace, replayed.Violation)
+	if err != nil || res.Wrong != 0 || res.Rounds != 100 {
+		t.Errorf("a right lock: %v, %v", res, err)
+	}
+}
+
+// TestForsaken: a lock that stays taken when its holder has crashed is not to be had on a stock server either.
+func TestForsaken(t *testing.T) {
+	wrong := starter(key{forsakes: true})
+	found := find(t, wrong, Repeatable&^safety)
+	res, err := Run(t.Context(), Config{Starter: wrong, Finding: found, Rounds: 1})
+	if err != nil || res.Wrong != 1 {
+		t.Errorf("a lock that stays: %v, %v", res, err)
+	}
+	if res, err = Run(t.Context(), Config{Starter: starter(key{}), Finding: found, Rounds: 1}); !errors.Is(err, ErrNot) {
+		t.Errorf("a lock that does not: %v, %v", res, err)
+	}
+}
+
+// TestNot: what clients are not told is not repeated.
+func TestNot(t *testing.T) {
+	_, err := Run(t.Context(), Config{Finding: &histories.Counterexample{Property: property.NoCrash}})
+	if !errors.Is(err, ErrNot) {
+		t.Error(err)
+	}
+}
