@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,6 +23,11 @@ import (
 type Library struct {
 	Name    string `yaml:"library"`
 	Version string `yaml:"version"`
+	// Language is what it is written in.
+	Language string `yaml:"language"`
+	// By is how it is installed: npm, go or debian; "" is not known. Package is what it is called there.
+	By      string `yaml:"by"`
+	Package string `yaml:"package"`
 	Server  string `yaml:"server"`  // a kind of [gated.Kinds]
 	Servers int    `yaml:"servers"` // how many the lock stands on; 0 is one
 	Lock    string `yaml:"lock"`    // its type; "" is a mutex
@@ -32,6 +40,27 @@ type Library struct {
 type Known struct {
 	Property string `yaml:"property"`
 	Says     string `yaml:"says"` // what happens, in a sentence or two
+	// Against is what the library's documentation says of that, and where; "" is nothing.
+	Against string `yaml:"against"`
+	// Stock is how often it happened on stock servers, of how many rounds; "" where it was confirmed by reading the source alone.
+	Stock string `yaml:"stock"`
+	// Issue is where it was reported, as OWNER/REPOSITORY#NUMBER; "" where it is not known to have been.
+	Issue string `yaml:"issue"`
+}
+
+// String is the finding in sentences.
+func (k *Known) String() string {
+	all := []string{k.Property + ": " + k.Says}
+	if k.Against != "" {
+		all = append(all, "What it says of that itself: "+k.Against)
+	}
+	if k.Stock != "" {
+		all = append(all, "On stock servers: "+k.Stock)
+	}
+	if k.Issue != "" {
+		all = append(all, "Reported as "+k.Issue+".")
+	}
+	return strings.Join(all, " ")
 }
 
 // Title is the library with its version.
@@ -122,10 +151,27 @@ func (l *Library) check() error {
 			return err
 		}
 	}
+	if _, ok := ecosystems[l.By]; !ok && l.By != "" {
+		return fmt.Errorf("by %q: expected %s", l.By, strings.Join(slices.Sorted(maps.Keys(ecosystems)), " or "))
+	}
+	if (l.By == "") != (l.Package == "") {
+		return errors.New("expected both by and package, or neither")
+	}
+	return errors.Join(l.checkKnown(), gated.CheckServers(l.Server, l.Servers))
+}
+
+// issues are what a report is called by.
+var issues = regexp.MustCompile(`^[\w.-]+/[\w.-]+#\d+$`)
+
+// checkKnown refuses findings that make no sense.
+func (l *Library) checkKnown() error {
 	for _, k := range l.Known {
 		if _, err := property.Named(k.Property); err != nil {
 			return fmt.Errorf("known: %w", err)
 		}
+		if k.Issue != "" && !issues.MatchString(k.Issue) {
+			return fmt.Errorf("known: the issue %q: expected OWNER/REPOSITORY#NUMBER", k.Issue)
+		}
 	}
-	return gated.CheckServers(l.Server, l.Servers)
+	return nil
 }

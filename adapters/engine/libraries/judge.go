@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/stock"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
@@ -26,6 +29,8 @@ type Config struct {
 	Stderr     io.Writer     // what adapters say
 	// Found is called with each violation. It may be nil.
 	Found func(*Library, *histories.Counterexample)
+	// Stock has each finding repeated on stock servers, so many rounds; 0 is none.
+	Stock int
 }
 
 // Row is what judging a library came to.
@@ -33,18 +38,33 @@ type Row struct {
 	Library *Library
 	Report  *report.Report // nil where it could not be judged
 	Err     error          // why not
+	Skipped string         // why it was not tried: it is not installed; "" otherwise
+	// Stock is what repeating its findings on stock servers came to, where that was asked for.
+	Stock []Stock
 }
 
-// Judge judges a library.
+// Stock is what repeating a finding on stock servers came to.
+type Stock struct {
+	Property property.Property
+	Result   stock.Result
+	Err      error // why it could not be repeated
+}
+
+// Judge judges a library, if it is installed.
 func (c *Config) Judge(ctx context.Context, l *Library) Row {
+	if missing := l.Missing(c.Folder); missing != "" {
+		return Row{Library: l, Skipped: missing}
+	}
 	on, err := gated.ServerOf(l.Server, l.Servers)
 	if err != nil {
 		return Row{Library: l, Err: err}
 	}
+	found := make(map[property.Property]*histories.Counterexample)
 	res, err := gated.Prove(ctx, gated.Config{
-		Starter: &subprocess.Starter{Command: l.Exec, Dir: c.Folder, Stderr: c.Stderr}, Exec: l.Exec, Name: l.Title(), Kind: l.Kind(),
+		Starter: c.starter(l), Exec: l.Exec, Name: l.Title(), Kind: l.Kind(),
 		On: on, Seed: cmp.Or(c.Seed, 1), Scenarios: c.Executions, Time: c.Time,
 		Found: func(ce *histories.Counterexample) {
+			found[ce.Property] = ce
 			if c.Found != nil {
 				c.Found(l, ce)
 			}
@@ -53,7 +73,28 @@ func (c *Config) Judge(ctx context.Context, l *Library) Row {
 	if res == nil {
 		return Row{Library: l, Err: err}
 	}
-	return Row{Library: l, Report: res.Report, Err: err}
+	row := Row{Library: l, Report: res.Report, Err: err}
+	if c.Stock > 0 {
+		row.Stock = c.repeat(ctx, l, found)
+	}
+	return row
+}
+
+// starter starts a library's adapter.
+func (c *Config) starter(l *Library) *subprocess.Starter {
+	return &subprocess.Starter{Command: l.Exec, Dir: c.Folder, Stderr: c.Stderr}
+}
+
+// repeat repeats findings on stock servers, in the order of the card. What cannot be repeated is left out.
+func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Property]*histories.Counterexample) (all []Stock) {
+	for _, p := range slices.Sorted(maps.Keys(found)) {
+		if !stock.Repeatable.Has(p) || ctx.Err() != nil {
+			continue
+		}
+		res, err := stock.Run(ctx, stock.Config{Starter: c.starter(l), Finding: found[p], Rounds: c.Stock, Time: c.Time})
+		all = append(all, Stock{Property: p, Result: res, Err: err})
+	}
+	return all
 }
 
 // violated are the properties of a part that are violated for certain, with how many steps show each.
@@ -108,7 +149,10 @@ var columns = []string{"library", "server", "is it safe?", "does it recover?", "
 // cells are a row of the table.
 func (r *Row) cells() []string {
 	l := r.Library
-	if r.Report == nil {
+	switch {
+	case r.Skipped != "":
+		return []string{l.Title(), l.On(), "skipped", "", "", ""}
+	case r.Report == nil:
 		return []string{l.Title(), l.On(), "not judged", "", "", ""}
 	}
 	safety, recovery := "yes, in all that was judged", "yes, in all that was judged"
@@ -160,15 +204,34 @@ func writeNotes(w io.Writer, rows []Row, bullet string) (err error) {
 	for i := range rows {
 		r := &rows[i]
 		if r.Report == nil {
-			note(r, r.Err.Error())
+			note(r, cmp.Or(r.Skipped, errorText(r.Err)))
 			continue
 		}
-		for _, k := range r.Library.Known {
-			note(r, k.Property+": "+k.Says)
+		for k := range r.Library.Known {
+			note(r, r.Library.Known[k].String())
+		}
+		for _, again := range r.Stock {
+			note(r, again.String())
 		}
 		if missed := r.Missed(); missed != 0 {
 			note(r, strings.Join(missed.Names(), ", ")+" was not found this time")
 		}
 	}
 	return err
+}
+
+// errorText is what an error says.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// String is what it came to, in words.
+func (s Stock) String() string {
+	if s.Err != nil {
+		return fmt.Sprintf("%v again: %v", s.Property, s.Err)
+	}
+	return fmt.Sprintf("%v again: %v", s.Property, s.Result)
 }

@@ -20,7 +20,7 @@ const catalogue = "../../../testdata/libraries/catalogue.yaml"
 // TestCatalogue: the catalogue of this repository is one, and names libraries by what they are installed as.
 func TestCatalogue(t *testing.T) {
 	all, err := Load(catalogue)
-	if err != nil || len(all) < 10 {
+	if err != nil || len(all) < 30 {
 		t.Fatal(len(all), err)
 	}
 }
@@ -39,7 +39,10 @@ func TestBad(t *testing.T) {
 		good + ", servers: -1}":                 "-1 servers",
 		good + ", lock: nosuch}":                "nosuch",
 		good + ", known: [{property: nosuch}]}": "nosuch",
-		good + "}\n" + good + "}":               "twice",
+		good + ", by: nosuch, package: a}":      "expected debian or go or npm",
+		good + ", by: npm}":                     "both by and package",
+		good + ", known: [{property: mutual-exclusion, issue: nosuch}]}": "OWNER/REPOSITORY#NUMBER",
+		good + "}\n" + good + "}": "twice",
 		strings.Replace(good, "server: redis", "server: nosuch", 1) + "}": "nosuch",
 	} {
 		_, err := decode([]byte(text))
@@ -84,6 +87,10 @@ func TestTable(t *testing.T) {
 	var rows []Row
 	for i := range all[:10] {
 		row := c.Judge(t.Context(), &all[i])
+		if row.Skipped != "" {
+			t.Error(all[i].Title(), row.Skipped)
+			continue
+		}
 		if row.Report == nil || row.Unexpected() != 0 {
 			t.Errorf("%s: %v, %v", all[i].Title(), row.Unexpected().Names(), row.Err)
 		}
@@ -111,5 +118,52 @@ func TestKnown(t *testing.T) {
 	}
 	if err := gated.CheckServers("amqp", 2); err == nil {
 		t.Error("two servers of AMQP")
+	}
+}
+
+// TestSkipped: a library that is not installed, or in another version, is skipped with what to do, and counts as no failure.
+func TestSkipped(t *testing.T) {
+	folder := t.TempDir()
+	l := Library{Name: "some", Version: "1.2.3", Server: "redis", Exec: "exit 1", By: "npm", Package: "@some/lock"}
+	judged := func(want string) {
+		t.Helper()
+		c := Config{Folder: folder}
+		row := c.Judge(t.Context(), &l)
+		var table bytes.Buffer
+		if err := WriteTable(&table, []Row{row}); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(row.Skipped, want) || !strings.Contains(table.String(), "skipped") || !strings.Contains(table.String(), want) {
+			t.Errorf("%q, expected %q:\n%s", row.Skipped, want, &table)
+		}
+		if row.Unexpected() != 0 || row.Missed() != 0 {
+			t.Error(row.Unexpected().Names(), row.Missed().Names())
+		}
+	}
+	judged(`not installed: run "npm ci --prefix node"`)
+	installed := filepath.Join(folder, "node", "node_modules", "@some", "lock")
+	if err := os.MkdirAll(installed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(installed, "package.json"), []byte(`{"version":"1.2.4"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	judged("version 1.2.4 is installed")
+	l.Version = "1.2.4"
+	if missing := l.Missing(folder); missing != "" {
+		t.Error(missing)
+	}
+	l.By, l.Package = "go", "example.com/lock"
+	judged("go build -C go -o locks .")
+	l.By, l.Package = "debian", "no-such-package-of-lockproof"
+	judged("apt-get install no-such-package-of-lockproof")
+}
+
+// TestDebianVersion: what Debian adds to a version is left out.
+func TestDebianVersion(t *testing.T) {
+	for given, want := range map[string]string{"4.3.4-3": "4.3.4", "5.4.53+dfsg-0+deb12u1": "5.4.53", "3:3.2.25-0+deb12u7": "3.2.25", "1.0.2~rc1-2": "1.0.2"} {
+		if got := debianRevision.ReplaceAllString(given, ""); got != want {
+			t.Errorf("%s is %s, expected %s", given, got, want)
+		}
 	}
 }

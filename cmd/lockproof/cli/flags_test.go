@@ -233,6 +233,7 @@ var sorts = map[string]sort{
 	"libraries": {base: "libraries --catalogue DIR/catalogue.yaml --scenarios 2 --out DIR/ce", need: "adapter", flags: map[string]use{
 		"catalogue": {args: "--catalogue DIR/none", refused: "no such file"}, "seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 3"},
 		"time": {args: "--time 1ns"}, "out": {args: "--out DIR/other", same: true}, "markdown": {args: "--markdown DIR/l.md"},
+		"stock": {args: "--stock 1", same: true},
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},

@@ -33,15 +33,20 @@ each as "lockproof prove --exec" with --server does, and prints a table: whether
 recovers, and which promises it breaks. A violation is written as a counterexample that replays.
 
 The catalogue is a file in YAML: a list of libraries, each with library, version, server, exec (the
-command of its adapter, which runs in the catalogue's folder), and where it needs them servers, lock
-and known, which are findings that were confirmed. The catalogue of lockproof's own repository is
-testdata/libraries/catalogue.yaml; what its adapters need is installed by "npm ci" in the folder node
-beside it.
+command of its adapter, which runs in the catalogue's folder), and where it needs them servers, lock,
+language, by (npm, go or debian) and package, which say how it is installed, and known, which are
+findings that were confirmed. A library whose version is not installed is skipped, with what to run.
+The catalogue of lockproof's own repository is testdata/libraries/catalogue.yaml.
 
-The exit code is 1 if a library violates something that is not known of it, and 2 if one could not
-be judged.`,
+With --stock, each finding is repeated on stock servers, without a gate and with the machine's clock:
+clients call what they called, each command up to 5 ms late. What is printed is in how many rounds it
+went wrong.
+
+The exit code is 1 if a library violates something that is not known of it, 2 if one could not be
+judged, and 4 if all were skipped.`,
 		Example: `  lockproof libraries
   lockproof libraries redlock --time 30s
+  lockproof libraries redis-lock --stock 100
   lockproof libraries --catalogue my/catalogue.yaml`,
 		GroupID: "study",
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
@@ -54,6 +59,7 @@ be judged.`,
 	f.Time = time.Minute
 	flags.Var(span{&f.Time}, "time", "how long each may take, about")
 	flags.StringVar(&f.out, "out", "counterexamples", "write the counterexamples to a `DIRECTORY`")
+	flags.Var(number[int]{&f.Stock, 0, manyScenarios}, "stock", "repeat each finding so many `ROUNDS` on stock servers, without a gate")
 	flags.StringVar(&f.markdown, "markdown", "", "write the table as Markdown to a `FILE`")
 	return cmd
 }
@@ -109,9 +115,12 @@ func verdictOn(rows []libraries.Row) error {
 		if rows[i].Unexpected() != 0 {
 			return errViolated
 		}
-		if rows[i].Report == nil {
+		if rows[i].Report == nil && rows[i].Skipped == "" {
 			errs = append(errs, fmt.Errorf("%s could not be judged", rows[i].Library.Title()))
 		}
+	}
+	if !slices.ContainsFunc(rows, func(r libraries.Row) bool { return r.Skipped == "" }) {
+		return errInconclusive
 	}
 	return errors.Join(errs...)
 }

@@ -2,7 +2,7 @@
 // Libraries on Redis, each behind the same few lines: node redis.js LIBRARY. One object is made for each acquire where the library
 // says so, and one for all otherwise. Each tries once: nothing waits for a clock of its own.
 
-const { serve } = require('./serve.js');
+const { judge } = require('./judge.js');
 const Redis = require('ioredis');
 
 const quiet = (client) => client.on('error', () => {});
@@ -101,9 +101,115 @@ const libraries = {
       release: (release) => release(),
     };
   },
+  // It waits for as long as it takes: what comes after the first attempt would come in a month.
+  async 'redis-lock'(_, [url]) {
+    const client = await nodeRedis(url);
+    const month = 2 ** 31 - 1;
+    return {
+      acquire: (name, ttl) => new Promise((resolve, reject) => {
+        const set = async (...call) => {
+          try {
+            const result = await client.set(...call);
+            if (result === null) resolve(undefined);
+            return result;
+          } catch (error) {
+            reject(error);
+            throw error;
+          }
+        };
+        require('redis-lock')({ v4: {}, set, del: (key) => client.del(key) }, month)(name, ttl).then(resolve);
+      }),
+      release: (release) => release(),
+    };
+  },
+  // Its service is of a framework, NestJS; a decorator calls lock and unlock with an identifier for each call, as here.
+  async murlock(_, [url]) {
+    require('@nestjs/common').Logger.overrideLogger(false); // it speaks on standard output
+    const { MurLockService } = require('murlock');
+    const options = { redisOptions: { url }, wait: 1, maxAttempts: 1, logLevel: 'error' };
+    const lib = new MurLockService(options, undefined);
+    await lib.onModuleInit();
+    return {
+      async acquire(name, ttl) {
+        const id = require('node:crypto').randomUUID();
+        try {
+          await lib.lock(name, ttl, id);
+          return { name, id };
+        } catch (error) {
+          if (/Failed to obtain lock/.test(error.message)) return undefined;
+          throw error;
+        }
+      },
+      release: ({ name, id }) => lib.unlock(name, id),
+    };
+  },
+  async 'microfleet-ioredis-lock'([client]) {
+    const { createLock, LockAcquisitionError } = await import('@microfleet/ioredis-lock');
+    return {
+      async acquire(name, ttl) {
+        const held = createLock(client, { timeout: ttl, retries: 0 });
+        try {
+          return await held.acquire(name);
+        } catch (error) {
+          if (error instanceof LockAcquisitionError && /^Could not/.test(error.message)) return undefined;
+          throw error;
+        }
+      },
+      release: (held) => held.release(),
+    };
+  },
+  async 'redis-promise-lock'(_, [url]) {
+    const lib = new (require('redis-promise-lock').Lock)(await nodeRedis(url), { retryLimit: 1, retryDelay: 1 });
+    return {
+      acquire: async (name, ttl) => (await lib.acquireLock(name, { ttl: ttl / 1000 }) ? name : undefined),
+      release: (name) => lib.releaseLock(name),
+    };
+  },
+  'medusa-locking-redis': ([client]) => medusa(client, () => require('node:crypto').randomUUID()),
+  'medusa-locking-redis-no-owner': ([client]) => medusa(client, () => undefined),
+  'effect-distributed-lock': ([client]) => effect(client, false),
+  'effect-distributed-lock-semaphore': ([client]) => effect(client, true),
   'redlock-universal': (clients) => universal((lib, adapters, o) => lib.createLock({ adapter: adapters[0], ...o }), clients),
   'redlock-universal-redlock': (clients) => universal((lib, adapters, o) => lib.createRedlock({ adapters, ...o }), clients),
 };
+
+// medusa is the provider of Medusa's locking module, with what it takes of the framework.
+function medusa(client, owner) {
+  require('./medusa.js');
+  const { RedisLockingProvider } = require('@medusajs/locking-redis/dist/services/redis-lock.js');
+  const lib = new RedisLockingProvider({ redisClient: client }, {});
+  return {
+    async acquire(name, ttl) {
+      const ownerId = owner();
+      try {
+        await lib.acquire(name, { ownerId, expire: ttl / 1000 });
+        return { name, ownerId };
+      } catch (error) {
+        if (/^Failed to acquire lock/.test(error.message)) return undefined;
+        throw error;
+      }
+    },
+    release: ({ name, ownerId }) => lib.release(name, { ownerId }),
+  };
+}
+
+// effect is a semaphore of effect-distributed-lock: a scope is what holds it.
+async function effect(client, counts) {
+  const { Effect, Exit, Option, Scope, Schedule } = await import('effect');
+  const { DistributedSemaphore, RedisBacking } = await import('effect-distributed-lock');
+  const layer = RedisBacking.layer(client);
+  return {
+    counts,
+    async acquire(name, ttl, limit = 1) {
+      const scope = await Effect.runPromise(Scope.make());
+      const settings = { limit, ttl, refreshInterval: 1e9, backingFailureRetryPolicy: Schedule.recurs(0) };
+      const take = DistributedSemaphore.make(name, settings).pipe(Effect.flatMap((s) => s.tryTake(1)));
+      const taken = await Effect.runPromise(take.pipe(Scope.extend(scope), Effect.provide(layer)));
+      return Option.isSome(taken) ? { scope, Effect, Scope, Exit } : undefined;
+    },
+    release: ({ scope, ...lib }) => lib.Effect.runPromise(lib.Scope.close(scope, lib.Exit.void)),
+  };
+}
 
 // universal is a lock of redlock-universal: one object for each name.
 function universal(make, clients) {
@@ -123,24 +229,4 @@ function universal(make, clients) {
   };
 }
 
-const name = process.argv[2];
-let library;
-const held = new Map();
-serve({
-  async initialize({ url, urls = [url] }) {
-    library = await libraries[name](urls.map(ioredis), urls);
-    const type = library.counts ? { locks: ['semaphore'], limits: true } : { locks: ['mutex'] };
-    return { name, ...type, operations: ['acquire', 'release'], leases: true };
-  },
-  async acquire({ name, ttl = 60000, limit }) {
-    const got = await library.acquire(name, ttl, limit);
-    if (got === undefined) return { held: false };
-    held.set(name, got);
-    return { held: true, slot: 1 };
-  },
-  async release({ name }) {
-    const got = held.get(name);
-    held.delete(name);
-    if (got !== undefined) await library.release(got);
-  },
-});
+judge(libraries, ({ url, urls = [url] }) => [urls.map(ioredis), urls]);

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
+	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
+	"github.com/redis/go-redis/v9"
+	zero "github.com/zeromicro/go-zero/core/stores/redis"
+)
+
+// connect makes a client of a server, with the defaults of the driver.
+func connect(url string) (*redis.Client, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewClient(o), nil
+}
+
+// ofRedislock is github.com/bsm/redislock.
+func ofRedislock(servers []string) (acquire, error) {
+	c, err := connect(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+		held, err := redislock.Obtain(ctx, c, name, lease, nil)
+		if errors.Is(err, redislock.ErrNotObtained) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return held.Release, nil
+	}, nil
+}
+
+// ofRedsync is github.com/go-redsync/redsync.
+func ofRedsync(servers []string) (acquire, error) {
+	var pools []redsyncredis.Pool
+	for _, s := range servers {
+		c, err := connect(s)
+		if err != nil {
+			return nil, err
+		}
+		pools = append(pools, goredis.NewPool(c))
+	}
+	locks := redsync.New(pools...)
+	return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+		m := locks.NewMutex(name, redsync.WithExpiry(lease))
+		err := m.TryLockContext(ctx)
+		var taken *redsync.ErrTaken
+		if errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) error {
+			_, err := m.UnlockContext(ctx)
+			return err
+		}, nil
+	}, nil
+}
+
+// ofGoZero is the lock of github.com/zeromicro/go-zero.
+func ofGoZero(servers []string) (acquire, error) {
+	o, err := redis.ParseURL(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	store := zero.New(o.Addr)
+	return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+		l := zero.NewRedisLock(store, name)
+		l.SetExpire(int(lease.Seconds()))
+		if ok, err := l.AcquireCtx(ctx); err != nil || !ok {
+			return nil, err
+		}
+		return func(ctx context.Context) error {
+			_, err := l.ReleaseCtx(ctx)
+			return err
+		}, nil
+	}, nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"ariga.io/atlas/sql/migrate"
+	atlasmysql "ariga.io/atlas/sql/mysql"
+	atlaspostgres "ariga.io/atlas/sql/postgres"
+	"ariga.io/atlas/sql/schema"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// database is a kind of database, with what two libraries make of it.
+type database struct {
+	open  func(server string) (*sql.DB, error)
+	atlas func(schema.ExecQuerier) (migrate.Driver, error)
+	table func(...lock.TableLockerOption) (lock.Locker, error)
+}
+
+var (
+	onPostgres = database{
+		open:  func(server string) (*sql.DB, error) { return sql.Open("pgx", server) },
+		atlas: atlaspostgres.Open, table: lock.NewPostgresTableLocker,
+	}
+	onMariaDB = database{open: openMariaDB, atlas: atlasmysql.Open, table: lock.NewMySQLTableLocker}
+)
+
+// openMariaDB makes an address of the driver's own kind.
+func openMariaDB(server string) (*sql.DB, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName, c.ParseTime = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/"), true
+	_ = mysql.SetLogger(quiet{})
+	return sql.Open("mysql", c.FormatDSN())
+}
+
+// quiet says nothing.
+type quiet struct{}
+
+func (quiet) Print(...any) {}
+
+// number is that of a lock for a library whose locks have numbers.
+func number(name string) int64 { return int64(crc32.ChecksumIEEE([]byte(name))) }
+
+// ofGooseSession is the lock of a session of github.com/pressly/goose: one connection takes it and gives it back.
+func ofGooseSession(servers []string) (acquire, error) {
+	db, err := onPostgres.open(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, name string, _ time.Duration) (release, error) {
+		l, err := lock.NewPostgresSessionLocker(lock.WithLockID(number(name)), lock.WithLockTimeout(1, 1), lock.WithUnlockTimeout(1, 1))
+		if err != nil {
+			return nil, err
+		}
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.SessionLock(ctx, conn); err != nil {
+			_ = conn.Close()
+			if err.Error() == "failed to acquire lock" {
+				return nil, nil
+			}
+			return nil, err
+		}
+		return func(ctx context.Context) error { return errors.Join(l.SessionUnlock(ctx, conn), conn.Close()) }, nil
+	}, nil
+}
+
+// ofGooseTable is the lock in a table of github.com/pressly/goose.
+func ofGooseTable(on database) library {
+	return func(servers []string) (acquire, error) {
+		db, err := on.open(servers[0])
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+			l, err := on.table(lock.WithTableLockID(number(name)), lock.WithTableLeaseDuration(lease), lock.WithTableLockTimeout(time.Millisecond, 1),
+				lock.WithTableUnlockTimeout(time.Millisecond, 1), lock.WithTableLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+			if err != nil {
+				return nil, err
+			}
+			switch err := l.Lock(ctx, db); {
+			case err != nil && strings.Contains(err.Error(), "already held by another instance"):
+				return nil, nil
+			case err != nil:
+				return nil, err
+			}
+			return func(ctx context.Context) error { return l.Unlock(ctx, db) }, nil
+		}, nil
+	}
+}
+
+// ofAtlas is the lock of a driver of ariga.io/atlas.
+func ofAtlas(on database) library {
+	return func(servers []string) (acquire, error) {
+		db, err := on.open(servers[0])
+		if err != nil {
+			return nil, err
+		}
+		driver, err := on.atlas(db)
+		if err != nil {
+			return nil, err
+		}
+		locker := driver.(schema.Locker)
+		return func(ctx context.Context, name string, _ time.Duration) (release, error) {
+			unlock, err := locker.Lock(ctx, name, 0)
+			if errors.Is(err, schema.ErrLocked) {
+				return nil, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			return func(context.Context) error { return unlock() }, nil
+		}, nil
+	}
+}

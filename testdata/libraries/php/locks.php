@@ -1,0 +1,101 @@
+<?php
+// Stores of Symfony's Lock component, each behind the same few lines: php locks.php STORE. Each tries once.
+
+require 'Symfony/Component/Lock/autoload.php';
+
+use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\LockFactory;
+use Symfony\Component\Lock\Store;
+
+const NO_SUCH_METHOD = -32601;
+const UNKNOWN = -32603; // it may have happened
+
+// connect makes a client of a server, which connects again where its connection was lost.
+function connect(string $url): Redis
+{
+    $at = parse_url($url);
+    $redis = new Redis();
+    $redis->connect($at['host'], $at['port']);
+
+    return $redis;
+}
+
+// database is the connection to a database.
+function database(string $kind, string $url): PDO
+{
+    $at = parse_url($url);
+    $pdo = new PDO("$kind:host={$at['host']};port={$at['port']};dbname=".substr($at['path'], 1), $at['user'], '');
+    $pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
+
+    return $pdo;
+}
+
+// table is a store with a table, which is made where it is not there.
+function table(PDO $pdo): Store\PdoStore
+{
+    $store = new Store\PdoStore($pdo);
+    try {
+        $store->createTable();
+    } catch (Exception $e) {
+        // somebody else has made it
+    }
+
+    return $store;
+}
+
+// A store, whether its locks have leases, and whether it is made for each lock: one on a database does not connect again.
+$stores = [
+    'redis' => [fn ($urls) => new Store\RedisStore(connect($urls[0])), true, false],
+    'combined-redis' => [fn ($urls) => new Store\CombinedStore(
+        array_map(fn ($url) => new Store\RedisStore(connect($url)), $urls),
+        new Symfony\Component\Lock\Strategy\ConsensusStrategy()
+    ), true, false],
+    'postgresql' => [fn ($urls) => new Store\PostgreSqlStore(database('pgsql', $urls[0])), false, true],
+    'pdo-postgres' => [fn ($urls) => table(database('pgsql', $urls[0])), true, true],
+    'pdo-mariadb' => [fn ($urls) => table(database('mysql', $urls[0])), true, true],
+];
+
+[$make, $leases, $each] = $stores[$argv[1]];
+$factory = null;
+$urls = [];
+$held = [];
+
+$methods = [
+    'initialize' => function (array $p) use (&$factory, &$urls, $make, $leases, $each, $argv) {
+        $urls = $p['urls'] ?? [$p['url']];
+        $factory = $each ? null : new LockFactory($make($urls));
+
+        return ['name' => 'symfony-lock '.$argv[1], 'locks' => ['mutex'], 'operations' => ['acquire', 'release'], 'leases' => $leases];
+    },
+    'acquire' => function (array $p) use (&$factory, &$held, &$urls, $make, $leases) {
+        $lock = ($factory ?? new LockFactory($make($urls)))->createLock($p['name'], $leases ? $p['ttl'] / 1000 : null, false);
+        if (!$lock->acquire(false)) {
+            return ['held' => false];
+        }
+        $held[$p['name']] = $lock;
+
+        return ['held' => true, 'slot' => 1];
+    },
+    'release' => function (array $p) use (&$held) {
+        $lock = $held[$p['name']] ?? null;
+        unset($held[$p['name']]);
+        if ($lock) {
+            $lock->release();
+        }
+
+        return new stdClass();
+    },
+];
+
+error_reporting(0);
+while ($line = fgets(STDIN)) {
+    $call = json_decode($line, true);
+    $method = $methods[$call['method']] ?? null;
+    try {
+        $answer = $method ? ['result' => $method($call['params'])] : ['error' => ['code' => NO_SUCH_METHOD, 'message' => 'no such method']];
+    } catch (Throwable $e) {
+        $answer = ['error' => ['code' => UNKNOWN, 'message' => get_class($e).': '.$e->getMessage()]];
+    }
+    fwrite(STDOUT, json_encode(['jsonrpc' => '2.0', 'id' => $call['id']] + $answer)."\n");
+}
+posix_kill(posix_getpid(), SIGKILL); // the end of input means stop, releasing nothing

@@ -1,0 +1,72 @@
+"""Libraries of Python, each behind the same few lines: locks.py LIBRARY. Each tries once, and is used with its defaults."""
+
+import logging
+from urllib.parse import urlsplit
+
+from serve import serve
+
+logging.disable()
+
+
+def redis_py(url):
+    import redis
+
+    client = redis.Redis.from_url(url)
+
+    def acquire(name, ttl):
+        lock = client.lock(name, timeout=ttl / 1000)
+        return lock.release if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
+def django_redis(url):
+    import django
+    from django.conf import settings
+
+    settings.configure(CACHES={"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": url}})
+    django.setup()
+    from django.core.cache import cache
+
+    def acquire(name, ttl):
+        lock = cache.lock(name, timeout=ttl / 1000)
+        return lock.release if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
+def tooz(url, **options):
+    from tooz import coordination
+
+    query = "&".join(f"{k}={v}" for k, v in options.items())
+    coordinator = coordination.get_coordinator(f"{url}?{query}", b"member")
+    coordinator.start()
+
+    def acquire(name, _):
+        lock = coordinator.get_lock(name.encode())
+        return lock.release if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
+def tooz_redis(url):
+    return tooz(url.removesuffix("/0"), lock_timeout=30)
+
+
+def tooz_postgres(url):
+    at = urlsplit(url)
+    return tooz(f"postgresql://{at.username}@{at.hostname}:{at.port}", dbname=at.path[1:])
+
+
+def tooz_mysql(url):
+    at = urlsplit(url)
+    return tooz(f"mysql://{at.username}:@{at.hostname}:{at.port}{at.path}")
+
+
+serve({
+    "redis-py": (redis_py, True),
+    "django-redis": (django_redis, True),
+    "tooz-redis": (tooz_redis, True),
+    "tooz-postgres": (tooz_postgres, False),
+    "tooz-mysql": (tooz_mysql, False),
+})
