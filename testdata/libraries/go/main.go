@@ -38,9 +38,6 @@ var libraries = map[string]struct {
 	"atlas-mariadb":       {ofAtlas(onMariaDB), false},
 }
 
-// patience is how long a call may take: longer than anybody keeps a command waiting.
-const patience = time.Minute
-
 // Codes of errors of the protocol.
 const (
 	unknown      = -32603 // it may have happened
@@ -92,8 +89,7 @@ func main() {
 
 // do carries out a call. The code is an error's.
 func (c *client) do(q *call) (result map[string]any, code int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
+	ctx := context.Background() // a library may go on with it after the call
 	switch q.Method {
 	case "initialize":
 		servers := q.Params.URLs
@@ -104,7 +100,7 @@ func (c *client) do(q *call) (result map[string]any, code int, err error) {
 		c.acquire, err = l.make(servers)
 		return map[string]any{"name": c.library, "locks": []string{"mutex"}, "operations": []string{"acquire", "release"}, "leases": l.leases}, unknown, err
 	case "acquire":
-		held, err := c.acquire(context.WithoutCancel(ctx), q.Params.Name, time.Duration(q.Params.TTL)*time.Millisecond)
+		held, err := c.acquire(ctx, q.Params.Name, time.Duration(q.Params.TTL)*time.Millisecond)
 		if err != nil || held == nil {
 			return map[string]any{"held": false}, unknown, err
 		}
@@ -114,7 +110,7 @@ func (c *client) do(q *call) (result map[string]any, code int, err error) {
 		held := c.held[q.Params.Name]
 		delete(c.held, q.Params.Name)
 		if held != nil {
-			err = held(context.WithoutCancel(ctx))
+			err = held(ctx)
 		}
 		return map[string]any{}, unknown, err
 	}
