@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
@@ -61,8 +62,14 @@ func Run(ctx context.Context, c Config) (res Result, err error) {
 	if found.Violation == nil {
 		return res, fmt.Errorf("%w: the execution does not show it behind the gate any more", ErrNot)
 	}
+	if slices.ContainsFunc(found.Trace.Steps, func(s scenario.TraceStep) bool { return slices.Contains(broken, s.Action.Kind) }) {
+		return res, fmt.Errorf("%w: its execution has a lost connection or reply, a pause or a restart, which are made behind the gate alone", ErrNot)
+	}
 	return repeat(ctx, &c, found.Trace, found.Violation)
 }
+
+// broken are the faults that are not made here.
+var broken = []scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.Pause, scenario.Restart}
 
 // repeat has clients do again what they did in an execution.
 func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Violation) (res Result, err error) {
