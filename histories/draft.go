@@ -34,6 +34,8 @@ const (
 	hasClient
 	hasPriority
 	hasToken
+	hasNodes
+	hasTo
 )
 
 // fieldError says which field is wrong, and how.
@@ -117,11 +119,15 @@ func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
 	case e.F < history.Crash:
-		return wrong("f", e.F.String(), "crash, gone, lapse, pause, restart, audit or other, since nemesis is no client")
+		return wrong("f", e.F.String(), "crash, gone, lapse, pause, restart, audit, other or a fault of machines, since nemesis is no client")
 	case e.Type != history.Info:
 		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
 	case e.F.Whose() && d.has&hasClient == 0:
 		return wrong("value", "no client", "the client's number, as client")
+	case e.F.Machine() && e.F != history.Heal && e.Nodes == 0:
+		return wrong("value", "no nodes", "the numbers of nodes, as nodes")
+	case e.F == history.Cut && e.To == 0:
+		return wrong("value", "no nodes", "the numbers of the nodes that they are cut from, as to")
 	}
 	return nil
 }

@@ -287,18 +287,37 @@ func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) 
 	}
 	name := strings.TrimPrefix(f.text, namespace)
 	if d.event.F, known = fs.find([]byte(name)); !known {
-		return false, wrong("f", f.String(), "%s before crash, gone, lapse, pause, restart, audit or other", ":"+namespace)
+		return false, wrong("f", f.String(), "%s before crash, gone, lapse, pause, restart, audit, other or a fault of machines", ":"+namespace)
 	}
 	d.has |= hasType | hasF
 	d.event.Type = history.Info
 	if value := event.get("value"); value != nil && value.kind == mapForm {
 		for k := 0; k < len(value.items); k += 2 {
-			client := &value.items[k+1]
-			if value.items[k].text == "client" && client.kind == integerForm && client.number >= 0 && client.number <= MaxProcess {
-				d.has |= hasClient
-				d.event.Target = int32(client.number)
-			}
+			d.befell(value.items[k].text, &value.items[k+1])
 		}
 	}
 	return true, i.numbers(event, d)
+}
+
+// befell takes in whom something happened to.
+func (d *draft) befell(what string, whom *form) {
+	switch {
+	case what == "client" && whom.kind == integerForm && whom.number >= 0 && whom.number <= MaxProcess:
+		d.has |= hasClient
+		d.event.Target = int32(whom.number)
+	case what == "nodes":
+		d.event.Nodes = nodesIn(whom)
+	case what == "to":
+		d.event.To = nodesIn(whom)
+	}
+}
+
+// nodesIn are the numbers of nodes in a list; others are passed over.
+func nodesIn(list *form) (set history.Nodes) {
+	for _, item := range list.items {
+		if item.kind == integerForm && item.number >= 1 && item.number <= history.MostNodes {
+			set |= history.NodesOf(int(item.number))
+		}
+	}
+	return set
 }

@@ -54,6 +54,12 @@ func ednValue(e *history.Event) string {
 	if has&hasClient != 0 {
 		parts = append(parts, fmt.Sprintf(":client %d", e.Target))
 	}
+	if has&hasNodes != 0 {
+		parts = append(parts, fmt.Sprintf(":nodes %v", e.Nodes.List()))
+	}
+	if has&hasTo != 0 {
+		parts = append(parts, fmt.Sprintf(":to %v", e.To.List()))
+	}
 	if parts == nil {
 		return "nil"
 	}

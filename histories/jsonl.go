@@ -23,9 +23,11 @@ import (
 //   - f is acquire, verify, refresh, release, create, add, remove, destroy, count or wait; of nemesis, crash
 //     (a client died), gone (the broker saw its connection end), lapse (the lease of what it holds ended), pause,
 //     restart, audit (from here on all is at rest, and one client after the other is at work), or other (which only counts).
+//     Faults of machines are start-partition (what the nodes send does not arrive at others), stop-partition (all arrives again),
+//     kill-node, terminate-node, start-node, pause-node and resume-node.
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
 //     slot, slots (how many; of acquire, the limit that its caller states), priority, held, token (the fencing token
-//     that came with a grant); of nemesis, client.
+//     that came with a grant); of nemesis, client, or the numbers of nodes, from 1, as nodes and to.
 //   - time is in nanoseconds: what came first is said by the order of the lines, which times must not contradict.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out, crashed or not-held.
@@ -204,7 +206,7 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 // eventFields are the fields of an event, and valueFields those of its value.
 var (
 	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock"}
-	valueFields = []string{"slot", "slots", "priority", "held", "token", "client"}
+	valueFields = []string{"slot", "slots", "priority", "held", "token", "client", "nodes", "to"}
 )
 
 // event reads the line at hand.
@@ -293,6 +295,12 @@ func value(s *scanner, d *draft) {
 		case "client":
 			d.begin(hasClient, "client", s)
 			e.Target = int32(s.integer(0, MaxProcess))
+		case "nodes":
+			d.begin(hasNodes, "nodes", s)
+			e.Nodes = s.nodes()
+		case "to":
+			d.begin(hasTo, "to", s)
+			e.To = s.nodes()
 		default:
 			s.unknown(valueFields)
 		}

@@ -117,7 +117,25 @@ func appendValue(b []byte, e *history.Event) []byte {
 		field("client")
 		b = strconv.AppendInt(b, int64(e.Target), 10)
 	}
+	if parts&hasNodes != 0 {
+		field("nodes")
+		b = appendNodes(b, e.Nodes)
+	}
+	if parts&hasTo != 0 {
+		field("to")
+		b = appendNodes(b, e.To)
+	}
 	return append(b, '}')
+}
+
+// appendNodes writes the numbers of nodes.
+func appendNodes(b []byte, nodes history.Nodes) []byte {
+	sep := byte('[')
+	for _, number := range nodes.List() {
+		b = strconv.AppendInt(append(b, sep), int64(number), 10)
+		sep = ','
+	}
+	return append(b, ']')
 }
 
 // valueOf are the parts of an event that its value has.
@@ -141,6 +159,12 @@ func valueOf(e *history.Event) part {
 	}
 	if e.Target != 0 || e.F.Whose() {
 		parts |= hasClient
+	}
+	if e.Nodes != 0 {
+		parts |= hasNodes
+	}
+	if e.To != 0 {
+		parts |= hasTo
 	}
 	return parts
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/history"
 )
 
 // scanner reads one line of JSON, token by token. It is written by hand because reading takes most of the time of
@@ -175,6 +177,26 @@ func (s *scanner) integer(low, high int64) int64 {
 		return 0
 	}
 	return v
+}
+
+// nodes reads an array of the numbers of nodes.
+func (s *scanner) nodes() (set history.Nodes) {
+	if s.peek() != '[' {
+		s.fail("an array of nodes")
+		return 0
+	}
+	for c := byte(','); c == ','; c = s.peek() {
+		s.at++
+		if number := s.integer(1, history.MostNodes); number > 0 {
+			set |= history.NodesOf(int(number))
+		}
+	}
+	if s.peek() != ']' {
+		s.fail("a comma or a closing bracket")
+		return 0
+	}
+	s.at++
+	return set
 }
 
 func wholeNumber(low, high int64) string {

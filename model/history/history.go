@@ -46,9 +46,19 @@ const (
 	// Audit is where an audit begins: faults and operations are over, the server has noticed what is dead, and from here to the
 	// end one client after the other is at work.
 	Audit
+	// Faults of machines: nodes of a cluster of servers. They are named as in Jepsen's tests.
+	Cut           // what the nodes Nodes send does not arrive at the nodes To
+	Heal          // everything arrives everywhere again
+	KillNode      // the nodes Nodes ended without a chance to do anything
+	TerminateNode // they were ended in good order
+	StartNode     // they were started again, and take clients
+	PauseNode     // they stand still
+	ResumeNode    // they go on
 )
 
-var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse", Audit: "audit"}
+var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse", Audit: "audit",
+	Cut: "start-partition", Heal: "stop-partition", KillNode: "kill-node", TerminateNode: "terminate-node",
+	StartNode: "start-node", PauseNode: "pause-node", ResumeNode: "resume-node"}
 
 // String is the name in histories.
 func (f F) String() string {
@@ -70,7 +80,12 @@ func FNamed(name string) (F, bool) {
 }
 
 // Whose reports whether it happened to a client, and not to all.
-func (f F) Whose() bool { return f.Occurrence() && f != Restart && f != Other && f != Audit }
+func (f F) Whose() bool {
+	return f.Occurrence() && f != Restart && f != Other && f != Audit && !f.Machine()
+}
+
+// Machine reports whether it is a fault of machines, or the end of one.
+func (f F) Machine() bool { return f >= Cut && f <= ResumeNode }
 
 // Occurrence reports whether it is one of those above, and no operation.
 func (f F) Occurrence() bool {
@@ -115,6 +130,8 @@ type Event struct {
 	Held    bool // acquire, verify and refresh: the answer was yes
 	// Priority is, of the invocation of an acquire, that which its caller states.
 	Priority uint8
+	// Nodes are, of faults of machines, the nodes that they befell. To are those that a Cut separates them from.
+	Nodes, To Nodes
 	// Token is the fencing token of a granted acquire; 0 is none.
 	Token int64
 }
