@@ -1,51 +1,85 @@
-//go:build unix
-
 package rabbitmq
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
-// configure writes the files that the node reads.
-func (n *node) configure() error {
+// Setting says how one private node of RabbitMQ is run: from which programs, in which folder, on which loopback ports. No
+// file outside its folder is read or written.
+type Setting struct {
+	Programs Programs
+	// Dir has all files of the node.
+	Dir string
+	// Name is the node's, which Erlang nodes know it by, such as lp1@localhost.
+	Name string
+	// AMQP is the port for clients, Dist that for other nodes, and Epmd where the node asks for the ports of others.
+	AMQP, Dist, Epmd int
+	// Conf is added to its rabbitmq.conf.
+	Conf string
+	// Advanced is its advanced.config; empty is none.
+	Advanced string
+	// Shell says that the node carries out Erlang expressions that it reads from its standard input.
+	Shell bool
+	// Console takes what the programs print.
+	Console *os.File
+}
+
+// Configure writes the files that the node reads.
+func (s *Setting) Configure() error {
 	files := map[string]string{
-		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\n", n.ports.amqp) +
-			"disk_free_limit.absolute = 1MB\n", // or a full disk would block publishers, silently
+		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\n", s.AMQP) +
+			"disk_free_limit.absolute = 1MB\n" + // or a full disk would block publishers, silently
+			s.Conf,
 		"enabled_plugins": "[].\n", // none: it starts faster, and opens no other port
 	}
-	if n.advanced != "" {
-		files["advanced.config"] = n.advanced
+	if s.Advanced != "" {
+		files["advanced.config"] = s.Advanced
 	}
 	for name, text := range files {
-		if err := os.WriteFile(n.path(name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// command prepares a program of the node: in its directory, with an environment that has nothing in
+// Command prepares a program of the node: in its directory, with an environment that has nothing in
 // it from outside but where programs are, its output in the node's console.
-func (n *node) command(program string) *exec.Cmd {
+func (s *Setting) Command(program string) *exec.Cmd {
 	cmd := exec.Command(program)
-	cmd.Dir = n.dir
-	cmd.Env = n.environment()
-	cmd.Stdout, cmd.Stderr = n.console, n.console
+	cmd.Dir = s.Dir
+	cmd.Env = s.environment()
+	cmd.Stdout, cmd.Stderr = s.Console, s.Console
 	return cmd
 }
 
+// Printed is what the node has said: on its console until it has read where its log is, and there from then on.
+func (s *Setting) Printed() string {
+	all, _ := os.ReadFile(s.Console.Name())
+	logs, _ := filepath.Glob(s.path("log/*.log"))
+	for _, name := range logs {
+		logged, _ := os.ReadFile(name)
+		all = append(all, logged...)
+	}
+	return string(all)
+}
+
+// URL is where clients find the node.
+func (s *Setting) URL() string { return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/%%2F", s.AMQP) }
+
 // environment is how RabbitMQ is told to read and write nothing outside the directory and to listen
 // on no other ports, nor on any other interface.
-func (n *node) environment() []string {
-	return []string{
-		"PATH=" + n.programs.path(),
-		"HOME=" + n.dir, // for the Erlang cookie
+func (s *Setting) environment() []string {
+	env := []string{
+		"PATH=" + s.Programs.path(),
+		"HOME=" + s.Dir, // for the Erlang cookie
 		"LANG=C.UTF-8",
 
-		fmt.Sprintf("ERL_EPMD_PORT=%d", n.ports.epmd),
+		fmt.Sprintf("ERL_EPMD_PORT=%d", s.Epmd),
 		"ERL_EPMD_ADDRESS=127.0.0.1",
 		"ERL_CRASH_DUMP_SECONDS=0", // no dump: it takes seconds, and goes with the directory
 		"ERL_FLAGS=" + strings.Join([]string{
@@ -53,23 +87,27 @@ func (n *node) environment() []string {
 			"-kernel inet_dist_use_interface {127,0,0,1}",
 		}, " "),
 
-		fmt.Sprintf("RABBITMQ_NODENAME=lockproof-%d@localhost", n.ports.amqp),
-		fmt.Sprintf("RABBITMQ_NODE_PORT=%d", n.ports.amqp),
+		"RABBITMQ_NODENAME=" + s.Name,
+		fmt.Sprintf("RABBITMQ_NODE_PORT=%d", s.AMQP),
 		"RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
-		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", n.ports.dist),
+		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", s.Dist),
 
-		"RABBITMQ_CONF_ENV_FILE=" + n.path("rabbitmq-env.conf"), // does not exist, so the machine's is not read
-		"RABBITMQ_CONFIG_FILE=" + n.path("rabbitmq.conf"),
-		"RABBITMQ_CONFIG_FILES=" + n.path("conf.d"),
-		"RABBITMQ_ADVANCED_CONFIG_FILE=" + n.path("advanced.config"),
-		"RABBITMQ_GENERATED_CONFIG_DIR=" + n.path("config"),
-		"RABBITMQ_ENABLED_PLUGINS_FILE=" + n.path("enabled_plugins"),
-		"RABBITMQ_MNESIA_BASE=" + n.path("data"),
-		"RABBITMQ_LOG_BASE=" + n.path("log"),
-		"RABBITMQ_PID_FILE=" + n.path("pid"),
+		"RABBITMQ_CONF_ENV_FILE=" + s.path("rabbitmq-env.conf"), // does not exist, so the machine's is not read
+		"RABBITMQ_CONFIG_FILE=" + s.path("rabbitmq.conf"),
+		"RABBITMQ_CONFIG_FILES=" + s.path("conf.d"),
+		"RABBITMQ_ADVANCED_CONFIG_FILE=" + s.path("advanced.config"),
+		"RABBITMQ_GENERATED_CONFIG_DIR=" + s.path("config"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE=" + s.path("enabled_plugins"),
+		"RABBITMQ_MNESIA_BASE=" + s.path("data"),
+		"RABBITMQ_LOG_BASE=" + s.path("log"),
+		"RABBITMQ_PID_FILE=" + s.path("pid"),
 
-		// Together: no shell stays between us and the server, so that our signals reach it.
-		"RABBITMQ_ALLOW_INPUT=1",
-		"RABBITMQ_SERVER_START_ARGS=-noinput",
+		"RABBITMQ_ALLOW_INPUT=1", // no shell stays between us and the server, so that our signals reach it
 	}
+	if !s.Shell {
+		env = append(env, "RABBITMQ_SERVER_START_ARGS=-noinput")
+	}
+	return env
 }
+
+func (s *Setting) path(name string) string { return filepath.Join(s.Dir, name) }

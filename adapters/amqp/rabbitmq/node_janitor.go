@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// janitor is a small process that outlives us for a moment. It waits for the end of its standard input, which comes
+// Janitor is a small process that outlives us for a moment. It waits for the end of its standard input, which comes
 // when we end it and also when we die of any cause, and then cleans up. The same few lines run after a good run, a
 // panic and a SIGKILL.
-type janitor struct {
+type Janitor struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
@@ -30,9 +30,9 @@ for pause in 0.05 0.2 1 5; do
 done
 exit 1`
 
-// startJanitor starts the janitor of a node with that directory. It has a process group of its own: a terminal's
+// StartJanitor starts the janitor of a node with that directory. It has a process group of its own: a terminal's
 // interrupt is for us, not for it.
-func startJanitor(dir string) (*janitor, error) {
+func StartJanitor(dir string) (*Janitor, error) {
 	cmd := exec.Command("/bin/sh", "-c", endNode, dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -43,17 +43,17 @@ func startJanitor(dir string) (*janitor, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &janitor{cmd, stdin}, nil
+	return &Janitor{cmd, stdin}, nil
 }
 
-// watch tells the janitor which process group to end. It can be told once.
-func (j *janitor) watch(group int) error {
+// Watch tells the janitor which process group to end. It can be told once.
+func (j *Janitor) Watch(group int) error {
 	_, err := fmt.Fprintln(j.stdin, group)
 	return err
 }
 
-// end has the janitor clean up now, and waits until it has.
-func (j *janitor) end() error {
+// End has the janitor clean up now, and waits until it has.
+func (j *Janitor) End() error {
 	_ = j.stdin.Close()
 	if err := j.cmd.Wait(); err != nil {
 		return fmt.Errorf("cleaning up %s: %w", j.cmd.Args[len(j.cmd.Args)-1], err)

@@ -12,35 +12,38 @@ import (
 	"time"
 )
 
-// server is a running rabbitmq-server.
-type server struct {
+// Server is a running rabbitmq-server. Ended is closed when its process has ended.
+type Server struct {
+	Ended   chan struct{}
 	process *os.Process
-	ended   chan struct{} // closed when the process has ended
 }
 
-// startServer starts a program in a process group that exists.
-func startServer(cmd *exec.Cmd, group int) (*server, error) {
+// StartServer starts a program in a process group that exists.
+func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &server{process: cmd.Process, ended: make(chan struct{})}
+	s := &Server{process: cmd.Process, Ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended does not matter, only that it did
-		close(s.ended)
+		close(s.Ended)
 	}()
 	return s, nil
 }
 
-// end asks the server to end in good order, and waits until it has.
-func (s *server) end() error {
+// Signal sends a signal to the server, unless it has ended.
+func (s *Server) Signal(signal os.Signal) error { return s.process.Signal(signal) }
+
+// End asks the server to end in good order, and waits until it has.
+func (s *Server) End() error {
 	_ = s.process.Signal(syscall.SIGTERM)
 	select {
-	case <-s.ended:
+	case <-s.Ended:
 		return nil
 	case <-time.After(nodeStopLimit):
 		_ = s.process.Kill()
-		<-s.ended
+		<-s.Ended
 		return fmt.Errorf("it did not end within %s of being told to, and was killed", nodeStopLimit)
 	}
 }
@@ -52,8 +55,8 @@ const serverLogLimit = 500 // characters; Erlang's can go on for pages
 // bootFailure is how RabbitMQ says why it does not start: a sentence, or an Erlang term of many lines.
 var bootFailure = regexp.MustCompile(`(?m)^(ERROR: .*|Error during startup: (?s:.*?)\n\n)`)
 
-// serverLog picks from all that a server printed what is worth showing when it did not come up.
-func serverLog(printed string) string {
+// ServerLog picks from all that a server printed what is worth showing when it did not come up.
+func ServerLog(printed string) string {
 	said := oneLine(bootFailure.FindString(printed))
 	if said == "" {
 		lines := strings.Split(strings.TrimSpace(printed), "\n")

@@ -30,7 +30,7 @@ Error during startup: {error,
 {"init terminating in do_boot",{error}}
 `, `Error during startup: {error, {could_not_start_listener,"127.0.0.1",21587, eaddrinuse}}`},
 	} {
-		if got := serverLog(c.printed); got != c.want {
+		if got := ServerLog(c.printed); got != c.want {
 			t.Errorf("of\n%s\ngot  %s\nwant %s", c.printed, got, c.want)
 		}
 	}

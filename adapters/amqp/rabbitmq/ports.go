@@ -16,10 +16,10 @@ const (
 
 var portBlock atomic.Int64
 
-// freePorts returns the first of several consecutive ports on which nothing on this machine listens. A broker opens
+// FreePorts returns the first of several consecutive ports on which nothing on this machine listens. A broker opens
 // its ports seconds later. Blocks of ports are therefore dealt by process number, so that two test binaries do not
 // choose the same at the same moment.
-func freePorts() (first int, err error) {
+func FreePorts() (first int, err error) {
 	for range 100 {
 		block := (os.Getpid() + 997*int(portBlock.Add(1))) % portBlocks
 		first := firstPort + portsInBlock*block

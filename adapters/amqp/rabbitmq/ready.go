@@ -74,8 +74,8 @@ func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 // errEnded says that the broker's process ended while it was being waited for.
 var errEnded = errors.New("it ended before it was ready")
 
-// awaitReady tries to connect until a connection is made, ctx is done, or ended is closed.
-func awaitReady(ctx context.Context, url string, ended <-chan struct{}) (version string, err error) {
+// AwaitReady tries to connect until a connection is made, ctx is done, or ended is closed.
+func AwaitReady(ctx context.Context, url string, ended <-chan struct{}) (version string, err error) {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		if version, err = greet(ctx, url); err == nil {
 			return version, nil
