@@ -1,0 +1,79 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// Befall has one step of a sequence befall the cluster now. Nodes that are started take clients when it returns.
+func (c *Cluster) Befall(ctx context.Context, s Step) error {
+	switch s.F {
+	case history.Cut:
+		for _, from := range s.Nodes.List() {
+			for _, to := range s.To.List() {
+				c.network.silence(from-1, to-1, true)
+			}
+		}
+		return nil
+	case history.Heal:
+		for from := range c.nodes {
+			for to := range c.nodes {
+				c.network.silence(from, to, false)
+			}
+		}
+		return nil
+	}
+	var errs []error
+	for _, number := range s.Nodes.List() {
+		if number > len(c.nodes) {
+			return fmt.Errorf("%s: there are %d nodes", s, len(c.nodes))
+		}
+		if err := c.befallNode(ctx, s.F, c.nodes[number-1]); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", s, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) befallNode(ctx context.Context, f history.F, n *node) error {
+	switch f {
+	case history.KillNode:
+		return n.kill()
+	case history.TerminateNode:
+		return n.terminate()
+	case history.StartNode:
+		return n.start(ctx, c.group())
+	case history.PauseNode:
+		return n.signal(syscall.SIGSTOP)
+	case history.ResumeNode:
+		return n.signal(syscall.SIGCONT)
+	}
+	return fmt.Errorf("%s is no fault of a node", f)
+}
+
+// Mend ends every fault: all is joined, nodes that stand still go on, and nodes that are down are started.
+func (c *Cluster) Mend(ctx context.Context) error {
+	errs := []error{c.Befall(ctx, Step{F: history.Heal})}
+	for _, n := range c.nodes {
+		if err := n.signal(syscall.SIGCONT); errors.Is(err, errNoNode) {
+			errs = append(errs, n.start(ctx, c.group()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Ready waits until every node takes clients: nodes that have paused themselves, or restart, do not.
+func (c *Cluster) Ready(ctx context.Context) error {
+	for _, n := range c.nodes {
+		if err := n.await(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/histories/leftover"
+)
+
+// Cluster is a private cluster. Its nodes count from 1, as people count them.
+type Cluster struct {
+	Version string // what its nodes call themselves, such as "RabbitMQ 3.10.8"
+	Origin  string // where its programs come from, for people
+	Mode    Mode
+
+	folder  *leftover.Folder
+	janitor *rabbitmq.Janitor
+	leader  *exec.Cmd // of the process group that every node is in
+	hold    io.Closer // the leader's input, whose end is its end
+	network *network
+	nodes   []*node
+	stopped sync.Once
+	failed  error // in stopping
+}
+
+// Start starts a cluster and waits until all its nodes say that it has formed. The cluster lives until [Cluster.Stop], or until
+// this process ends in any way; ctx bounds the start alone.
+func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	programs, err := rabbitmq.FindPrograms(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Mode: o.Mode, Origin: programs.Server, network: newNetwork(o.Nodes)}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("starting a cluster of %d nodes with %s: %w", o.Nodes, programs.Server, err)
+			_ = c.Stop()
+		}
+	}()
+	o.logf("starting a cluster of %d nodes with %s", o.Nodes, programs.Server)
+	if err := c.prepare(programs, o); err != nil {
+		return nil, err
+	}
+	for _, n := range c.nodes {
+		if err := n.boot(c.group()); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.form(ctx, o)
+}
+
+// prepare makes what nodes need: the janitor first, so that nothing after it can be left behind.
+func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
+	if c.folder, err = leftover.NewFolder("cluster"); err != nil {
+		return err
+	}
+	if c.janitor, err = rabbitmq.StartJanitor(c.folder.Path); err != nil {
+		return err
+	}
+	if err := c.lead(); err != nil {
+		return err
+	}
+	for i := range o.Nodes {
+		n := &node{Setting: rabbitmq.Setting{Programs: programs, Dir: filepath.Join(c.folder.Path, nodeName(i)), Shell: true}}
+		c.nodes = append(c.nodes, n)
+		first, err := rabbitmq.FreePorts()
+		if err != nil {
+			return err
+		}
+		n.AMQP, n.Dist, n.Name, n.Conf = first, first+1, nodeName(i)+"@localhost", o.config()
+		n.Advanced = fmt.Sprintf("[{kernel, [{net_ticktime, %d}]}].\n", netTickSeconds)
+		if err := os.Mkdir(n.Dir, 0o700); err != nil {
+			return err
+		}
+	}
+	cookie := strings.ReplaceAll(filepath.Base(c.folder.Path), "-", "")
+	for i := range c.nodes {
+		if err := c.connect(i, cookie); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lead starts the process that leads the group of all nodes, which the janitor ends. It does nothing.
+func (c *Cluster) lead() (err error) {
+	c.leader = exec.Command("/bin/cat")
+	c.leader.Dir = "/"
+	c.leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if c.hold, err = c.leader.StdinPipe(); err != nil {
+		return err
+	}
+	if err := c.leader.Start(); err != nil {
+		return err
+	}
+	return c.janitor.Watch(c.leader.Process.Pid)
+}
+
+func (c *Cluster) group() int { return c.leader.Process.Pid }
+
+// connect gives a node its links to the others, its epmd, and its files.
+func (c *Cluster) connect(i int, cookie string) (err error) {
+	n, peers := c.nodes[i], make(map[string]int)
+	for j, other := range c.nodes {
+		if j == i {
+			continue
+		}
+		l, err := c.network.listen(i, j, fmt.Sprintf("127.0.0.1:%d", other.Dist))
+		if err != nil {
+			return err
+		}
+		n.links = append(n.links, l)
+		peers[nodeName(j)] = l.port()
+	}
+	if n.epmd, err = serveEpmd(peers); err != nil {
+		return err
+	}
+	n.Epmd = n.epmd.port()
+	if err := os.WriteFile(filepath.Join(n.Dir, ".erlang.cookie"), []byte(cookie), 0o400); err != nil {
+		return err
+	}
+	return n.Configure()
+}
+
+// Stop ends every node at once, and removes every trace of the cluster. Stopping again does nothing.
+func (c *Cluster) Stop() error {
+	c.stopped.Do(func() { c.failed = c.stop() })
+	return c.failed
+}
+
+func (c *Cluster) stop() error {
+	var errs []error
+	if c.janitor != nil {
+		errs = append(errs, c.janitor.End())
+	}
+	if c.leader != nil && c.leader.Process != nil {
+		_ = syscall.Kill(-c.group(), syscall.SIGKILL) // should the janitor have died before us
+		_ = c.hold.Close()
+		_ = c.leader.Wait() // not earlier: reaped, its group's number could become another's
+	}
+	c.network.close()
+	for _, n := range c.nodes {
+		if n.server != nil {
+			n.down()
+		}
+		n.close()
+	}
+	if c.folder != nil {
+		errs = append(errs, c.folder.Remove())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("stopping the cluster in %s: %w", c.folder.Path, err)
+	}
+	return nil
+}
+
+// Nodes is how many nodes there are.
+func (c *Cluster) Nodes() int { return len(c.nodes) }
+
+// URL is where clients find a node.
+func (c *Cluster) URL(number int) string { return c.nodes[number-1].URL() }
+
+// String is the cluster as reports have it.
+func (c *Cluster) String() string {
+	return fmt.Sprintf("%s, a cluster of %d nodes with %s (started)", c.Version, len(c.nodes), c.Mode)
+}

@@ -1,0 +1,13 @@
+// Package cluster starts private RabbitMQ clusters on loopback ports, and has faults of machines befall their nodes. It needs
+// no root and no firewall: nodes find one another by an epmd of ours, one a node, which answers with the port of a proxy.
+// Each ordered pair of nodes has a proxy of its own, so that each direction between two nodes can be silenced.
+//
+//	cluster.go   a cluster, from its start to its end
+//	form.go      how it forms, and what it says where it does not
+//	node.go      one node: started, killed, terminated, paused
+//	shell.go     what a node is asked, in Erlang
+//	epmd.go      the process by which nodes find one another
+//	network.go   which node's messages reach which other node
+//	link.go      the connections of one ordered pair
+//	fault.go     faults, and sequences of them that are drawn from a seed
+package cluster

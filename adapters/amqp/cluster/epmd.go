@@ -1,0 +1,195 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// Requests and answers of epmd's protocol, by which an Erlang node says where it listens and asks where others do.
+const (
+	aliveRequest  = 'x'
+	portRequest   = 'z'
+	namesRequest  = 'n'
+	aliveAnswer   = 'y' // to nodes before Erlang 23
+	aliveAnswerX  = 'v'
+	portAnswer    = 'w'
+	aliveVersionX = 6   // from which a node expects the longer answer
+	maxEpmdBytes  = 600 // of a request: a node's name has 255 at most
+)
+
+// epmd is the port mapper of one node. To a question for another node it answers with the port of the link to it.
+type epmd struct {
+	listener net.Listener
+	peers    map[string]int // by name: the port that it is told for it
+
+	mu       sync.Mutex
+	own      string // the node, while it is registered
+	ownPort  int
+	creation uint32 // grows, so that a node is told from an earlier one of its name
+	conns    map[net.Conn]bool
+	over     bool
+	work     sync.WaitGroup
+}
+
+// serveEpmd begins to answer one node. The peers are set before the node starts.
+func serveEpmd(peers map[string]int) (*epmd, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	e := &epmd{listener: listener, peers: peers, conns: make(map[net.Conn]bool)}
+	e.work.Go(e.accept)
+	return e, nil
+}
+
+func (e *epmd) port() int { return e.listener.Addr().(*net.TCPAddr).Port }
+
+func (e *epmd) accept() {
+	for {
+		conn, err := e.listener.Accept()
+		if err != nil {
+			return
+		}
+		e.work.Go(func() { e.answer(conn) })
+	}
+}
+
+// answer answers one connection. A node is registered for as long as its connection lasts.
+func (e *epmd) answer(conn net.Conn) {
+	defer conn.Close()
+	e.mu.Lock()
+	e.conns[conn] = !e.over
+	over := e.over
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.conns, conn)
+	}()
+	if over {
+		return
+	}
+	request, err := readEpmd(conn)
+	if err != nil {
+		return
+	}
+	switch request[0] {
+	case aliveRequest:
+		e.register(conn, request[1:])
+	case portRequest:
+		_, _ = conn.Write(e.lookUp(string(request[1:])))
+	case namesRequest:
+		_, _ = conn.Write(e.names())
+	}
+}
+
+// readEpmd reads one request: its length, its kind, and the rest.
+func readEpmd(in io.Reader) ([]byte, error) {
+	var length uint16
+	if err := binary.Read(in, binary.BigEndian, &length); err != nil {
+		return nil, err
+	}
+	if length == 0 || length > maxEpmdBytes {
+		return nil, fmt.Errorf("an epmd request of %d bytes: expected 1 to %d", length, maxEpmdBytes)
+	}
+	request := make([]byte, length)
+	_, err := io.ReadFull(in, request)
+	return request, err
+}
+
+// alive is what a node says of itself when it registers.
+type alive struct {
+	port    uint16
+	version uint16 // of the protocol, the highest that it speaks
+	name    string
+}
+
+func parseAlive(request []byte) (a alive, err error) {
+	const fixed = 10 // port, kind, protocol, two versions, length of the name
+	if len(request) < fixed {
+		return a, errors.New("a node registers without its name")
+	}
+	a.port = binary.BigEndian.Uint16(request)
+	a.version = binary.BigEndian.Uint16(request[4:])
+	length := int(binary.BigEndian.Uint16(request[8:]))
+	if len(request) < fixed+length {
+		return a, errors.New("a node's name is cut off")
+	}
+	a.name = string(request[fixed : fixed+length])
+	return a, nil
+}
+
+// register takes a node in until its connection ends.
+func (e *epmd) register(conn net.Conn, request []byte) {
+	a, err := parseAlive(request)
+	if err != nil {
+		return
+	}
+	if _, peer := e.peers[a.name]; peer {
+		return // it belongs to another epmd
+	}
+	e.mu.Lock()
+	e.own, e.ownPort = a.name, int(a.port)
+	e.creation++
+	creation := e.creation
+	e.mu.Unlock()
+	answer := []byte{aliveAnswer, 0}
+	if a.version >= aliveVersionX {
+		answer = binary.BigEndian.AppendUint32([]byte{aliveAnswerX, 0}, creation)
+	} else {
+		answer = binary.BigEndian.AppendUint16(answer, uint16(creation))
+	}
+	if _, err := conn.Write(answer); err == nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.creation == creation { // no new one has come in the meantime
+		e.own = ""
+	}
+}
+
+// lookUp is the answer to where a node listens.
+func (e *epmd) lookUp(name string) []byte {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	port, known := e.peers[name]
+	if !known && e.own != "" && e.own == name {
+		port, known = e.ownPort, true
+	}
+	if !known {
+		return []byte{portAnswer, 1}
+	}
+	const node, tcp, highest, lowest = 77, 0, 6, 5
+	answer := binary.BigEndian.AppendUint16([]byte{portAnswer, 0}, uint16(port))
+	answer = append(answer, node, tcp, 0, highest, 0, lowest)
+	answer = binary.BigEndian.AppendUint16(answer, uint16(len(name)))
+	answer = append(answer, name...)
+	return append(answer, 0, 0) // nothing extra
+}
+
+// names is the answer to who is registered.
+func (e *epmd) names() []byte {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	answer := binary.BigEndian.AppendUint32(nil, uint32(e.port()))
+	if e.own != "" {
+		answer = fmt.Appendf(answer, "name %s at port %d\n", e.own, e.ownPort)
+	}
+	return answer
+}
+
+func (e *epmd) close() {
+	_ = e.listener.Close()
+	e.mu.Lock()
+	e.over = true
+	for conn := range e.conns {
+		_ = conn.Close()
+	}
+	e.mu.Unlock()
+	e.work.Wait()
+}

@@ -1,0 +1,166 @@
+//go:build unix
+
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/internal/waittest"
+)
+
+// asked sends a request to an epmd, and returns what it answers until the connection ends.
+func asked(t *testing.T, e *epmd, request []byte) (net.Conn, []byte) {
+	t.Helper()
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", e.port()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	framed := append(binary.BigEndian.AppendUint16(nil, uint16(len(request))), request...)
+	if _, err := conn.Write(framed); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 100)
+	n, _ := conn.Read(answer)
+	return conn, answer[:n]
+}
+
+// registering is the request by which a node registers.
+func registering(name string, port, version uint16) []byte {
+	b := binary.BigEndian.AppendUint16([]byte{aliveRequest}, port)
+	b = binary.BigEndian.AppendUint16(append(b, 77, 0), version)
+	b = binary.BigEndian.AppendUint16(b, 5)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(name)))
+	return append(append(b, name...), 0, 0)
+}
+
+// A node is told the port of the link to another node, and its own for as long as it is registered.
+func TestEpmd(t *testing.T) {
+	e, err := serveEpmd(map[string]int{"lp2": 4711})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	port := func(name string) int {
+		_, answer := asked(t, e, append([]byte{portRequest}, name...))
+		if len(answer) < 4 || answer[0] != portAnswer || answer[1] != 0 {
+			return 0
+		}
+		return int(binary.BigEndian.Uint16(answer[2:]))
+	}
+	if got := port("lp2"); got != 4711 {
+		t.Errorf("the other node is at %d", got)
+	}
+	if got := port("lp1"); got != 0 {
+		t.Errorf("a node that is not registered is at %d", got)
+	}
+	node, answer := asked(t, e, registering("lp1", 4000, 6))
+	if len(answer) != 6 || answer[0] != aliveAnswerX || answer[1] != 0 {
+		t.Errorf("registered with %v", answer)
+	}
+	if got := port("lp1"); got != 4000 {
+		t.Errorf("a registered node is at %d", got)
+	}
+	if _, names := asked(t, e, []byte{namesRequest}); !strings.Contains(string(names), "name lp1 at port 4000\n") {
+		t.Errorf("names: %q", names)
+	}
+	_ = node.Close()
+	waittest.Until(t, "the node is no more registered", func() bool { return port("lp1") == 0 })
+	if _, answer := asked(t, e, registering("lp1", 4000, 5)); len(answer) != 4 || answer[0] != aliveAnswer {
+		t.Errorf("an old node is registered with %v", answer)
+	}
+}
+
+// A malformed request ends its connection, and nothing else.
+func TestEpmdRefuses(t *testing.T) {
+	e, err := serveEpmd(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	for _, request := range [][]byte{{aliveRequest}, registering("lp1", 1, 6)[:9], append(registering("lp1", 1, 6)[:10], 255, 255), {'?'}, {}, make([]byte, 700)} {
+		if _, answer := asked(t, e, request); len(answer) > 0 {
+			t.Errorf("%v: answered %v", request, answer)
+		}
+	}
+	if _, answer := asked(t, e, []byte{namesRequest}); len(answer) != 4 {
+		t.Errorf("names: %v", answer)
+	}
+}
+
+// echo answers every connection with what it sends.
+func echo(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				_, _ = io.Copy(conn, conn)
+				_ = conn.Close()
+			}()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// Silenced messages wait, in either direction, and arrive after that. A new connection waits as well.
+func TestLink(t *testing.T) {
+	network := newNetwork(2)
+	l, err := network.listen(0, 1, echo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		network.close()
+		l.close()
+	}()
+	dial := func() net.Conn {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", l.port()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	answers := func(conn net.Conn, within time.Duration) bool {
+		_ = conn.SetReadDeadline(time.Now().Add(within))
+		_, err := io.ReadFull(conn, make([]byte, 2))
+		return err == nil
+	}
+	send := func(conn net.Conn) {
+		if _, err := conn.Write([]byte("hi")); err != nil {
+			t.Error(err)
+		}
+	}
+	conn := dial()
+	if send(conn); !answers(conn, time.Minute) {
+		t.Fatal("nothing comes through")
+	}
+	for _, direction := range [][2]int{{0, 1}, {1, 0}} {
+		network.silence(direction[0], direction[1], true)
+		fresh := dial()
+		send(conn)
+		send(fresh)
+		if answers(conn, 50*time.Millisecond) || answers(fresh, 50*time.Millisecond) {
+			t.Errorf("%v: something came through", direction)
+		}
+		network.silence(direction[0], direction[1], false)
+		if !answers(conn, time.Minute) || !answers(fresh, time.Minute) {
+			t.Errorf("%v: what waited does not come", direction)
+		}
+	}
+}

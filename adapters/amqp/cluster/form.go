@@ -1,0 +1,78 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+)
+
+const (
+	formLimit = 5 * time.Minute        // for a cluster to form: 8 to 24 s, and on a very busy machine 70
+	formPause = 200 * time.Millisecond // before nodes are asked again
+	askLimit  = 10 * time.Second       // for one answer
+)
+
+// form waits until every node takes clients, and says that all others run.
+func (c *Cluster) form(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, formLimit, fmt.Errorf("it had not formed after %s", formLimit))
+	defer cancel()
+	for _, n := range c.nodes {
+		if err := n.await(ctx); err != nil {
+			return err
+		}
+		o.logf("%s takes clients", n.Name)
+	}
+	c.Version = c.nodes[0].version
+	return c.Whole(ctx)
+}
+
+// Whole waits until every node says that all nodes run. The error has the last words of a node that does not say so.
+func (c *Cluster) Whole(ctx context.Context) error {
+	for {
+		alone, saw := c.apart(ctx)
+		if alone == nil {
+			return nil
+		}
+		select {
+		case <-time.After(formPause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s sees %s of %d nodes; it said: %s", context.Cause(ctx), alone.Name, saw, len(c.nodes), rabbitmq.ServerLog(alone.Printed()))
+		}
+	}
+}
+
+// apart is a node that does not see all others, with how many it sees; nil where there is none.
+func (c *Cluster) apart(ctx context.Context) (*node, string) {
+	for _, n := range c.nodes {
+		if saw := n.sees(ctx, running); saw != strconv.Itoa(len(c.nodes)) {
+			return n, saw
+		}
+	}
+	return nil, ""
+}
+
+// sees is what a node says, or why it says nothing.
+func (n *node) sees(ctx context.Context, expression string) string {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	value, err := n.ask(ctx, expression)
+	if err != nil {
+		return fmt.Sprintf("none (%v)", err)
+	}
+	return value
+}
+
+// Views is what each node says of the others: how many it takes for running, and from how many it is partitioned.
+func (c *Cluster) Views(ctx context.Context) string {
+	var all []string
+	for i, n := range c.nodes {
+		all = append(all, fmt.Sprintf("n%d sees %s running, %s partitioned", i+1, n.sees(ctx, running), n.sees(ctx, partitions)))
+	}
+	return strings.Join(all, "; ")
+}
