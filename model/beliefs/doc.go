@@ -7,5 +7,6 @@
 //	fence.go      fencing tokens
 //	limits.go     limits that callers state
 //	slots.go      how many slots there may be
+//	holds.go      the certain holds one by one, and when two clients held one slot
 //	audit.go      what an audit at the end of a history shows: an [Audit]
 package beliefs

@@ -1,0 +1,166 @@
+package beliefs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Hold is a certain hold: a client was told that it holds a slot, and nothing has told it otherwise yet.
+type Hold struct {
+	Process  int32
+	Lock     uint16
+	Slot     uint16
+	From, To int64 // by the history's clock
+	End      End
+	// Moment is the event by which it ended; -1 for none.
+	Moment int
+}
+
+// End is how a certain hold ended.
+type End uint8
+
+// The ends of holds.
+const (
+	Standing End = iota // it had not ended when the history did
+	Released            // its client called release
+	Denied              // a verify did not say yes; the hold ended when that was called
+	Ended               // its client was told that its session had ended, or its lease had
+	Died                // its client died
+)
+
+var endNames = [...]string{"standing", "released", "denied by verify", "told that its session ended", "died"}
+
+// String is the end in words.
+func (e End) String() string { return endNames[e] }
+
+// Holds are the certain holds of a history whose locks have numbered slots, in the order of their beginning.
+func Holds(h *history.History) []Hold {
+	f := finder{at: make(map[int32]int), asked: make(map[int32]asking), calls: make(map[int32]bool)}
+	for i := range h.Events {
+		e := &h.Events[i]
+		f.now = max(f.now, e.Time)
+		switch {
+		case e.Process == history.Nemesis:
+			f.world(i, e)
+		case e.Type == history.Invoke:
+			f.invoked(i, e)
+		default:
+			f.completed(e)
+		}
+	}
+	for p, a := range f.asked { // nobody knows what these would have said
+		f.end(p, a.time, Denied, a.event)
+	}
+	for i := range f.holds {
+		if f.holds[i].End == Standing {
+			f.holds[i].To = f.now
+		}
+	}
+	slices.SortStableFunc(f.holds, func(a, b Hold) int { return cmp.Compare(a.From, b.From) })
+	return f.holds
+}
+
+// asking is a verify under way.
+type asking struct {
+	time  int64
+	event int
+}
+
+// finder goes through a history.
+type finder struct {
+	now   int64
+	holds []Hold
+	at    map[int32]int // by process: the number of its hold
+	asked map[int32]asking
+	calls map[int32]bool // acquires under way; true where a session has ended meanwhile
+}
+
+func (f *finder) world(i int, e *history.Event) {
+	switch e.F {
+	case history.Gone, history.Lapse:
+		f.void(e.Target)
+		f.end(e.Target, e.Time, Ended, i)
+	case history.Crash:
+		f.end(e.Target, e.Time, Died, i)
+	case history.Restart:
+		for p := range f.at {
+			f.end(p, e.Time, Ended, i)
+		}
+	}
+}
+
+// void has a process not be granted for certain what it is asking for.
+func (f *finder) void(process int32) {
+	if _, acquiring := f.calls[process]; acquiring {
+		f.calls[process] = true
+	}
+}
+
+func (f *finder) invoked(i int, e *history.Event) {
+	switch e.F.Op() {
+	case lock.Acquire:
+		f.calls[e.Process] = false
+	case lock.Release:
+		f.end(e.Process, e.Time, Released, i)
+	case lock.Verify, lock.Refresh:
+		if _, holds := f.at[e.Process]; holds {
+			f.asked[e.Process] = asking{time: e.Time, event: i}
+		}
+	}
+}
+
+func (f *finder) completed(e *history.Event) {
+	yes := e.Type == history.OK && e.Held
+	switch op := e.F.Op(); {
+	case op == lock.Acquire:
+		void := f.calls[e.Process]
+		delete(f.calls, e.Process)
+		if yes && !void {
+			f.at[e.Process] = len(f.holds)
+			f.holds = append(f.holds, Hold{Process: e.Process, Lock: e.Lock, Slot: e.Slot, From: e.Time, Moment: -1})
+		}
+	case op.AsksHeld():
+		a, asked := f.asked[e.Process]
+		delete(f.asked, e.Process)
+		if asked && !yes {
+			f.end(e.Process, a.time, Denied, a.event)
+		}
+	}
+}
+
+// end ends a process's hold, if it has one.
+func (f *finder) end(process int32, time int64, how End, event int) {
+	i, holds := f.at[process]
+	if !holds {
+		return
+	}
+	delete(f.at, process)
+	delete(f.asked, process)
+	f.holds[i].To, f.holds[i].End, f.holds[i].Moment = time, how, event
+}
+
+// Overlap is a time in which two clients held one slot for certain.
+type Overlap struct {
+	First, Second Hold // the one that was granted it first, and the other
+	From, To      int64
+}
+
+// Standing reports whether both held it still when the history ended.
+func (o *Overlap) Standing() bool { return o.First.End == Standing && o.Second.End == Standing }
+
+// Overlaps are those of a history, in the order of their beginning.
+func Overlaps(h *history.History) (all []Overlap) {
+	holds := Holds(h)
+	for i, a := range holds {
+		for _, b := range holds[i+1:] {
+			if from, to := b.From, min(a.To, b.To); a.Lock == b.Lock && a.Slot == b.Slot && a.Slot != history.AnySlot && from < to {
+				all = append(all, Overlap{First: a, Second: b, From: from, To: to})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Overlap) int { return cmp.Compare(a.From, b.From) })
+	return all
+}
