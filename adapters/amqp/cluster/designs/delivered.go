@@ -1,0 +1,54 @@
+package designs
+
+import (
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// delivered holds the lock by the only message of a queue, which was delivered to its consumer and not acknowledged. The
+// consumer stays while the lock is held, so that its end is told.
+type delivered struct{}
+
+// deliveryTime is how long a delivery is waited for.
+const deliveryTime = 200 * time.Millisecond
+
+const consumer = "holder"
+
+func (delivered) claim(c *client, queue string) (bool, error) {
+	if err := c.ch.Qos(1, 0, false); err != nil {
+		return false, err
+	}
+	deliveries, err := c.ch.Consume(queue, consumer, false, false, false, false, nil)
+	if err != nil {
+		_, err = c.refused(err, amqp.NotFound)
+		return false, err
+	}
+	select {
+	case message, open := <-deliveries:
+		c.tag = message.DeliveryTag
+		return open, nil
+	case <-time.After(deliveryTime):
+	}
+	if err := c.ch.Cancel(consumer, false); err != nil {
+		return false, err
+	}
+	held := false
+	for message := range deliveries { // it came at the last moment
+		c.tag, held = message.DeliveryTag, true
+	}
+	if held {
+		return false, c.ch.Nack(c.tag, false, true)
+	}
+	return false, nil
+}
+
+// look asks nothing: the end of the consumer is told by basic.cancel.
+func (delivered) look(*client, string) error { return nil }
+
+func (delivered) giveBack(c *client, _ string) error {
+	if err := c.ch.Cancel(consumer, false); err != nil {
+		return err
+	}
+	return c.ch.Nack(c.tag, false, true)
+}

@@ -1,0 +1,157 @@
+package designs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+)
+
+// Design is one way to make a lock of RabbitMQ's queues.
+type Design struct {
+	Name string
+	// Doc says in one line how a client holds the lock.
+	Doc string
+	// Hosted says that the lock has a queue of its own on one node, wherever its clients are.
+	Hosted bool
+	// Token says that a message is the lock.
+	Token bool
+	// Mirrored says that the queue needs a policy that mirrors it on all nodes.
+	Mirrored bool
+
+	queue amqp.Table // the arguments of the queue
+	hold  holding
+}
+
+// holding is how a client holds a lock.
+type holding interface {
+	// claim tries to get the lock.
+	claim(*client, string) (held bool, err error)
+	// look asks the server whether the lock is still held, where the design has a way to ask.
+	look(*client, string) error
+	// giveBack gives the lock back.
+	giveBack(*client, string) error
+}
+
+// MirroredSuffix ends the names of queues that are to be mirrored.
+const MirroredSuffix = ".mirrored"
+
+var (
+	quorum = amqp.Table{"x-queue-type": "quorum"}
+	single = amqp.Table{"x-single-active-consumer": true}
+	both   = amqp.Table{"x-queue-type": "quorum", "x-single-active-consumer": true}
+)
+
+// All are the designs.
+var All = []Design{
+	{Name: "exclusive-queue", Doc: "declares an exclusive queue; verifies by declaring it passively", hold: exclusiveQueue{asks: true}},
+	{Name: "exclusive-queue-unasked", Doc: "declares an exclusive queue; verifies by whether it was told of an end", hold: exclusiveQueue{}},
+	{Name: "classic-token", Doc: "fetches the only message of a classic queue by basic.get", Hosted: true, Token: true, hold: fetched{}},
+	{Name: "classic-token-consumer", Doc: "is delivered the only message of a classic queue", Hosted: true, Token: true, hold: delivered{}},
+	{Name: "quorum-token", Doc: "fetches the only message of a quorum queue by basic.get", Hosted: true, Token: true, queue: quorum, hold: fetched{}},
+	{Name: "quorum-token-consumer", Doc: "is delivered the only message of a quorum queue", Hosted: true, Token: true, queue: quorum, hold: delivered{}},
+	{Name: "exclusive-consumer", Doc: "is the exclusive consumer of a classic queue", Hosted: true, hold: exclusiveConsumer{}},
+	{Name: "single-active-consumer", Doc: "is delivered the only message of a classic queue with a single active consumer", Hosted: true, Token: true, queue: single, hold: delivered{}},
+	{Name: "quorum-single-active", Doc: "is delivered the only message of a quorum queue with a single active consumer", Hosted: true, Token: true, queue: both, hold: delivered{}},
+	{Name: "mirrored-token", Doc: "fetches the only message of a mirrored classic queue by basic.get", Hosted: true, Token: true, Mirrored: true, hold: fetched{}},
+}
+
+// Named is the design with that name.
+func Named(name string) (Design, error) {
+	var names []string
+	for _, d := range All {
+		if d.Name == name {
+			return d, nil
+		}
+		names = append(names, d.Name)
+	}
+	return Design{}, fmt.Errorf("%q: expected one of %s", name, strings.Join(names, ", "))
+}
+
+// Starter starts clients of the design.
+func (d Design) Starter() foreign.Starter {
+	return inprocess.Starter{Name: d.Name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		return newClient(ctx, url, d)
+	}}
+}
+
+// queueOf is the name of a lock's queue.
+func (d Design) queueOf(lock string) string {
+	if d.Mirrored {
+		return lock + MirroredSuffix
+	}
+	return lock + ".lock"
+}
+
+// SetUp makes the queue of a lock, by a connection to the node that is to host it, and its token.
+func (d Design) SetUp(ctx context.Context, url, lock string) error {
+	if !d.Hosted {
+		return nil
+	}
+	err := on(ctx, url, func(ch *amqp.Channel) error {
+		if _, err := ch.QueueDeclare(d.queueOf(lock), true, false, false, false, d.queue); err != nil {
+			return err
+		}
+		if !d.Token {
+			return nil
+		}
+		if err := ch.Confirm(false); err != nil {
+			return err
+		}
+		message := amqp.Publishing{DeliveryMode: amqp.Persistent}
+		confirmed, err := ch.PublishWithDeferredConfirmWithContext(ctx, "", d.queueOf(lock), true, false, message)
+		if err != nil {
+			return err
+		}
+		if ok, err := confirmed.WaitContext(ctx); err != nil || !ok {
+			return errors.Join(err, errors.New("the token was not confirmed"))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("making the queue of a %s: %w", d.Name, err)
+	}
+	return nil
+}
+
+// Tokens is how many tokens the queue of a lock has that nobody holds.
+func (d Design) Tokens(ctx context.Context, url, lock string) (n int, err error) {
+	err = on(ctx, url, func(ch *amqp.Channel) error {
+		q, err := ch.QueueDeclarePassive(d.queueOf(lock), true, false, false, false, d.queue)
+		n = q.Messages
+		return err
+	})
+	return n, err
+}
+
+// on does something with a channel of its own.
+func on(ctx context.Context, url string, do func(*amqp.Channel) error) error {
+	conn, err := dial(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(soon()) })
+	defer stop()
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	return do(ch)
+}
+
+// Remove deletes the queue of a lock.
+func (d Design) Remove(ctx context.Context, url, lock string) error {
+	if !d.Hosted {
+		return nil
+	}
+	return on(ctx, url, func(ch *amqp.Channel) error {
+		_, err := ch.QueueDelete(d.queueOf(lock), false, false, false)
+		return err
+	})
+}

@@ -1,0 +1,89 @@
+package designs_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/internal/rabbitmqtest"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// On one node every design is a mutex: one client holds it, verifies, and gives it back, and then another one can. The
+// end of a holder's connection gives it back as well.
+func TestOneNode(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	for _, d := range designs.All {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			name := stress.Prefix() + "jobs"
+			if err := d.SetUp(t.Context(), url, name); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := d.Remove(context.Background(), url, name); err != nil {
+					t.Error(err)
+				}
+			})
+			a, b := client(t, d, url, 1), client(t, d, url, 2)
+			want(t, "a alone", call(t, a, lock.Acquire, name), true)
+			want(t, "b beside a", call(t, b, lock.Acquire, name), false)
+			want(t, "a verifies", call(t, a, lock.Verify, name), true)
+			call(t, a, lock.Release, name)
+			want(t, "b after a", call(t, b, lock.Acquire, name), true)
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+			held := false
+			for i := 0; i < 20 && !held; i++ { // the server may take a moment to notice
+				held = call(t, a, lock.Acquire, name)
+			}
+			want(t, "a after b has ended", held, true)
+			call(t, a, lock.Release, name)
+			if n, err := d.Tokens(t.Context(), url, name); d.Token && (err != nil || n != 1) {
+				t.Errorf("%d tokens, %v", n, err)
+			}
+		})
+	}
+}
+
+func client(t *testing.T, d designs.Design, url string, number int) foreign.Client {
+	t.Helper()
+	c, err := d.Starter().Start(t.Context(), number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := foreign.Introduce(t.Context(), c, foreign.Setup{Client: foreign.ClientName(number), Lock: lock.Mutex, URLs: []string{url}}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func call(t *testing.T, c foreign.Client, op lock.Op, name string) bool {
+	t.Helper()
+	r, err := c.Call(t.Context(), op, foreign.Params{Name: name, Slot: 1})
+	if err != nil || r.Outcome != lock.Done {
+		t.Fatalf("%s: %+v, %v: %s", op, r, err, foreign.ExplanationOf(c))
+	}
+	return r.Held
+}
+
+func want(t *testing.T, what string, got, expected bool) {
+	t.Helper()
+	if got != expected {
+		t.Fatalf("%s: held %v, expected %v", what, got, expected)
+	}
+}
+
+// A name that is none is refused with those that there are.
+func TestNamed(t *testing.T) {
+	if d, err := designs.Named("quorum-token"); err != nil || d.Name != "quorum-token" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := designs.Named("paxos"); err == nil {
+		t.Error("a name that is none")
+	}
+}

@@ -1,0 +1,29 @@
+package designs
+
+import amqp "github.com/rabbitmq/amqp091-go"
+
+// exclusiveQueue holds the lock by an exclusive queue, which belongs to its connection.
+type exclusiveQueue struct{ asks bool }
+
+func (exclusiveQueue) claim(c *client, queue string) (bool, error) {
+	_, err := c.ch.QueueDeclare(queue, false, false, true, false, nil)
+	if err == nil {
+		return true, nil
+	}
+	_, err = c.refused(err, amqp.ResourceLocked, amqp.NotFound) // not found: its node is out of reach
+	return false, err
+}
+
+// look declares the queue passively: that is refused if it is gone, or another's.
+func (e exclusiveQueue) look(c *client, queue string) error {
+	if !e.asks {
+		return nil
+	}
+	_, err := c.ch.QueueDeclarePassive(queue, false, false, true, false, nil)
+	return err
+}
+
+func (exclusiveQueue) giveBack(c *client, queue string) error {
+	_, err := c.ch.QueueDelete(queue, false, false, false)
+	return err
+}
