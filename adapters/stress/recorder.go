@@ -70,3 +70,6 @@ func (r *Recorder) History(kind lock.Kind, l *Load) *history.History {
 		Kind: kind, Locks: []string{Lock}, Slots: []int{l.Slots}, Clients: l.Members(), GoneLate: true, Events: r.events,
 	}
 }
+
+// Machines is a fault of machines, or the end of one. Its time is now.
+func (r *Recorder) Machines(e history.Event) { r.add(e) }

@@ -17,22 +17,37 @@ import (
 
 const startLimit = 5 * time.Minute // for a cluster to form on a busy machine
 
-// Start starts a cluster, which is stopped at the end of the test. It takes some fifteen seconds of processor time, so that
-// -short leaves such tests out.
-func Start(t testing.TB, o cluster.Options) *cluster.Cluster {
+// Need skips a test where there is nothing to start a cluster with.
+func Need(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("skipped: -short starts no cluster")
 	}
+	if _, err := rabbitmq.FindPrograms(""); err != nil {
+		missing(t, err)
+	}
+}
+
+// missing skips a test, or fails it where a RabbitMQ has to be there.
+func missing(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, rabbitmq.ErrNoBroker) && os.Getenv(rabbitmqtest.EnvRequire) != "1" {
+		t.Skip("skipped: there is no RabbitMQ to start a cluster with: ", err)
+	}
+	t.Fatal(err)
+}
+
+// Start starts a cluster, which is stopped at the end of the test. It takes some fifteen seconds of processor time, so that
+// -short leaves such tests out.
+func Start(t testing.TB, o cluster.Options) *cluster.Cluster {
+	t.Helper()
+	Need(t)
 	o.Log = func(line string) { t.Log(line) }
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
 	c, err := cluster.Start(ctx, o)
-	if errors.Is(err, rabbitmq.ErrNoBroker) && os.Getenv(rabbitmqtest.EnvRequire) != "1" {
-		t.Skip("skipped: there is no RabbitMQ to start a cluster with: ", err)
-	}
 	if err != nil {
-		t.Fatal(err)
+		missing(t, err)
 	}
 	t.Cleanup(func() {
 		if err := c.Stop(); err != nil {

@@ -44,3 +44,6 @@ func (*Cluster) Mend(context.Context) error { return errNotUnix }
 
 // Ready is an error.
 func (*Cluster) Ready(context.Context) error { return errNotUnix }
+
+// Mirror is an error.
+func (*Cluster) Mirror(context.Context, string) error { return errNotUnix }

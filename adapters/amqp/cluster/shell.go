@@ -63,4 +63,21 @@ const (
 		`[F | _] -> length(rabbit_nodes:F()) end`
 	// partitions counts the nodes from which a node knows to be partitioned.
 	partitions = `length(rabbit_node_monitor:partitions())`
+	// mirroring sets a policy by which queues whose name has an ending are mirrored on all nodes.
+	mirroring = `rabbit_policy:parse_set(<<"/">>, <<"lockproof">>, <<"%s$">>, ` +
+		`<<"{\"ha-mode\":\"all\",\"ha-sync-mode\":\"automatic\"}">>, <<"0">>, <<"queues">>, <<"lockproof">>)`
 )
+
+// Mirror has classic queues be mirrored on all nodes whose name ends so. RabbitMQ 4 has no mirrored queues, which is an error.
+func (c *Cluster) Mirror(ctx context.Context, suffix string) error {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	value, err := c.nodes[0].ask(ctx, fmt.Sprintf(mirroring, strings.ReplaceAll(suffix, ".", "[.]")))
+	if err == nil && value != "ok" {
+		err = fmt.Errorf("%s answers %s", c.nodes[0].Name, value)
+	}
+	if err != nil {
+		return fmt.Errorf("setting a policy that mirrors queues: %w", err)
+	}
+	return nil
+}

@@ -68,10 +68,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 // linearizable, which is a promise, where nothing went wrong.
 func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.Stats, source string) *report.Report {
 	o := CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own}
-	verdicts := judge.Certain(h, o.Reading())
-	if recovery, err := judge.Audit(h, judge.Events(h), o.Reading(), beliefs.Before{}); err == nil { // else the run was interrupted
-		verdicts = judge.Merge(append(verdicts, recovery...))
-	}
+	verdicts := o.certain(h)
 	settled := stats.Crashes+stats.Died+stats.Late+stats.Unclear == 0
 	if settled {
 		verdicts = append(verdicts, linear.Check(h, o.Reading()).Verdict(stats.Operations))
@@ -81,6 +78,25 @@ func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.St
 		p.Skip = unsettled
 	}
 	r.Operations = stats.Operations
+	return r
+}
+
+// certain gives the verdicts of safety by certain holds, and of recovery by the audit, unless the run was interrupted.
+func (o *CheckOptions) certain(h *history.History) []linear.Verdict {
+	verdicts := judge.Certain(h, o.Reading())
+	if recovery, err := judge.Audit(h, judge.Events(h), o.Reading(), beliefs.Before{}); err == nil {
+		verdicts = judge.Merge(append(verdicts, recovery...))
+	}
+	return verdicts
+}
+
+// Certain judges a history of somebody else's clients, of whose lock and server nothing else is known: safety by certain holds, and
+// recovery by the audit that it ends with.
+func Certain(h *history.History, o CheckOptions) *report.Report {
+	r := o.report(h, o.certain(h))
+	if p := r.Result(property.Linearizable); p != nil {
+		p.Skip = unsettled
+	}
 	return r
 }
 

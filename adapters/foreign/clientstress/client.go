@@ -48,6 +48,9 @@ func (c *client) ready(ctx context.Context) (err error) {
 		c.lives++
 		c.life, err = c.begin(ctx, int(c.part.Number), history.Process(c.part.Number, c.lives, c.most()), c.proxy)
 	}
+	if err != nil {
+		c.life = nil
+	}
 	return err
 }
 
@@ -83,7 +86,9 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	dies := !c.auditing && c.part.Dies()
 	params := c.params(op, slots)
 	c.recorder.Invoke(c.life.process, op, max(slots, uint8(params.Slot), uint8(params.Limit)))
+	c.life.begins(op)
 	r, err := c.call(ctx, op, params)
+	c.life.ends(op, err == nil && r.Outcome == lock.Done, r.Held)
 	switch {
 	case err != nil && !errors.Is(err, foreign.ErrDied):
 		c.stop(fmt.Errorf("client %d: %w", c.part.Number, err))

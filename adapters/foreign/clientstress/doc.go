@@ -5,6 +5,8 @@
 //	run.go      rounds, and what came of them
 //	audit.go    when all is at rest: what is free is granted
 //	client.go   one client, life after life
+//	holds.go    long holds instead of rounds, while faults befall the broker
+//	relay.go    how a client was told that its connection has ended
 //	life.go     one life: its process, and its way to the broker, straight or through a proxy
 //
 // The rounds and the history are those of adapters/stress, which every stress has in common.

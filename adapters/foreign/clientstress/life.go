@@ -19,11 +19,13 @@ type life struct {
 	about   foreign.About
 	process int32
 	server  *wire.Server // what the client takes for the broker; nil if it goes straight to it
+	relay   *relay       // what notices how its connections end; nil where that is not looked at
+	session
 }
 
 // begin starts a client. A proxy of nil is none.
 func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
-	l, url := &life{process: process}, s.config.URL
+	l, url := &life{process: process}, s.urlOf(number)
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("client %d: %w", number, err), l.end(true))
@@ -34,6 +36,11 @@ func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wi
 			return nil, err
 		}
 		if url, err = l.server.URLFor(url); err != nil {
+			return nil, err
+		}
+	}
+	if s.config.Holds != nil && process > 0 {
+		if url, err = l.watch(s, url); err != nil {
 			return nil, err
 		}
 	}
@@ -55,13 +62,25 @@ func (l *life) end(crash bool) error {
 	if crash && l.server != nil {
 		errs = append(errs, l.server.Close())
 	}
+	l.quiet()
 	if l.client != nil {
 		errs = append(errs, l.client.Close())
 	}
 	if !crash && l.server != nil {
 		errs = append(errs, l.server.Close())
 	}
+	if l.relay != nil {
+		errs = append(errs, l.relay.Close())
+	}
 	return errors.Join(errs...)
+}
+
+// urlOf is where a client finds the broker. Client 0, who sets up, is where the first is.
+func (s *runner) urlOf(number int) string {
+	if n := len(s.config.URLs); n > 0 {
+		return s.config.URLs[max(0, number-1)%n]
+	}
+	return s.config.URL
 }
 
 // offers reports whether the client has an operation.

@@ -26,7 +26,9 @@ type runner struct {
 	barrier  *stress.Barrier
 	clients  []*client
 	auditors []*client
-	auditing bool // rounds are over, and one client after the other is at work
+	told     []Told
+	telling  sync.Mutex // guards told
+	auditing bool       // rounds are over, and one client after the other is at work
 	elapsed  time.Duration
 	stop     context.CancelCauseFunc
 }
@@ -40,10 +42,14 @@ func (s *runner) run(ctx context.Context) error {
 	}
 	s.recorder.Begin()
 	var workers sync.WaitGroup
-	for _, c := range s.clients {
-		workers.Go(func() { c.work(ctx) })
+	if s.config.Holds != nil {
+		s.holdLong(ctx)
+	} else {
+		for _, c := range s.clients {
+			workers.Go(func() { c.work(ctx) })
+		}
+		workers.Wait()
 	}
-	workers.Wait()
 	s.elapsed = time.Duration(s.recorder.Now())
 	if ctx.Err() == nil {
 		s.audit(ctx)
@@ -91,7 +97,7 @@ func (s *runner) history() *history.History {
 
 // stats adds up what everybody did.
 func (s *runner) stats() *Stats {
-	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
+	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds(), Told: s.told}
 	if s.proxy != nil {
 		out.Wire = new(gate.Counts)
 	}

@@ -23,6 +23,11 @@ type Config struct {
 	Kind    lock.Kind
 	Options map[string]any // the target's own, handed to every client
 	URL     string         // where the broker is
+	// URLs are where clients find it, where it has several nodes: client k uses the k-th, and starts over behind the last.
+	// Empty is URL for all.
+	URLs []string
+	// Holds has the lock be held for long, while faults befall the broker, instead of rounds. It may be nil.
+	Holds *Holds
 	// Proxy has each client reach the broker through a proxy of its own, which counts what passes. The
 	// broker's address has to begin with amqp:// then.
 	Proxy bool
@@ -54,6 +59,7 @@ type Stats struct {
 	Late       int           // operations that took longer than the limit
 	Unclear    int           // operations whose outcome the client did not know
 	Wire       *gate.Counts  // what went through the proxies; nil without them
+	Told       []Told        // what clients were told unasked while they held the lock, with [Config.Holds]
 }
 
 // add adds what another client did.
@@ -118,6 +124,9 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 		return nil, nil, errors.Join(err, s.sweep())
 	}
 	err := errors.Join(s.run(ctx), s.clear(ctx))
+	if h := c.Holds; h != nil && h.Close != nil {
+		err = errors.Join(err, h.Close(context.WithoutCancel(ctx), s.lock))
+	}
 	return s.history(), s.stats(), err
 }
 
@@ -161,12 +170,20 @@ func (s *runner) setUp(ctx context.Context) error {
 	if s.config.Slots == 0 {
 		op = lock.NoOp
 	}
+	if h := s.config.Holds; h != nil && h.SetUp != nil {
+		if err := h.SetUp(ctx, s.lock); err != nil {
+			return err
+		}
+	}
 	return s.custody(ctx, op, s.config.Slots)
 }
 
 // clear takes the lock away, also when the run was interrupted. An operation that its clients can't do is of no interest if
 // the lock is swept up after them.
 func (s *runner) clear(ctx context.Context) error {
+	if s.config.Holds != nil && ctx.Err() != nil { // nodes may be cut off or down
+		return s.sweep()
+	}
 	op := lock.Destroy
 	if s.config.Kind == lock.Mutex {
 		op = lock.NoOp
