@@ -11,6 +11,7 @@
 //	explore    every execution of a configuration of such a lock, or of any number of clients
 //	gated      drawn runs, every execution, and replay, all with external clients, whose commands wait at the gate
 //	recorded   recorded histories, and those of stress on a real server
+//	clustered  locks that are held on real clusters while faults befall their machines
 //	compare    all locks side by side
 //	atlas      the answers to the guidelines' open questions
 //	tally      the summed results of a number of executions

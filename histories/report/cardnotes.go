@@ -45,6 +45,7 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	if len(r.Uncontrolled) > 0 {
 		out = append(out, labelled("not controlled", style.List(r.Uncontrolled), style.Yellow, s)...)
 	}
+	out = append(out, r.machines(s)...)
 	if len(r.Spent) > 0 && r.Elapsed > 0 {
 		out = append(out, labelled("time went into", style.List(r.Spent), style.Plain, s)...)
 	}
@@ -53,6 +54,20 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	}
 	if len(r.Traffic) > 0 {
 		out = append(out, labelled("a call sends", style.List(traffic(r.Traffic)), style.Plain, s)...)
+	}
+	return out
+}
+
+// machines is what befell the machines of a cluster, and what came of it.
+func (r *Report) machines(s style.Style) (out []style.Line) {
+	for _, part := range []struct {
+		label  string
+		lines  []string
+		colour style.Colour
+	}{{"nemesis", r.Nemesis, style.Plain}, {"held twice", r.Together, style.Red}, {"left", r.Left, style.Plain}} {
+		if len(part.lines) > 0 {
+			out = append(out, labelled(part.label, style.List(part.lines), part.colour, s)...)
+		}
 	}
 	return out
 }

@@ -76,6 +76,10 @@ type Report struct {
 	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
 	// left out for targets that do nothing by themselves.
 	Uncontrolled []string
+	// Nemesis is what befell the machines of a cluster, each with its time. Together is who held a slot at the same time for
+	// certain, for how long, and how the first could know. Left is what was in the lock's queue at the end. They are left out
+	// elsewhere.
+	Nemesis, Together, Left []string
 	// Wire has the traffic on the wire in executions, by name, if it was seen but not by operation. It leaves out the
 	// target's commands before and after each execution, and repetitions.
 	Wire []Count

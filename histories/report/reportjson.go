@@ -52,6 +52,9 @@ type reportFile struct {
 	Guided        []string       `json:"guided,omitempty"`
 	Covered       []countFile    `json:"covered,omitempty"`
 	Uncontrolled  []string       `json:"uncontrolled,omitempty"`
+	Nemesis       []string       `json:"nemesis,omitempty"`
+	Together      []string       `json:"held_twice,omitempty"`
+	Left          []string       `json:"left,omitempty"`
 	Wire          []countFile    `json:"wire,omitempty"`
 	Traffic       []trafficFile  `json:"traffic,omitempty"`
 	Space         *spaceFile     `json:"space,omitempty"`
@@ -205,7 +208,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Scenarios: r.Scenarios, Asked: r.Asked, Least: r.Least, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),
-		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
+		Uncontrolled: r.Uncontrolled, Nemesis: r.Nemesis, Together: r.Together, Left: r.Left, Wire: countsOf(r.Wire),
 		Stale: r.Stale.file(),
 	}
 	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {

@@ -1,0 +1,90 @@
+package clustered_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/clustertest"
+	"github.com/lockproof/lockproof/internal/waittest"
+	"github.com/lockproof/lockproof/model/history"
+
+	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of the locks that are tested here
+)
+
+func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
+
+// placed is a design in a placement, and whether a cut of n1 has two clients hold it.
+type placed struct {
+	design    string
+	a, b, at  int
+	heldTwice bool
+}
+
+// Those of which the outcome does not depend on who notices first: what is separated from the queue under ignore, and what
+// is not.
+var (
+	ignored = []placed{
+		{"exclusive-queue", 1, 2, 1, true}, {"exclusive-queue", 2, 1, 2, true},
+		{"classic-token", 2, 1, 1, true}, {"classic-token", 1, 3, 2, true}, {"classic-token", 1, 2, 1, false}, {"classic-token", 2, 1, 2, false},
+		{"quorum-token", 1, 3, 2, true}, {"quorum-token", 2, 1, 2, false}, {"exclusive-consumer", 1, 2, 1, false},
+	}
+	paused = []placed{
+		{"classic-token", 1, 2, 1, false}, {"classic-token", 2, 1, 2, false}, {"quorum-token", 2, 1, 2, false}, {"exclusive-consumer", 2, 1, 2, false},
+	}
+)
+
+// Under a cut, two clients hold the locks of those placements that were measured to have two holders, and no others. A cut off
+// node of pause_minority tells its clients.
+func TestCut(t *testing.T) {
+	for mode, all := range map[cluster.Mode][]placed{cluster.Ignore: ignored, cluster.PauseMinority: paused} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			c := clustertest.Start(t, cluster.Options{Mode: mode})
+			outcomes := cut(t, c, all)
+			for i, o := range outcomes {
+				p := all[i]
+				if o.Err != nil || o.Report == nil {
+					t.Errorf("%+v: %v", p, o.Err)
+					continue
+				}
+				violated := o.Report.Outcome() == report.OutcomeViolated
+				if o.Measure.Twice() != p.heldTwice || p.heldTwice && !violated {
+					t.Errorf("%+v: held twice %v for %s, %s: %v", p, o.Measure.Twice(), o.Measure.Longest, o.Report.Outcome(), o.Report.Together)
+				}
+				if told := gone(o.History); mode == cluster.PauseMinority && p.a == 1 && !told {
+					t.Errorf("%+v: the client at n1 was told nothing", p)
+				}
+			}
+		})
+	}
+}
+
+// cut has n1 be cut off for a while.
+func cut(t *testing.T, c *cluster.Cluster, all []placed) []clustered.Outcome {
+	t.Helper()
+	var trials []clustered.Trial
+	for _, p := range all {
+		d, err := designs.Named(p.design)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials = append(trials, clustered.Trial{Design: &d, Clients: []int{p.a, p.b}, Queue: p.at})
+	}
+	steps := cluster.Plan{Nodes: c.Nodes(), Faults: []cluster.Fault{cluster.Cut}, At: 1, Length: 15 * time.Second, Pause: time.Second}.Draw()
+	outcomes, err := clustered.Run(t.Context(), clustered.Config{Cluster: c, Trials: trials, Steps: steps, Limit: 10 * time.Second, Log: func(line string) { t.Log(line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcomes
+}
+
+// gone reports whether the first client was told of an end.
+func gone(h *history.History) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.F == history.Gone && e.Target == 1 })
+}

@@ -1,0 +1,152 @@
+package clustered
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+)
+
+// Placement is where two clients are, and where the queue is. The fault befalls node 1.
+type Placement struct{ A, B, Queue int }
+
+var (
+	// besides are the placements of a lock whose queue is where its holder is.
+	besides = []Placement{{A: 1, B: 2}, {A: 2, B: 1}}
+	// hosted are those of a lock with a queue of its own.
+	hosted = []Placement{{A: 2, B: 1, Queue: 1}, {A: 1, B: 3, Queue: 2}, {A: 1, B: 2, Queue: 1}, {A: 2, B: 1, Queue: 2}}
+)
+
+// String is the placement in words. A holds the lock before the fault, and B tries to.
+func (p Placement) String() string {
+	said := fmt.Sprintf("A n%d, B n%d", p.A, p.B)
+	if p.Queue > 0 {
+		said += fmt.Sprintf(", queue n%d", p.Queue)
+	}
+	return said
+}
+
+// Placements are those in which a design is measured.
+func Placements(d designs.Design) []Placement {
+	if d.Hosted {
+		return hosted
+	}
+	return besides
+}
+
+// TableConfig says what to measure into a table.
+type TableConfig struct {
+	Designs []designs.Design
+	Modes   []cluster.Mode
+	Faults  []cluster.Fault
+	// Rounds is how often each is measured, each time on a fresh cluster.
+	Rounds int
+	// Folder has the RabbitMQ to start; "" is the installed one.
+	Folder string
+	// Length is how long a cut or a pause lasts, and Pause how long it is before each fault.
+	Length, Pause time.Duration
+	// Log is called with what happens, one line a call. It may be nil.
+	Log func(string)
+}
+
+// tableNodes is how many nodes the clusters of a table have.
+const tableNodes = 3
+
+// Table measures designs under modes and faults. All placements of all designs share a cluster: none of them knows of the
+// others. After an error the table has the results until then.
+func Table(ctx context.Context, c TableConfig) (*report.ClusterTable, error) {
+	if c.Log == nil {
+		c.Log = func(string) {}
+	}
+	began := time.Now()
+	m := measuring{config: c, cells: make(map[cellKey]int)}
+	m.table.Tool = engine.Version
+	for _, f := range c.Faults {
+		m.table.Faults = append(m.table.Faults, string(f))
+	}
+	for _, mode := range c.Modes {
+		m.table.Modes = append(m.table.Modes, string(mode))
+	}
+	err := m.all(ctx)
+	m.table.Elapsed, m.table.Interrupted = time.Since(began), err != nil
+	return &m.table, err
+}
+
+// measuring is a table under way.
+type measuring struct {
+	config TableConfig
+	table  report.ClusterTable
+	cells  map[cellKey]int // the number of each cell in the table
+}
+
+func (m *measuring) all(ctx context.Context) error {
+	for round := range m.config.Rounds {
+		for _, f := range m.config.Faults {
+			for _, mode := range m.config.Modes {
+				m.config.Log(fmt.Sprintf("%s under %s, %d of %d", f, mode, round+1, m.config.Rounds))
+				if err := m.measure(ctx, f, mode); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// measure has one fault befall one fresh cluster.
+func (m *measuring) measure(ctx context.Context, f cluster.Fault, mode cluster.Mode) (err error) {
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Folder: m.config.Folder})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	m.table.Server = fmt.Sprintf("%s, clusters of %d nodes; the fault befalls n1", c.Version, tableNodes)
+	var trials []Trial
+	var where []Placement
+	for i := range m.config.Designs {
+		d := &m.config.Designs[i]
+		for _, p := range Placements(*d) {
+			trials = append(trials, Trial{Design: d, Clients: []int{p.A, p.B}, Queue: p.Queue})
+			where = append(where, p)
+		}
+	}
+	steps := cluster.Plan{Nodes: tableNodes, Faults: []cluster.Fault{f}, At: 1, Length: m.config.Length, Pause: m.config.Pause}.Draw()
+	outcomes, err := Run(ctx, Config{Cluster: c, Trials: trials, Steps: steps})
+	if err != nil {
+		return err
+	}
+	for i := range outcomes {
+		m.put(cellKey{outcomes[i].Trial.Design.Name, where[i].String(), string(mode), string(f)}, runOf(&outcomes[i]))
+	}
+	return ctx.Err()
+}
+
+// cellKey is what a cell is of.
+type cellKey struct{ design, placement, mode, fault string }
+
+// put puts a run into its cell.
+func (m *measuring) put(k cellKey, run report.ClusterRun) {
+	i, known := m.cells[k]
+	if !known {
+		i = len(m.table.Cells)
+		m.cells[k] = i
+		m.table.Cells = append(m.table.Cells, report.ClusterCell{Design: k.design, Placement: k.placement, Mode: k.mode, Fault: k.fault})
+	}
+	m.table.Cells[i].Runs = append(m.table.Cells[i].Runs, run)
+}
+
+// runOf is what an outcome comes to in a table.
+func runOf(o *Outcome) report.ClusterRun {
+	if o.History == nil || o.Err != nil {
+		return report.ClusterRun{Failed: fmt.Sprint(o.Err), Tokens: -1}
+	}
+	m := &o.Measure
+	return report.ClusterRun{
+		Twice: m.Twice(), Together: m.Longest, Standing: m.Standing, Told: m.Told, Lost: m.Lost, Stuck: m.Stuck, Tokens: m.Tokens,
+	}
+}

@@ -1,0 +1,188 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+// ClusterTable is what was measured of locks that were held on a cluster while faults befell its nodes.
+type ClusterTable struct {
+	Tool    string // lockproof's version
+	Server  string // such as "RabbitMQ 3.10.8, three nodes"
+	Command string // what was typed; "" where nothing was
+	Faults  []string
+	Modes   []string
+	Cells   []ClusterCell
+	// Elapsed is how long it took.
+	Elapsed time.Duration
+	// Interrupted says that the table is not complete.
+	Interrupted bool
+}
+
+// ClusterCell is a design in one placement, under one mode and one fault, run by run.
+type ClusterCell struct {
+	Design, Placement, Mode, Fault string
+	Runs                           []ClusterRun
+}
+
+// ClusterRun is what one run of a cell came to.
+type ClusterRun struct {
+	Twice    bool          // two clients held the lock
+	Together time.Duration // for so long, at the longest
+	Standing bool          // both still held it when the run ended
+	Told     string        // how one of them could know that it was over
+	Lost     bool          // a holder was refused by verify, though its connection was open
+	Stuck    bool          // the lock was free, and was not granted
+	Tokens   int           // that there were at the end; -1 is not known
+	Failed   string        // why the run could not be made; "" where it was
+}
+
+// String is the run in a word or two.
+func (r *ClusterRun) String() string {
+	if r.Failed != "" {
+		return "?"
+	}
+	said := "0"
+	switch {
+	case r.Standing:
+		said = "∞"
+	case r.Twice && r.Together < 50*time.Millisecond:
+		said = "<0.1"
+	case r.Twice:
+		said = fmt.Sprintf("%.1f", r.Together.Seconds())
+	}
+	if r.Lost {
+		said += " lost"
+	}
+	if r.Stuck {
+		said += " stuck"
+	}
+	if r.Tokens == 0 || r.Tokens > 1 {
+		said += fmt.Sprintf(" %d tokens", r.Tokens)
+	}
+	return said
+}
+
+// wrong reports whether the lock failed.
+func (r *ClusterRun) wrong() bool { return r.Twice || r.Lost || r.Stuck }
+
+// Wrong reports whether any lock failed under any fault.
+func (t *ClusterTable) Wrong() bool {
+	return slices.ContainsFunc(t.Cells, func(c ClusterCell) bool {
+		return slices.ContainsFunc(c.Runs, func(r ClusterRun) bool { return r.wrong() })
+	})
+}
+
+// clusterLegend says what cells mean.
+const clusterLegend = "seconds in which two clients held the lock for certain, run by run; ∞: both held it until the end, and neither was told; " +
+	"lost: a holder was refused by verify, though its connection was open; stuck: never free again"
+
+// clusterRow is a line of one fault's table.
+type clusterRow struct {
+	design, placement string
+	cells             []string // by mode
+	told              []string
+	wrong             bool
+}
+
+// rows are the lines of one fault's table.
+func (t *ClusterTable) rows(fault string) (rows []clusterRow) {
+	for _, c := range t.Cells {
+		mode := slices.Index(t.Modes, c.Mode)
+		if c.Fault != fault || mode < 0 {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(r clusterRow) bool { return r.design == c.Design && r.placement == c.Placement })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, clusterRow{design: c.Design, placement: c.Placement, cells: make([]string, len(t.Modes))})
+		}
+		rows[i].add(mode, c.Runs)
+	}
+	return rows
+}
+
+// add puts the runs of a mode into a line.
+func (r *clusterRow) add(mode int, runs []ClusterRun) {
+	var words []string
+	for _, run := range runs {
+		words = append(words, run.String())
+		r.wrong = r.wrong || run.wrong()
+		if run.Told != "" && !slices.Contains(r.told, run.Told) {
+			r.told = append(r.told, run.Told)
+		}
+	}
+	r.cells[mode] = strings.Join(words, ", ")
+}
+
+// WriteClusterTable prints the table for a person.
+func WriteClusterTable(w io.Writer, t *ClusterTable, s style.Style) error {
+	out := []style.Line{{style.Dim.Of("lockproof " + t.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(t.Server))}}
+	for _, text := range style.Wrap(clusterLegend, s.Columns()) {
+		out = append(out, style.Line{style.Dim.Of(text)})
+	}
+	out = append(out, repeating(t.Command)...)
+	for _, fault := range t.Faults {
+		rows := t.rows(fault)
+		if len(rows) == 0 {
+			continue
+		}
+		table := style.Table{}
+		head := []style.Span{style.Bold.Of(fault), style.Dim.Of("where")}
+		for _, mode := range t.Modes {
+			head = append(head, style.Dim.Of(mode))
+		}
+		table.Add(append(head, style.Dim.Of("told by"))...)
+		for _, r := range rows {
+			table.Add(r.spans()...)
+		}
+		out = append(append(out, nil), table.Lines(2)...)
+	}
+	if t.Interrupted {
+		out = append(out, nil, style.Line{style.Yellow.Of("interrupted: this is what was measured until then")})
+	}
+	return write(w, out, s)
+}
+
+// spans are the row's cells, the wrong ones in red.
+func (r *clusterRow) spans() []style.Span {
+	spans := []style.Span{style.Plain.Of(r.design), style.Dim.Of(r.placement)}
+	for _, c := range r.cells {
+		colour := style.Plain
+		if strings.Trim(c, "0, ") != "" {
+			colour = style.Red
+		}
+		spans = append(spans, colour.Of(c))
+	}
+	return append(spans, style.Dim.Of(style.Printable(strings.Join(r.told, "; "))))
+}
+
+// WriteClusterMarkdown writes the table as Markdown.
+func WriteClusterMarkdown(w io.Writer, t *ClusterTable) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Is my lock safe on my cluster?\n\nlockproof %s: %s.\n\n%s.\n", t.Tool, cell(t.Server), clusterLegend)
+	if t.Interrupted {
+		b.WriteString("\n**interrupted: this is what was measured until then**\n")
+	}
+	for _, fault := range t.Faults {
+		rows := t.rows(fault)
+		if len(rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n| design | where | %s | told by |\n|%s\n", fault, strings.Join(t.Modes, " | "), strings.Repeat(" --- |", len(t.Modes)+3))
+		for _, r := range rows {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.design, r.placement, strings.Join(r.cells, " | "), cell(strings.Join(r.told, "; ")))
+		}
+	}
+	if t.Command != "" {
+		fmt.Fprintf(&b, "\n    %s\n", t.Command)
+	}
+	_, err := io.WriteString(safetext.NewWriter(w), b.String())
+	return err
+}
