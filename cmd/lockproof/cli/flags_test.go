@@ -56,6 +56,7 @@ const (
 	noQueue     = "without --queue"
 	noServers   = "without --server redis"
 	beside      = "beside --server redis"
+	noRabbitMQ  = "has no rabbitmq-server"
 	unreachable = "amqp://127.0.0.1:1"
 )
 
@@ -288,6 +289,34 @@ var sorts = map[string]sort{
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign status", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"cluster": {base: "cluster"},
+	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // it runs until it is interrupted
+		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+	}},
+	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
+		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "exec": {args: "--exec cat --design exclusive-queue", refused: "beside --exec"},
+		"lock-type": {args: "--lock-type mutex", refused: ofExec}, "slots": {args: "--slots 2", refused: ofExec}, "option": {args: "-o a=b", refused: ofExec},
+		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "clients-at": {args: "--clients-at 1,9", refused: "expected nodes from 1 to 3"},
+		"queue-at": {args: "--queue-at 4", refused: "expected a node from 1 to 3"}, "seed": {args: "--seed -1", refused: "expected a whole number"}, "length": {args: "--length 0s", refused: "more than nothing"},
+		"hold": {args: "--hold 0s", refused: "more than nothing"}, "verify": {args: "--verify 0s", refused: "more than nothing"}, "settle": {args: "--settle 0s", refused: "more than nothing"}, "limit": {args: "--limit 0s", refused: "more than nothing"},
+		"jsonl": {args: "--jsonl DIR/none/h.jsonl", refused: "--jsonl"}, "json": {args: "--json", refused: noRabbitMQ}, "junit": {args: "--junit DIR/none/j.xml", refused: "--junit"}, "html": {args: "--html DIR/none/h.html", refused: "--html"},
+		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
+	}},
+	"cluster prove --exec": {base: "cluster prove --exec cat --rabbitmq DIR", flags: map[string]use{
+		"nodes": {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"design": {args: "--design exclusive-queue", refused: "beside --exec"}, "exec": {args: "--exec dog", refused: noRabbitMQ}, "lock-type": {args: "--lock-type sofa", refused: "sofa"}, "slots": {args: "--slots 0", refused: "expected a number"},
+		"option": {args: "-o a", refused: "expected name=value"}, "queue-at": {args: "--queue-at 1", refused: "where its queues are is not known"}, "clients-at": {args: "--clients-at 1", refused: "expected 2 to"},
+		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "seed": {args: "--seed x", refused: "expected a whole number"}, "length": {args: "--length x", refused: "a length of time"},
+		"hold": {args: "--hold x", refused: "a length of time"}, "verify": {args: "--verify x", refused: "a length of time"}, "settle": {args: "--settle x", refused: "a length of time"}, "limit": {args: "--limit x", refused: "a length of time"},
+		"jsonl": {args: "--jsonl DIR/none/h.jsonl", refused: "--jsonl"}, "json": {args: "--json", refused: noRabbitMQ}, "junit": {args: "--junit DIR/none/j.xml", refused: "--junit"}, "html": {args: "--html DIR/none/h.html", refused: "--html"},
+		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
+	}},
+	"cluster table": {base: "cluster table --rabbitmq DIR", flags: map[string]use{
+		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "fault": {args: "--fault flood", refused: "expected one of cut"},
+		"rounds": {args: "--rounds 0", refused: "expected a number"}, "length": {args: "--length 0s", refused: "more than nothing"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"},
 	}},
 	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}}},
 	"version": {base: "version"}, "help": {base: "help prove"},

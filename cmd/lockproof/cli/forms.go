@@ -25,6 +25,7 @@ var forms = map[string]form{
 	"sarif":      {"SARIF", ours("{", `"name": "lockproof"`)},
 	"markdown":   {"Markdown", ours("# ", "\n\nlockproof ")},
 	"checkpoint": {"checkpoint", ours("lockproof ", "")},
+	"jsonl":      {"history", ours(`{"lockproof":"history"`, "")},
 	"summary": {"Markdown", func(head []byte) bool {
 		return !bytes.ContainsAny(head[:1], "{[") && !bytes.HasPrefix(head, []byte("#!"))
 	}}, // is appended to

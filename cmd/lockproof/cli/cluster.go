@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+)
+
+// clusterFlags say which cluster is started.
+type clusterFlags struct {
+	nodes  int
+	mode   string
+	folder string
+}
+
+// register adds the flags of a command that starts one cluster.
+func (f *clusterFlags) register(cmd *cobra.Command) {
+	f.nodes = 3
+	cmd.Flags().Var(number[int]{&f.nodes, cluster.SmallestCluster, cluster.LargestCluster}, "nodes", "how many nodes the cluster has")
+	cmd.Flags().StringVar(&f.mode, "mode", string(cluster.PauseMinority), "what nodes do when they are separated: the `MODE` ignore, pause_minority or autoheal")
+	f.registerFolder(cmd)
+}
+
+func (f *clusterFlags) registerFolder(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.folder, "rabbitmq", "", "the `FOLDER` of an unpacked RabbitMQ to start (default the installed one)")
+}
+
+// start starts the cluster, and stops it when the command ends.
+func (f *clusterFlags) start(c *cobra.Command) (*cluster.Cluster, error) {
+	mode, err := cluster.ModeNamed(f.mode)
+	if err != nil {
+		return nil, fmt.Errorf("--mode %w", err)
+	}
+	started, err := cluster.Start(c.Context(), cluster.Options{Nodes: f.nodes, Mode: mode, Folder: f.folder, Log: tell})
+	if err != nil {
+		return nil, err
+	}
+	atEnd(c, started.Stop)
+	return started, nil
+}
+
+func clusterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "is this lock safe on my cluster? real RabbitMQ clusters, cut, killed, paused and restarted",
+		Long: `Starts private RabbitMQ clusters on loopback ports of this machine, from the RabbitMQ that
+is installed or unpacked, without root. Faults befall their nodes, while locks are held
+for longer than nodes take to notice. Everything is stopped at the end, also when lockproof
+is killed. A RabbitMQ that runs on this machine is left alone.`,
+		Example: `  lockproof cluster prove --fault cut
+  lockproof cluster table --markdown locks.md
+  lockproof cluster up`,
+		GroupID: "judge", Args: unknownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(clusterProveCommand(), clusterTableCommand(), clusterUpCommand())
+	return cmd
+}
+
+func clusterUpCommand() *cobra.Command {
+	f := new(clusterFlags)
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "start a cluster, print its addresses, and stop it when interrupted",
+		Long: `Starts a private RabbitMQ cluster, waits until all its nodes say that it has formed, prints
+the address of each, and stops it when it is interrupted. Nodes notice within some seconds
+that another is gone: their net_ticktime is 4.`,
+		Example: `  lockproof cluster up --nodes 3 --mode pause_minority`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.up(c) },
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// up has a cluster run until it is interrupted, which is how this is meant to end.
+func (f *clusterFlags) up(c *cobra.Command) error {
+	started, err := f.start(c)
+	if err != nil {
+		return err
+	}
+	for i := range started.Nodes() {
+		fmt.Fprintf(c.OutOrStdout(), "n%d  %s\n", i+1, started.URL(i+1))
+	}
+	tell(started.String() + ": it runs until it is interrupted")
+	<-c.Context().Done()
+	return nil
+}
+
+// faultsNamed are the faults that a flag names.
+func faultsNamed(names []string) (faults []cluster.Fault, err error) {
+	for _, name := range names {
+		f, err := cluster.FaultNamed(name)
+		if err != nil {
+			return nil, fmt.Errorf("--fault %w", err)
+		}
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+// faultNames are those of all faults, for the text of flags.
+func faultNames() string {
+	var names []string
+	for _, f := range cluster.Faults {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}

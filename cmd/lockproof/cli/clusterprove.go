@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Times of faults, unless flags say otherwise.
+const (
+	usualLength = 15 * time.Second // of a cut or a pause: nodes notice within some five
+	usualPause  = 2 * time.Second
+)
+
+// clusterProveFlags are the flags of `cluster prove`.
+type clusterProveFlags struct {
+	clusterFlags
+	design    string
+	exec      string
+	lockType  string
+	slots     int
+	options   []string
+	faults    []string
+	at        int
+	clientsAt []int
+	queueAt   int
+	seed      uint64
+	length    time.Duration
+	hold      time.Duration
+	verify    time.Duration
+	settle    time.Duration
+	limit     time.Duration
+	jsonl     string
+	outputFlags
+}
+
+func clusterProveCommand() *cobra.Command {
+	f := clusterProveFlags{slots: 1, seed: 1, length: usualLength, settle: clustered.DefaultSettle, limit: clustered.DefaultLimit, verify: 200 * time.Millisecond}
+	cmd := &cobra.Command{
+		Use:   "prove",
+		Short: "have a lock be held on a real cluster while faults befall its nodes, and judge it",
+		Long: `Starts a private RabbitMQ cluster. The first client holds the lock, the others try to get
+it, and faults befall the nodes: drawn from the seed, unless flags name them. Holds last
+longer than nodes take to notice, and clients verify in a rhythm. When all is mended, the
+lock is audited: who still believes verifies, and fresh clients acquire what is free.
+
+Two clients hold the lock for certain if both were told yes, neither was told anything
+since, and their connections live. For how long that was, and how the first could know, is
+measured and printed; no verdict rests on it.
+
+The lock is one of the designs ` + designNames() + `, or anybody's program, by
+--exec, whose clients are given the address of the node that they are placed at.`,
+		Example: `  lockproof cluster prove --fault cut
+  lockproof cluster prove --design classic-token --fault rolling-restart --seed 3
+  lockproof cluster prove --exec 'python3 my_adapter.py' --mode ignore --jsonl history.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.design, "design", "", "the design of the lock, by `NAME` (default exclusive-queue)")
+	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
+	flags.StringVar(&f.lockType, "lock-type", "mutex", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	flags.Var(number[int]{&f.slots, 1, 100}, "slots", "with --exec, how many slots a lock has that begins with some")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "with --exec, an option for its clients, as `NAME=VALUE`")
+	f.clusterFlags.register(cmd)
+	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` that follow one another, with commas: "+faultNames()+" (default drawn)")
+	flags.Var(number[int]{&f.at, 1, cluster.LargestCluster}, "fault-at", "the node that faults befall")
+	flags.IntSliceVar(&f.clientsAt, "clients-at", nil, "the nodes where the clients are, the holder's first, such as 1,2")
+	flags.Var(number[int]{&f.queueAt, 1, cluster.LargestCluster}, "queue-at", "the node where the lock's queue is, for designs that have one")
+	defaults(cmd, map[string]string{"fault-at": "drawn", "clients-at": "two, drawn", "queue-at": "drawn"})
+	flags.Uint64Var(&f.seed, "seed", f.seed, "what decides all that is drawn")
+	flags.Var(span{&f.length}, "length", "how long a cut or a pause lasts")
+	flags.Var(span{&f.hold}, "hold", "release a hold after so long (default when the run ends)")
+	flags.Var(span{&f.verify}, "verify", "how long a client waits between two verifies")
+	flags.Var(span{&f.settle}, "settle", "how long nodes have to notice that all is mended, before the audit")
+	flags.Var(span{&f.limit}, "limit", "how long a call may take")
+	flags.StringVar(&f.jsonl, "jsonl", "", "write the history as JSON Lines to a `FILE`, for lockproof check --audit")
+	f.registerReport(cmd)
+	section(cmd, "What is judged", "design exec lock-type", "slots option require")
+	section(cmd, "Where", "nodes mode clients-at queue-at", "rabbitmq")
+	section(cmd, "What happens", "fault seed length", "fault-at hold verify settle limit")
+	section(cmd, "What is written", "jsonl html json", "junit summary sarif annotate")
+	return cmd
+}
+
+// designNames are those of all designs.
+func designNames() string {
+	var names []string
+	for _, d := range designs.All {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (f *clusterProveFlags) run(c *cobra.Command) error {
+	trial, err := f.trial(c)
+	if err != nil {
+		return err
+	}
+	faults, err := faultsNamed(f.faults)
+	if err != nil {
+		return err
+	}
+	if err := f.demand(property.ApplicableExternal(trial.Kind), trial.Kind); err != nil {
+		return err
+	}
+	f.place(c, &trial)
+	if err := f.within(c, &trial); err != nil {
+		return err
+	}
+	steps := cluster.Plan{Nodes: f.nodes, Faults: faults, At: f.at, Length: f.length, Pause: usualPause, Seed: f.seed}.Draw()
+	started, err := f.start(c)
+	if err != nil {
+		return err
+	}
+	outcomes, err := clustered.Run(c.Context(), clustered.Config{
+		Cluster: started, Trials: []clustered.Trial{trial}, Steps: steps, Seed: f.seed, Settle: f.settle, Hold: f.hold, Verify: f.verify, Limit: f.limit,
+		Keep: f.keepHistory, Log: tell,
+	})
+	if len(outcomes) == 0 || outcomes[0].Report == nil {
+		return all(err, firstError(outcomes))
+	}
+	out := &outcomes[0]
+	out.Report.Interrupted = c.Context().Err() != nil
+	res := &engine.Result{Report: out.Report, History: out.History, Reading: linear.Options{}}
+	return f.write(c, res, err, out.Err)
+}
+
+// firstError is why a trial could not be made.
+func firstError(outcomes []clustered.Outcome) error {
+	for _, o := range outcomes {
+		if o.Err != nil {
+			return o.Err
+		}
+	}
+	return nil
+}
+
+// trial is the lock that is judged: one of ours, or somebody's program.
+func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err error) {
+	if f.exec == "" {
+		if err := given(c, "without --exec: leave it out", "lock-type", "slots", "option"); err != nil {
+			return t, err
+		}
+		d, err := designs.Named(cmp.Or(f.design, designs.All[0].Name))
+		if err != nil {
+			return t, fmt.Errorf("--design %w", err)
+		}
+		return clustered.Trial{Design: &d, Kind: lock.Mutex}, nil
+	}
+	if f.design != "" {
+		return t, errors.New("--design beside --exec: expected one of them")
+	}
+	if err := given(c, "with --exec: where its queues are is not known; leave it out", "queue-at"); err != nil {
+		return t, err
+	}
+	kind, err := lock.KindNamed(f.lockType)
+	if err != nil {
+		return t, fmt.Errorf("--lock-type: %w", err)
+	}
+	options, err := pairs(f.options)
+	if err != nil {
+		return t, err
+	}
+	t = clustered.Trial{
+		Exec: f.exec, Kind: kind, Slots: f.slots, Options: make(map[string]any),
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true},
+	}
+	for name, value := range told(options) {
+		t.Options[name] = value
+	}
+	return t, nil
+}
+
+// place puts clients and queue on nodes: those that flags name, else drawn.
+func (f *clusterProveFlags) place(c *cobra.Command, t *clustered.Trial) {
+	random := rand.New(rand.NewPCG(f.seed, 1))
+	nodes := random.Perm(f.nodes)
+	t.Clients, t.Queue = []int{nodes[0] + 1, nodes[1] + 1}, 1+random.IntN(f.nodes)
+	if len(f.clientsAt) > 0 {
+		t.Clients = f.clientsAt
+	}
+	if c.Flags().Changed("queue-at") {
+		t.Queue = f.queueAt
+	}
+}
+
+// mostClusterClients is how many clients a lock on a cluster has at most.
+const mostClusterClients = 50
+
+// within refuses nodes that there are not.
+func (f *clusterProveFlags) within(c *cobra.Command, t *clustered.Trial) error {
+	if n := len(t.Clients); n < 2 || n > mostClusterClients {
+		return fmt.Errorf("--clients-at names %d: expected 2 to %d, the holder's node first", n, mostClusterClients)
+	}
+	for _, n := range t.Clients {
+		if n < 1 || n > f.nodes {
+			return fmt.Errorf("--clients-at %d: expected nodes from 1 to %d", n, f.nodes)
+		}
+	}
+	for name, n := range map[string]int{"queue-at": f.queueAt, "fault-at": f.at} {
+		if c.Flags().Changed(name) && n > f.nodes {
+			return fmt.Errorf("--%s %d: expected a node from 1 to %d", name, n, f.nodes)
+		}
+	}
+	return nil
+}
+
+// keepHistory writes the history before it is judged, if that is asked for, and says where.
+func (f *clusterProveFlags) keepHistory(h *history.History) (string, error) {
+	if f.jsonl == "" {
+		return "", nil
+	}
+	err := writeFile(f.command, "jsonl", func(w io.Writer) error { return histories.WriteHistory(w, h) })
+	return f.jsonl, err
+}
