@@ -56,7 +56,8 @@ package lockproof
 //	is right
 //	how executions get short   sim/shrink/minimise.go; a search finds a shortest, sim/search/counterexample.go
 //	what is reported           adapters/engine: whole runs. Stress is adapters/stress, of clients that are not ours
-//	                           adapters/foreign/clientstress; its report, adapters/engine/recorded. How a report looks:
+//	                           adapters/foreign/clientstress; its report, adapters/engine/recorded, on a cluster
+//	                           adapters/engine/clustered. How a report looks:
 //	                           histories/report (card.go, html.go). The exit code: cmd/lockproof/cli/exit.go
 //
 // Additions:
