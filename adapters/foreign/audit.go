@@ -256,6 +256,10 @@ func (r *run) elapse(ms int64) error {
 			return err
 		}
 	}
+	for i := range r.clients {
+		p := &r.clients[i]
+		p.restless = p.restless || p.unasked > 0 && p.held == 0
+	}
 	return nil
 }
 

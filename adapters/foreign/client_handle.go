@@ -54,6 +54,8 @@ type wear struct {
 	cut    bool     // some were taken from it since
 	harmed bool     // its connections were cut or dropped, so that it may fail to close them
 	dirty  bool     // something has happened to it that the next scenario must not find
+	// restless says that it goes on sending commands by itself though it has given everything back.
+	restless bool
 }
 
 // baseline is what a client has of the broker while it is idle.
@@ -113,12 +115,12 @@ func (a *clientHandle) begin(ctx context.Context) error {
 	return err
 }
 
-// stale reports whether the client may keep a connection that is gone and that a reset does not use: it would see that only in
-// some later scenario. If not, it begins.
+// stale reports whether the client would bring something into the scenarios to come: commands that it sends by itself, or a
+// connection that is gone and that a reset does not use. If not, it begins.
 func (a *clientHandle) stale() bool {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
-	if a.cut && a.most > a.keeps.connections {
+	if a.restless || a.cut && a.most > a.keeps.connections {
 		return true
 	}
 	a.cut, a.most = false, a.connected()
@@ -149,7 +151,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	a.client, a.dirty, a.harmed, a.cut, a.most = client, true, false, false, 0
+	a.client, a.wear = client, wear{keeps: a.keeps, dirty: true}
 	a.starts++
 	s.mu.Unlock()
 	a.about, err = s.begins(ctx, client, Setup{

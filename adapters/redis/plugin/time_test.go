@@ -19,7 +19,7 @@ func TestTime(t *testing.T) {
 		"Retries":    0,
 		"ByItsClock": 0,
 		"Renews":     0,
-		"RenewsOn":   property.Set(0).With(property.MutualExclusion).With(property.Progress).With(property.EffectiveRelease),
+		"RenewsOn":   property.Set(0).With(property.EffectiveRelease),
 	} {
 		t.Run(name, func(t *testing.T) {
 			judge(t, &subprocess.Starter{

@@ -10,7 +10,6 @@ function judge(libraries, connect) {
   const held = new Map();
   serve({
     async initialize(params) {
-      if (params.clock) require('./clock.js').follow(params.clock);
       library = await libraries[name](...connect(params));
       const type = library.counts ? { locks: ['semaphore'], limits: true } : { locks: ['mutex'] };
       return { name, ...type, operations: ['acquire', 'release'], leases: library.leases ?? true };
