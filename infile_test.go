@@ -26,6 +26,7 @@ var notNamed = map[string]string{
 	"histories/leftover":                    "its own",
 	"adapters/subprocess":                   "the system's, of processes",
 	"adapters/amqp/cluster":                 "what a node of ours has printed",
+	"adapters/gate/clock":                   "the system's, of threads, and what was built here",
 	"adapters/amqp/rabbitmq/node_config.go": "what a node of ours has logged",
 	"adapters/gate/process/process.go":      "what a server of ours has logged",
 	"adapters/sql/plugin/mariadb/rest.go":   "the system's, of processes",

@@ -31,7 +31,7 @@ type row struct {
 }
 
 const (
-	mostRows = 255
+	mostThreads = 255
 	rowSize  = int(unsafe.Sizeof(row{}))
 	timeSize = 8
 )
@@ -68,7 +68,7 @@ func NewClient() (*Client, error) {
 		return nil, err
 	}
 	c := &Client{memory: memory}
-	size := timeSize + mostRows*rowSize
+	size := timeSize + mostThreads*rowSize
 	if err = memory.Truncate(int64(size)); err == nil {
 		c.page, err = unix.Mmap(int(memory.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	}
