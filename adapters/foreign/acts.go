@@ -199,8 +199,8 @@ func (r *run) Can(a scenario.Action) bool {
 	return false
 }
 
-// idle lets a long time pass for the broker. Clients' own clocks cannot be turned, so a client that renews its hold does
-// not get to do it. Its hold is therefore not certain any more, until the client is told again that it has it.
+// idle lets a long time pass, in which no command passes. A client that would renew its hold does not get to do it: its hold is not
+// certain any more, until the client is told again that it has it.
 func (r *run) idle(seconds int64) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && (p.held > 0 || p.busy) {

@@ -8,8 +8,8 @@
 //   - Promises, by contract: that a refusal means that the lock is full, that operations are cheap. They are judged in executions
 //     in which nothing goes wrong, and a contract says which of them it demands: judge.go.
 //
-// Nothing is learnt of how a lock is held, or of its driver. A client is waited for by one rule: rest.go. If a user has
-// declared how a lock is held, a wrong belief is found when it begins: holding.go.
+// Nothing is learnt of how a lock is held, or of its driver. A client is waited for by one rule: rest.go. One that has our time
+// is known to be at rest: clock.go. If a user has declared how a lock is held, a wrong belief is found when it begins: holding.go.
 //
 // These files carry a scenario out: run.go and loop.go, acts.go (what can happen next), gate.go and deliver.go (commands
 // and their replies), faults.go, record.go. The questions to clients before the first run: try.go. Explorations of all

@@ -32,8 +32,8 @@ type row struct {
 
 const (
 	mostThreads = 255
-	rowSize  = int(unsafe.Sizeof(row{}))
-	timeSize = 8
+	rowSize     = int(unsafe.Sizeof(row{}))
+	timeSize    = 8
 )
 
 // preloaded is the library as a file in memory. It stays as long as we do.
