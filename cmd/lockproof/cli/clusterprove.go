@@ -68,8 +68,8 @@ measured and printed; no verdict rests on it.
 The lock is one of the designs ` + designNames() + `, or anybody's program, by
 --exec, whose clients are given the address of the node that they are placed at.`,
 		Example: `  lockproof cluster prove --fault cut
-  lockproof cluster prove --design classic-token --fault rolling-restart --seed 3
-  lockproof cluster prove --exec 'python3 my_adapter.py' --mode ignore --jsonl history.jsonl`,
+  lockproof cluster prove --design classic-token --fault rolling-restart
+  lockproof cluster prove --exec 'python3 my_adapter.py' --jsonl history.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}

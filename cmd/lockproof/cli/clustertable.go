@@ -34,7 +34,7 @@ cluster for each mode and fault, which takes about a minute and a half.
 
 The exit code is 1 if any lock was held twice, lost, or never free again.`,
 		Example: `  lockproof cluster table --markdown locks.md
-  lockproof cluster table --design quorum-token --mode pause_minority --fault cut --length 85s`,
+  lockproof cluster table --design quorum-token --fault cut --length 85s`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
