@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/model/property"
@@ -83,7 +84,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Folder: folder, Executions: 12}
+	c := Config{Folder: folder, Executions: 12, Time: 15 * time.Second} // a finding need not get as small as it can
 	var rows []Row
 	for i := range all[:10] {
 		row := c.Judge(t.Context(), &all[i])

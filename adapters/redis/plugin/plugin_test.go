@@ -184,11 +184,17 @@ const executions = 300
 // judge runs a lock on so many servers until what is wrong with it was found, and sees that nothing else is.
 func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Set) {
 	t.Helper()
-	runner := runnerOf(t, starter, servers)
 	n := executions
 	if testing.Short() {
 		n = 100
 	}
+	judgeIn(t, n, starter, servers, wrong)
+}
+
+// judgeIn is judge in so many executions.
+func judgeIn(t *testing.T, n int, starter foreign.Starter, servers int, wrong property.Set) {
+	t.Helper()
+	runner := runnerOf(t, starter, servers)
 	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
 	var found property.Set
 	for i := range n {

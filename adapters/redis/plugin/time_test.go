@@ -22,7 +22,7 @@ func TestTime(t *testing.T) {
 		"RenewsOn":   property.Set(0).With(property.EffectiveRelease),
 	} {
 		t.Run(name, func(t *testing.T) {
-			judge(t, &subprocess.Starter{
+			judgeIn(t, 30, &subprocess.Starter{
 				Command: "/usr/bin/python3 redis_adapter.py " + name, Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
 			}, 1, wrong)
 		})
