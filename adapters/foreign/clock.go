@@ -70,6 +70,9 @@ func (s *Runner) ourTime() bool {
 	return watched
 }
 
+// tellsTime reports whether clients have our time, as far as the one that sets up shows.
+func (s *Runner) tellsTime() bool { return s.ourTime() && timeOf(s.handles[0].client) != nil }
+
 // timed reports whether the time of all who play is ours.
 func (r *run) timed() bool {
 	return r.ourTime() && !slices.ContainsFunc(r.clients, func(p clientState) bool { return p.client != nil && timeOf(p.client) == nil })

@@ -392,7 +392,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	}
 	sc.Clients = clients
 	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool {
-		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits && !s.ourTime()
+		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits && !s.tellsTime()
 	})
 	for i := range sc.Faults {
 		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
