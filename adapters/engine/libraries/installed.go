@@ -57,7 +57,7 @@ func npmVersion(folder, name string) (string, error) {
 	}
 	var is struct{ Version string }
 	err = json.Unmarshal(data, &is)
-	return is.Version, err
+	return strings.TrimPrefix(is.Version, "v"), err
 }
 
 // goVersion reads what the program go/locks was built with.

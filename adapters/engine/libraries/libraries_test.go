@@ -151,8 +151,13 @@ func TestSkipped(t *testing.T) {
 	}
 	judged("version 1.2.4 is installed")
 	l.Version = "1.2.4"
-	if missing := l.Missing(folder); missing != "" {
-		t.Error(missing)
+	for _, written := range []string{"1.2.4", "v1.2.4"} {
+		if err := os.WriteFile(filepath.Join(installed, "package.json"), []byte(`{"version":"`+written+`"}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if missing := l.Missing(folder); missing != "" {
+			t.Error(missing)
+		}
 	}
 	l.By, l.Package = "go", "example.com/lock"
 	judged("go build -C go -o locks .")
