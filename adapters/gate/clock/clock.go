@@ -53,8 +53,11 @@ func New(ctx context.Context, folder string) (*Clock, error) {
 	return c, c.write()
 }
 
-// Environment is what a program is started with to have the clock.
+// Environment is what a program is started with to have the clock. That of no clock is empty.
 func (c *Clock) Environment() []string {
+	if c == nil {
+		return nil
+	}
 	return []string{"LD_PRELOAD=" + c.library, "LOCKPROOF_CLOCK=" + c.file.Name()}
 }
 
@@ -76,7 +79,12 @@ func (c *Clock) write() error {
 }
 
 // Close lets go of the file.
-func (c *Clock) Close() error { return c.file.Close() }
+func (c *Clock) Close() error {
+	if c == nil {
+		return nil
+	}
+	return c.file.Close()
+}
 
 // buildLimit is how long the compiler may take.
 const buildLimit = time.Minute

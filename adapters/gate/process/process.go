@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
@@ -71,6 +72,15 @@ func (p *Process) Give(paths ...string) error {
 		}
 	}
 	return nil
+}
+
+// Clock is a clock of ours for the server, which is not started yet.
+func (p *Process) Clock(ctx context.Context) (*clock.Clock, error) {
+	c, err := clock.New(ctx, p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	return c, p.Give(c.Files()...)
 }
 
 // prepare has a program run in the server's folder, as its user.

@@ -83,10 +83,7 @@ func (i *instance) close() error {
 	if control := i.control.Load(); control != nil {
 		errs = append(errs, control.close())
 	}
-	if i.clock != nil {
-		errs = append(errs, i.clock.Close())
-	}
-	return errors.Join(append(errs, i.node.Stop())...)
+	return errors.Join(append(errs, i.clock.Close(), i.node.Stop())...)
 }
 
 // keys are all keys, by name.

@@ -47,7 +47,7 @@ func start(clocked bool) (_ *instance, err error) {
 		i.copied = true
 	}
 	if err == nil && clocked {
-		err = i.setClock(ctx)
+		i.clock, err = i.process.Clock(ctx)
 	}
 	if err == nil {
 		err = i.boot(ctx)
@@ -56,22 +56,6 @@ func start(clocked bool) (_ *instance, err error) {
 		return nil, errors.Join(err, i.Close())
 	}
 	return i, nil
-}
-
-// setClock gives the server a clock of ours, before it is started.
-func (i *instance) setClock(ctx context.Context) (err error) {
-	if i.clock, err = clock.New(ctx, i.process.Folder); err != nil {
-		return err
-	}
-	return i.process.Give(i.clock.Files()...)
-}
-
-// clockEnvironment is what the server is told of its clock.
-func (i *instance) clockEnvironment() []string {
-	if i.clock == nil {
-		return nil
-	}
-	return i.clock.Environment()
 }
 
 // Port is where the server listens.
@@ -90,7 +74,7 @@ func (i *instance) boot(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := i.process.Start(ctx, answers, i.clockEnvironment(), path, arguments(i.process)...); err != nil {
+	if err := i.process.Start(ctx, answers, i.clock.Environment(), path, arguments(i.process)...); err != nil {
 		return err
 	}
 	_, err = i.control.Load().query("SET lock_wait_timeout = 0") // a table that a client has locked is not waited for
@@ -110,9 +94,7 @@ func (i *instance) Close() error {
 	if control := i.control.Load(); control != nil {
 		errs = append(errs, control.close())
 	}
-	if i.clock != nil {
-		errs = append(errs, i.clock.Close())
-	}
+	errs = append(errs, i.clock.Close())
 	errs = append(errs, i.process.Remove())
 	if i.copied {
 		errs = append(errs, template.Drop())
