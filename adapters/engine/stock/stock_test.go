@@ -8,73 +8,52 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// key is a mutex on Redis: a key with a lease.
+// key is a mutex on Redis that may be wrong.
 type key struct {
-	*redis.Client
+	redistest.Mutex
 	looks    bool // whether it is free, and then takes it: that is wrong
 	forsakes bool // the lock: its key has no lease
-	token    string
 }
 
 func (k *key) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
-	k.token = rand.Text()
-	if k.looks {
+	k.Token = rand.Text()
+	switch {
+	case k.looks:
 		if n, err := k.Exists(ctx, name).Result(); err != nil || n > 0 {
 			return 0, err
 		}
-		return 1, k.Set(ctx, name, k.token, lease).Err()
+		return 1, k.Set(ctx, name, k.Token, lease).Err()
+	case k.forsakes:
+		if taken, err := k.SetNX(ctx, name, k.Token, 0).Result(); err != nil || !taken {
+			return 0, err
+		}
+		return 1, nil
 	}
-	set := []any{"set", name, k.token, "nx"}
-	if !k.forsakes {
-		set = append(set, "px", lease.Milliseconds())
-	}
-	switch err := k.Do(ctx, set...).Err(); {
-	case errors.Is(err, redis.Nil):
-		return 0, nil
-	case err != nil:
-		return 0, err
-	}
-	return 1, nil
+	return k.Mutex.AcquireFor(ctx, name, lease)
 }
 
 func (k *key) Acquire(ctx context.Context, name string) (int, error) {
 	return k.AcquireFor(ctx, name, time.Minute)
 }
 
-func (k *key) Verify(ctx context.Context, name string, _ int) (bool, error) {
-	token, err := k.Get(ctx, name).Result()
-	if errors.Is(err, redis.Nil) {
-		err = nil
-	}
-	return err == nil && token == k.token, err
-}
-
-func (k *key) Release(ctx context.Context, name string, _ int) error {
-	return k.Eval(ctx, `if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("del", KEYS[1]) end`, []string{name}, k.token).Err()
-}
-
 // starter makes clients like one.
 func starter(like key) foreign.Starter {
 	return inprocess.Starter{Name: "key", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-		o, err := redis.ParseURL(url)
-		if err != nil {
-			return nil, err
-		}
 		k := like
-		k.Client = redis.NewClient(o)
-		return &k, nil
+		var err error
+		k.Mutex, err = redistest.NewMutex(url)
+		return &k, err
 	}}
 }
 

@@ -1,0 +1,56 @@
+package redistest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Mutex is a mutex on Redis that is right: a key with a token, which expires. Tests embed it in mutexes that are wrong.
+type Mutex struct {
+	*redis.Client
+	Token string // of what it has acquired
+}
+
+// NewMutex is a mutex on the Redis at an address.
+func NewMutex(url string) (Mutex, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return Mutex{}, err
+	}
+	return Mutex{Client: redis.NewClient(o)}, nil
+}
+
+// AcquireFor acquires it for a time, and returns its only slot, or 0.
+func (m *Mutex) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
+	m.Token = rand.Text()
+	switch err := m.Do(ctx, "set", name, m.Token, "nx", "px", lease.Milliseconds()).Err(); {
+	case errors.Is(err, redis.Nil):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	return 1, nil
+}
+
+// Acquire acquires it for a minute.
+func (m *Mutex) Acquire(ctx context.Context, name string) (int, error) {
+	return m.AcquireFor(ctx, name, time.Minute)
+}
+
+// Verify reports whether the key has our token.
+func (m *Mutex) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	token, err := m.Get(ctx, name).Result()
+	if errors.Is(err, redis.Nil) {
+		err = nil
+	}
+	return err == nil && token == m.Token, err
+}
+
+// Release deletes the key if it has our token.
+func (m *Mutex) Release(ctx context.Context, name string, _ int) error {
+	return m.Eval(ctx, `if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("del", KEYS[1]) end`, []string{name}, m.Token).Err()
+}
