@@ -213,10 +213,7 @@ func (r *run) idle(seconds int64) {
 // pass lets virtual time pass, from one client's timer to the next.
 func (r *run) pass(ms int64) {
 	for ms > 0 {
-		step := ms
-		if next := milliseconds(r.nextTimer(anybody)); next > 0 && next < ms {
-			step = next
-		}
+		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
 		r.passOn(step)
 		if ms -= step; ms > 0 {
 			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // who settles next sees what is wrong

@@ -244,10 +244,7 @@ func (r *run) audit() error {
 // elapse lets virtual milliseconds pass, if the server's time is ours. What clients do meanwhile by themselves, they get to do.
 func (r *run) elapse(ms int64) error {
 	for r.server.Ours() && ms > 0 {
-		step := ms
-		if next := milliseconds(r.nextTimer(anybody)); next > 0 && next < ms {
-			step = next
-		}
+		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
 		r.passOn(step)
 		if ms -= step; ms == 0 {
 			break

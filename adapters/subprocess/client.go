@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +25,6 @@ type Client struct {
 	name    string
 	child   *child                  // nil until the first call
 	time    atomic.Pointer[ownTime] // nil where it has the machine's
-	printed io.Reader
 	output  *output
 	stderr  stderrTail
 	secrets secret.Known // that it was given: nothing that it says is shown with them
@@ -125,12 +123,13 @@ func (c *Client) start(ctx context.Context, in foreign.Setup) error {
 // begun takes the process that the client is, and listens to it.
 func (c *Client) begun(child *child) {
 	c.child = child
-	c.printed, c.output = newOutput(child.stdout)
+	printed, output := newOutput(child.stdout)
+	c.output = output
 	c.readers.Go(func() {
 		_, _ = copyAll(&c.stderr, child.stderr)
 		c.stderr.flush()
 	})
-	go c.read()
+	go c.read(printed)
 }
 
 // Call carries out one operation.

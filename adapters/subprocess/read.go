@@ -16,8 +16,8 @@ func copyAll(to io.Writer, from io.Reader) (int64, error) {
 }
 
 // read reads what the program prints until it ends or breaks the protocol.
-func (c *Client) read() {
-	lines := newLineReader(c.printed)
+func (c *Client) read(printed io.Reader) {
+	lines := newLineReader(printed)
 	for {
 		line, err := lines.next()
 		if err == nil {

@@ -13,8 +13,7 @@ import (
 // output reads what a program prints, and knows at any moment whether something of it was not taken in yet: it is in the pipe, or
 // whoever reads has not come back for more.
 type output struct {
-	file *os.File
-	raw  syscall.RawConn
+	raw syscall.RawConn
 
 	mu   sync.Mutex
 	busy bool
@@ -31,7 +30,7 @@ func newOutput(from stream) (io.Reader, *output) {
 	if err != nil {
 		return from, o
 	}
-	o.file, o.raw = f, raw
+	o.raw = raw
 	return o, o
 }
 
