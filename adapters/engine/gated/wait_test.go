@@ -61,7 +61,7 @@ func TestWaiting(t *testing.T) {
 		}
 		controlled++
 		if !slices.Equal(told(x), told(again)) {
-			t.Errorf("stops after %d: %v, replayed %v", stops, told(x), told(again))
+			t.Errorf("stops after %d: %v, replayed %v (%+v)", stops, told(x), told(again), again.Uncontrolled)
 		}
 		if slices.Equal(told(x), []string{"1 invoke acquire", "1 ok acquire", "2 invoke acquire", "1 invoke release", "1 ok release", "2 ok acquire"}) {
 			granted++
