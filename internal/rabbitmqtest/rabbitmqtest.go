@@ -46,16 +46,16 @@ func Private(t testing.TB) *rabbitmq.Broker {
 	return Configured(t, "")
 }
 
-// Configured is [Private] with an advanced.config. Starting a node takes some ten seconds of processor time: -short leaves
-// tests out that need one of their own.
-func Configured(t testing.TB, advanced string) *rabbitmq.Broker {
+// Configured is [Private] with an advanced.config, and with plugins. Starting a node takes some ten seconds of processor time:
+// -short leaves tests out that need one of their own.
+func Configured(t testing.TB, advanced string, plugins ...string) *rabbitmq.Broker {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("skipped: -short starts no RabbitMQ")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
-	b, err := rabbitmq.StartNode(ctx, rabbitmq.Options{Advanced: advanced, Log: func(line string) { t.Log(line) }})
+	b, err := rabbitmq.StartNode(ctx, rabbitmq.Options{Advanced: advanced, Plugins: plugins, Log: func(line string) { t.Log(line) }})
 	if err != nil {
 		unavailable(t, err)
 	}

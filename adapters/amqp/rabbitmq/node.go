@@ -50,7 +50,7 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	}()
 	o.logf("starting a private RabbitMQ with %s", programs.Server)
 
-	n := &node{Setting: Setting{Programs: programs, Advanced: o.Advanced}}
+	n := &node{Setting: Setting{Programs: programs, Advanced: o.Advanced, Plugins: o.Plugins}}
 	defer func() {
 		if err != nil {
 			_ = n.stop()

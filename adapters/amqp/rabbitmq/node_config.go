@@ -22,6 +22,8 @@ type Setting struct {
 	Conf string
 	// Advanced is its advanced.config; empty is none.
 	Advanced string
+	// Plugins are those to enable. None starts faster, and opens no other port.
+	Plugins []string
 	// Shell says that the node carries out Erlang expressions that it reads from its standard input.
 	Shell bool
 	// Console takes what the programs print.
@@ -34,7 +36,7 @@ func (s *Setting) Configure() error {
 		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\n", s.AMQP) +
 			"disk_free_limit.absolute = 1MB\n" + // or a full disk would block publishers, silently
 			s.Conf,
-		"enabled_plugins": "[].\n", // none: it starts faster, and opens no other port
+		"enabled_plugins": "[" + strings.Join(s.Plugins, ",") + "].\n",
 	}
 	if s.Advanced != "" {
 		files["advanced.config"] = s.Advanced

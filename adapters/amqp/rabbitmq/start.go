@@ -40,6 +40,8 @@ type Options struct {
 
 	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
 	Advanced string
+	// Plugins are those that it enables.
+	Plugins []string
 
 	// Log is called with what is being started and why something was passed over, one line a call. It may be nil.
 	Log func(string)

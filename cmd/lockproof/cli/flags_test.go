@@ -291,6 +291,10 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"cluster": {base: "cluster"},
+	"doctor": {base: "doctor --on " + unreachable, flags: map[string]use{ // of a server that is there: TestConcerns
+		"on": {args: "--on nowhere", refused: "is not the address of a broker"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"},
+		"management": {args: "--management http://127.0.0.1:1", refused: "is a RabbitMQ running there"}, "json": {args: "--json", refused: "is a RabbitMQ running there"},
+	}},
 	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // it runs until it is interrupted
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 	}},

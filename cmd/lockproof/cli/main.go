@@ -174,7 +174,7 @@ says how.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), librariesCommand(), campaignCommand(), listCommand(), brokerCommand(), clusterCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), librariesCommand(), campaignCommand(), listCommand(), brokerCommand(), clusterCommand(), doctorCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	addCompletion(root)
 	root.InitDefaultHelpCmd()
 	addHelpAll(root)

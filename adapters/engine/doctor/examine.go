@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+// Config says what to ask.
+type Config struct {
+	// URLs are amqp:// addresses, of one node or of several of a cluster.
+	URLs []string
+	// Management is the address of the management interface of one node, "" for none.
+	Management string
+	// Mode is the cluster's cluster_partition_handling, "" where it is not known.
+	Mode cluster.Mode
+}
+
+// Examine asks the nodes what they are, and says what of it concerns locks. The error is that one could not be asked.
+func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
+	e := examination{config: c, said: report.Diagnosis{Tool: engine.Version}}
+	if e.told, err = rabbitmq.Ask(ctx, c.URLs...); err != nil {
+		return nil, err
+	}
+	if c.Management != "" {
+		of, err := url.Parse(c.URLs[0])
+		if err != nil {
+			return nil, err
+		}
+		m, err := newManagement(c.Management, of.User)
+		if err != nil {
+			return nil, err
+		}
+		if e.managed, err = m.ask(ctx); err != nil {
+			return nil, err
+		}
+	}
+	e.overAMQP()
+	e.fromManagement()
+	e.touches()
+	e.measured()
+	return &e.said, nil
+}
+
+// examination is what is known so far.
+type examination struct {
+	config  Config
+	told    []*rabbitmq.Told
+	managed *managed // nil where it is not asked
+	said    report.Diagnosis
+}
+
+func (e *examination) fact(name, format string, args ...any) {
+	e.said.Facts = append(e.said.Facts, report.Fact{Name: name, Said: fmt.Sprintf(format, args...)})
+}
+
+func (e *examination) worry(format string, args ...any) {
+	e.said.Worries = append(e.said.Worries, fmt.Sprintf(format, args...))
+}
+
+// overAMQP says what the nodes tell over AMQP.
+func (e *examination) overAMQP() {
+	first := e.told[0]
+	for _, t := range e.told {
+		e.fact("node", "%s: %s %s, %s, cluster %s", t.Address, t.Product, t.Version, t.Platform, t.Cluster)
+		switch {
+		case t.Product != "RabbitMQ":
+			e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
+		case t.Cluster != first.Cluster:
+			e.worry("%s is of another cluster than %s: a lock on both is two locks", t.Address, first.Address)
+		case t.Version != first.Version:
+			e.worry("%s has another version than %s", t.Address, first.Address)
+		}
+		if t.Heartbeat == 0 {
+			e.worry("%s proposes no heartbeat: unless clients ask for one, it keeps the locks of a machine that is gone until TCP gives up, for minutes or longer", t.Address)
+		}
+	}
+	if first.Heartbeat > 0 {
+		e.fact("heartbeat", "%v, unless a client asks for a shorter one: for up to twice as long a client that is gone keeps its lock", first.Heartbeat)
+	}
+}
+
+// fromManagement says what the management interface tells.
+func (e *examination) fromManagement() {
+	switch {
+	case e.config.Mode != "":
+		e.fact("mode", "%s, as you say: no interface tells it", e.config.Mode)
+	default:
+		e.fact("mode", "not known: no interface tells cluster_partition_handling; name it by --mode")
+	}
+	m := e.managed
+	if m == nil {
+		e.fact("cluster", "not asked: --management http://HOST:15672 asks for its nodes, policies and net_ticktime")
+		return
+	}
+	e.nodes()
+	store := "Mnesia"
+	if m.khepri {
+		store = "Khepri"
+		e.worry("The metadata store is Khepri: after a partition was mended, it deleted the live exclusive queue of a client in the majority and left its connection open (measured on 4.0.5)")
+	}
+	e.fact("store", "%s", store)
+	for _, p := range m.policies {
+		if mode, mirrors := p.Definition["ha-mode"]; mirrors {
+			e.worry("The policy %q of %s mirrors queues like %q (ha-mode %v): see the row mirrored-token", p.Name, p.Vhost, p.Pattern, mode)
+		}
+	}
+	if len(m.unseen) > 0 {
+		e.fact("not seen", "%s: a user with the tag monitoring or administrator may", strings.Join(m.unseen, ", "))
+	}
+}
+
+// nodes says how the nodes of the cluster are.
+func (e *examination) nodes() {
+	for _, n := range e.managed.nodes {
+		if !n.Running {
+			e.worry("%s does not run", n.Name)
+		}
+		if len(n.Partitions) > 0 {
+			e.worry("%s is in another part of the cluster than %s: two clients may hold a lock now, until one part is restarted", n.Name, strings.Join(n.Partitions, ", "))
+		}
+	}
+	nodes := e.managed.nodes
+	if len(nodes) == 0 {
+		return
+	}
+	e.fact("nodes", "%d", len(nodes))
+	if tick := nodes[0].NetTick; tick > 0 { // a node that has just begun does not tell it yet
+		e.fact("net_ticktime", "%d s: nodes notice within %d to %d s that another is gone, and until then each acts on its own", tick, tick*3/4, tick*5/4)
+	}
+}
+
+// alone reports whether the cluster is known to have one node.
+func (e *examination) alone() bool { return e.managed != nil && len(e.managed.nodes) == 1 }
+
+// touches says what a run of lockproof would make there.
+func (e *examination) touches() {
+	e.said.Touches = append(e.said.Touches, "A run with --on makes queues and exchanges with a random mark in their names, and deletes these alone.")
+	for _, t := range e.told {
+		if t.Registry {
+			e.said.Touches = append(e.said.Touches, fmt.Sprintf("%s has a queue lockproof.registry with %s: runs of lockproof, or one that was killed. "+
+				"The next run deletes what provably was made by a killed one. If the queue is yours, run lockproof on another virtual host.", t.Address, style.Plural(t.Entries, "entry")))
+		}
+	}
+}
