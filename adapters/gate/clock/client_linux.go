@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +18,9 @@ import (
 type Client struct {
 	memory *os.File
 	page   []byte
+
+	mu        sync.Mutex
+	processes map[int32]*process // by their numbers
 }
 
 // row is what one thread of the client says of itself, as preload/clock.c writes it.
@@ -67,7 +68,7 @@ func NewClient() (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{memory: memory}
+	c := &Client{memory: memory, processes: make(map[int32]*process)}
 	size := timeSize + mostThreads*rowSize
 	if err = memory.Truncate(int64(size)); err == nil {
 		c.page, err = unix.Mmap(int(memory.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -104,6 +105,12 @@ func (c *Client) Close() error {
 	if page == nil {
 		return nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.processes {
+		p.close()
+	}
+	c.processes = nil
 	return errors.Join(unix.Munmap(page), c.memory.Close())
 }
 
@@ -120,89 +127,4 @@ func (c *Client) rows() (all []row) {
 		})
 	}
 	return all
-}
-
-// look is what was seen of a client at one time: what each thread waits for, or how often it has run so far.
-type look map[int32]string
-
-// Rest reports whether the client is at rest: it does nothing before something reaches it or time passes. next is in how much time it
-// then does something by itself, 0 for never. At rest, every thread sleeps. That is so if all sleep that did not run between two
-// looks before and after.
-func (c *Client) Rest() (rests bool, next time.Duration) {
-	before, _, ok := c.see()
-	if !ok {
-		return false, 0
-	}
-	after, next, ok := c.see()
-	if !ok || len(before) != len(after) {
-		return false, 0
-	}
-	for thread, what := range before {
-		if after[thread] != what {
-			return false, 0
-		}
-	}
-	return true, next
-}
-
-// see looks at all threads of the client. It is false where one of them is awake.
-func (c *Client) see() (l look, next time.Duration, asleep bool) {
-	now := atomic.LoadInt64(c.now())
-	l = make(look)
-	waits := make(map[int32]row)
-	for _, r := range c.rows() {
-		waits[r.Thread] = r
-		if _, seen := l[-r.Process]; seen {
-			continue
-		}
-		l[-r.Process] = ""
-		if !seeProcess(r.Process, l) {
-			return nil, 0, false
-		}
-	}
-	for thread := range l {
-		r, waiting := waits[thread]
-		if !waiting || r.Until == 0 {
-			continue
-		}
-		if r.Seen != now || r.Until <= now { // it is about to go on
-			return nil, 0, false
-		}
-		l[thread] = fmt.Sprint(r.Until, r.Turn) // it wakes every millisecond to look at the clock
-		if in := time.Duration(r.Until - now); next == 0 || in < next {
-			next = in
-		}
-	}
-	return l, next, true
-}
-
-// seeProcess notes how often each thread of a process has run. It is false where one of them is awake.
-func seeProcess(process int32, l look) (asleep bool) {
-	folder := "/proc/" + strconv.Itoa(int(process)) + "/task/"
-	threads, err := os.ReadDir(folder)
-	if err != nil { // it has ended
-		return true
-	}
-	for _, t := range threads {
-		id, _ := strconv.Atoi(t.Name())
-		stat, err := os.ReadFile(folder + t.Name() + "/stat")
-		if err != nil {
-			continue
-		}
-		ran, err := os.ReadFile(folder + t.Name() + "/schedstat")
-		if err != nil {
-			continue
-		}
-		if !sleeps(string(stat)) {
-			return false
-		}
-		l[int32(id)] = string(ran[strings.LastIndexByte(string(ran), ' ')+1:])
-	}
-	return true
-}
-
-// sleeps reports whether a thread waits for something, by what the system says of it: its name in brackets, and its state.
-func sleeps(stat string) bool {
-	state := stat[strings.LastIndexByte(stat, ')')+1:]
-	return strings.HasPrefix(state, " S") || strings.HasPrefix(state, " Z") || strings.HasPrefix(state, " X")
 }
