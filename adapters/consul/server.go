@@ -29,13 +29,16 @@ const (
 	lockDelay  = 15 * time.Second // unless the session says otherwise (FACTS K3)
 )
 
-// Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it.
+// Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it, and the machine's clock.
 type Server struct {
+	still bool // time passes by Advance alone
+
 	mu      sync.Mutex
 	store   server.Server
 	begun   bool
-	passed  time.Time     // up to which time has passed for the store
-	changed chan struct{} // closed when the store may have changed
+	passed  time.Time                // up to which time has passed for the store
+	changed chan struct{}            // closed when the store may have changed
+	waiting map[string]chan struct{} // what changed was when a blocking query looked in vain, by the address it comes from
 }
 
 // ServeHTTP implements [http.Handler].
@@ -76,8 +79,8 @@ func unknown(r *http.Request) (name string, any bool) {
 	return "", false
 }
 
-// do carries out a request at the present time. again is closed when the store may have changed.
-func (s *Server) do(r *consul.Request) (reply consul.Reply, again <-chan struct{}) {
+// do carries out a request from an address at the present time. again is closed when the store may have changed.
+func (s *Server) do(from string, r *consul.Request) (reply consul.Reply, again <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass()
@@ -85,14 +88,20 @@ func (s *Server) do(r *consul.Request) (reply consul.Reply, again <-chan struct{
 	if r.Method != consul.Get {
 		s.tell()
 	}
+	if delete(s.waiting, from); reply.Waits {
+		s.waiting[from] = s.changed
+	}
 	return reply, s.changed
 }
 
 // pass lets the store's time be the clock's.
 func (s *Server) pass() {
-	now := time.Now()
+	now := s.passed
+	if !s.still || !s.begun {
+		now = time.Now()
+	}
 	if !s.begun {
-		s.begun, s.passed, s.changed = true, now, make(chan struct{})
+		s.begun, s.passed, s.changed, s.waiting = true, now, make(chan struct{}), make(map[string]chan struct{})
 		s.store.Reset()
 	}
 	ms := now.Sub(s.passed).Milliseconds()
@@ -105,6 +114,36 @@ func (s *Server) pass() {
 func (s *Server) tell() {
 	close(s.changed)
 	s.changed = make(chan struct{})
+}
+
+// now is the present time.
+func (s *Server) now() time.Time {
+	if !s.still {
+		return time.Now()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.passed
+}
+
+// await waits until the store may have changed, or a time has come. It is false where the client is gone.
+func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) bool {
+	var due <-chan time.Time // where time stands still, who lets it pass closes again
+	if !s.still {
+		pause := time.NewTimer(min(time.Until(until), s.nextEnd()))
+		defer pause.Stop()
+		due = pause.C
+	}
+	select {
+	case <-again:
+	case <-due:
+	case <-r.Context().Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.waiting, r.RemoteAddr)
+		return false
+	}
+	return true
 }
 
 // nextEnd is when a session ends by itself at the earliest, counted from now.
@@ -127,17 +166,17 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 			http.Error(w, err.Error(), status)
 			return
 		}
-		s.do(&consul.Request{Method: consul.CreateSession, Session: x})
+		s.do(r.RemoteAddr, &consul.Request{Method: consul.CreateSession, Session: x})
 		write(w, map[string]string{"ID": x.ID})
 	case r.Method == http.MethodPut && verb == "renew":
-		reply, _ := s.do(&consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: id}})
+		reply, _ := s.do(r.RemoteAddr, &consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: id}})
 		if reply.Status != http.StatusOK {
 			http.Error(w, "Session id '"+id+"' not found", reply.Status)
 			return
 		}
 		write(w, s.info(id))
 	case r.Method == http.MethodPut && verb == "destroy":
-		s.do(&consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: id}})
+		s.do(r.RemoteAddr, &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: id}})
 		write(w, true)
 	case r.Method == http.MethodGet && verb == "info":
 		write(w, s.info(id))
@@ -245,21 +284,15 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
 		http.Error(w, err.Error(), status)
 		return
 	}
-	reply, again := s.do(&req)
-	for deadline := time.Now().Add(wait); reply.Waits; reply, again = s.do(&req) {
-		if !time.Now().Before(deadline) {
+	reply, again := s.do(r.RemoteAddr, &req)
+	for deadline := s.now().Add(wait); reply.Waits; reply, again = s.do(r.RemoteAddr, &req) {
+		if !s.now().Before(deadline) {
 			req.Index = 0
 			continue
 		}
-		pause := time.NewTimer(min(time.Until(deadline), s.nextEnd()))
-		select {
-		case <-again:
-		case <-pause.C:
-		case <-r.Context().Done():
-			pause.Stop()
+		if !s.await(r, again, deadline) {
 			return
 		}
-		pause.Stop()
 	}
 	switch {
 	case reply.Status == http.StatusInternalServerError:

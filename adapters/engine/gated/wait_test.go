@@ -67,19 +67,20 @@ func TestWaiting(t *testing.T) {
 			granted++
 		}
 	}
-	if granted == 0 && controlled == 24 {
-		t.Error("nobody was granted what he waited for")
+	if controlled == 0 || granted == 0 && controlled == 24 {
+		t.Errorf("nobody was granted what he waited for, in %d executions that their schedules decided", controlled)
 	}
 }
 
-// twice runs a scenario and replays it, a few times if a client's time was up while others were at work. On a busy machine
-// chance decides then which comes first, and the execution counts it. free reports that the schedule decided everything.
+// twice runs a scenario and replays it, a few times if a client's time was up while others were at work, or if a client was not
+// as far as in the first run when its turn came in the second. On a busy machine chance decides then which comes first, and the
+// execution counts it. free reports that the schedule decided everything.
 func twice(t *testing.T, runner *foreign.Runner, sc scenario.Scenario) (x, again *foreign.Execution, free bool) {
 	t.Helper()
 	for range 3 {
 		x = play(t, runner, runner.Playable(sc))
 		again = play(t, runner, sim.Replay(x.Trace))
-		if free = x.Uncontrolled.Free() && again.Uncontrolled.Free(); free {
+		if free = x.Uncontrolled.Free() && again.Uncontrolled.Free() && again.Uncontrolled.Unplayed == 0; free {
 			break
 		}
 	}

@@ -155,7 +155,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --stress proxy", exitCannot, "--stress without --exec"},
 		{"prove --exec cat --on redis", exitCannot, "--on redis with --exec: expected --server redis, which starts servers here"},
 		{"prove --exec cat --server amqp --servers 2", exitCannot, "--servers 2 without --server redis"},
-		{"prove --exec cat --server redi", exitCannot, "the kind of server \"redi\": expected amqp or mariadb or postgres or redis"},
+		{"prove --exec cat --server redi", exitCannot, "the kind of server \"redi\": expected amqp or consul or mariadb or postgres or redis"},
 		{"__complete prove --server=", exitHolds, "amqp mariadb postgres redis"},
 		{"__complete adapter-check --server=r", exitHolds, "redis"},
 		{"prove --exec cat --stress proxy", exitCannot, "--stress without a real broker"},

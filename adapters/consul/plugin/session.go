@@ -1,0 +1,101 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+// protocol is HTTP/1.1 (RFC 9112) as clients of Consul speak it.
+type protocol struct{}
+
+// Session begins a connection.
+func (protocol) Session() stream.Session { return new(session) }
+
+// session is a connection.
+type session struct {
+	asked []*http.Request // those that have no answer, the oldest first
+}
+
+// mostHead is how long the head of a request or an answer may be.
+const mostHead = 1 << 16
+
+// errHead is the error of what is no HTTP/1.1.
+var errHead = errors.New("this is not HTTP/1.1, which clients of Consul speak")
+
+// Command cuts off a request.
+func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
+	var r *http.Request
+	body, n, err := message(b, func(from *bufio.Reader) (_ io.ReadCloser, err error) {
+		if r, err = http.ReadRequest(from); err != nil {
+			return nil, err
+		}
+		return r.Body, nil
+	})
+	if err != nil || n == 0 {
+		return c, 0, err
+	}
+	s.asked = append(s.asked, r)
+	return sent(r, body), n, nil
+}
+
+// Reply cuts off an answer.
+func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
+	var to *http.Request
+	if len(s.asked) > 0 {
+		to = s.asked[0]
+	}
+	var a *http.Response
+	body, n, err := message(b, func(from *bufio.Reader) (_ io.ReadCloser, err error) {
+		if a, err = http.ReadResponse(from, to); err != nil {
+			return nil, err
+		}
+		return a.Body, nil
+	})
+	if err != nil || n == 0 {
+		return r, 0, 0, err
+	}
+	if a.StatusCode < http.StatusOK { // such as 100 Continue: the answer is still to come
+		return stream.Said{Words: func(*stream.Names) string { return a.Status }}, n, 0, nil
+	}
+	if to != nil {
+		s.asked = s.asked[1:]
+	}
+	return said(to, a, body), n, 1, nil
+}
+
+// Listens is false: the server says nothing unasked.
+func (s *session) Listens() bool { return false }
+
+// message cuts off what some bytes begin with, and reads its body: n bytes, and 0 while it is not whole.
+func message(b []byte, read func(*bufio.Reader) (io.ReadCloser, error)) (body []byte, n int, err error) {
+	if head := bytes.Index(b, []byte("\r\n\r\n")); head < 0 && len(b) <= mostHead && plausible(b) {
+		return nil, 0, nil
+	} else if head < 0 || head > mostHead {
+		return nil, 0, errHead
+	}
+	rest := bytes.NewReader(b)
+	from := bufio.NewReader(rest)
+	content, err := read(from)
+	if err != nil {
+		return nil, 0, errHead
+	}
+	body, err = io.ReadAll(content)
+	switch {
+	case err != nil && rest.Len()+from.Buffered() < len("\r\n"): // it has not come to its end
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, errHead
+	}
+	return body, len(b) - rest.Len() - from.Buffered(), nil
+}
+
+// plausible reports whether some bytes may begin a head: its first line is of text.
+func plausible(b []byte) bool {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return !bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\r' && r != '\t' || r > '~' })
+}

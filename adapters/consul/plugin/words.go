@@ -1,0 +1,158 @@
+package plugin
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/model/backend"
+)
+
+// subject is what a request is about: a key, or a verb of sessions with the session that it names.
+type subject struct{ kind, name, session string }
+
+// subjectOf is what a request is about.
+func subjectOf(r *http.Request) subject {
+	path := strings.TrimPrefix(r.URL.Path, "/v1/")
+	kind, rest, _ := strings.Cut(path, "/")
+	switch kind {
+	case "kv":
+		return subject{kind: kind, name: rest, session: cmp.Or(r.URL.Query().Get("acquire"), r.URL.Query().Get("release"))}
+	case "session":
+		verb, id, _ := strings.Cut(rest, "/")
+		return subject{kind: kind, name: verb, session: id}
+	}
+	return subject{kind: path}
+}
+
+// sent is a request.
+func sent(r *http.Request, body []byte) stream.Sent {
+	about := subjectOf(r)
+	c := stream.Sent{
+		Name: strings.TrimSpace(r.Method + " " + about.kind), Replies: true, MayChange: r.Method != http.MethodGet,
+		Access: accessOf(r, about), Words: func(n *stream.Names) string { return asked(r, about, body, n) },
+	}
+	if about.kind == "kv" {
+		c.Key = about.name
+	}
+	return c
+}
+
+// accessOf is what a request does.
+func accessOf(r *http.Request, about subject) backend.Access {
+	switch {
+	case r.Method == http.MethodGet:
+		return backend.Read
+	case r.Method == http.MethodDelete, r.URL.Query().Has("release"):
+		return backend.Delete
+	case about.kind == "session" && about.name == "create":
+		return backend.OpenSession
+	case about.kind == "session" && about.name == "destroy":
+		return backend.CloseSession
+	case r.Method == http.MethodPut && about.kind == "kv":
+		return backend.Create
+	}
+	return backend.Opaque
+}
+
+// asked is a request as traces have it: its method, what it is about, and its parameters. Values differ from run to run.
+func asked(r *http.Request, about subject, body []byte, n *stream.Names) string {
+	words := []string{r.Method, about.kind}
+	switch about.kind {
+	case "kv":
+		words = append(words, n.Item(about.name))
+	case "session":
+		words = append(words, about.name)
+		if about.session != "" {
+			words = append(words, n.Value(about.session))
+		}
+		words = append(words, wanted(body)...)
+	}
+	query := r.URL.Query()
+	var names []string
+	for name := range query {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		switch name {
+		case "acquire", "release":
+			words = append(words, name+"="+n.Value(query.Get(name)))
+		case "wait", "flags":
+			words = append(words, name+"="+query.Get(name))
+		default: // an index differs from run to run
+			words = append(words, name)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// wanted is what a session is asked to be.
+func wanted(body []byte) (words []string) {
+	var asked struct{ TTL, Behavior string }
+	if json.Unmarshal(body, &asked) != nil {
+		return nil
+	}
+	for _, word := range []string{asked.TTL, asked.Behavior} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// said is an answer.
+func said(to *http.Request, a *http.Response, body []byte) stream.Said {
+	return stream.Said{
+		Ends: a.Close, Result: resultOf(to, a.StatusCode, strings.TrimSpace(string(body))),
+		Words: func(n *stream.Names) string { return answered(a.StatusCode, body, n) },
+	}
+}
+
+// resultOf is what an answer comes to.
+func resultOf(to *http.Request, status int, body string) backend.Result {
+	switch {
+	case status == http.StatusNotFound:
+		return backend.Absent
+	case status >= http.StatusBadRequest:
+		return backend.Wrong
+	case body == "false" && to != nil && to.URL.Query().Has("release"):
+		return backend.Absent
+	case body == "false":
+		return backend.Refused
+	}
+	return backend.Done
+}
+
+// answered is an answer as traces have it: a word, who holds the keys that were read, or the session that was made.
+func answered(status int, body []byte, n *stream.Names) string {
+	if status != http.StatusOK {
+		return http.StatusText(status)
+	}
+	var made struct{ ID string }
+	if json.Unmarshal(body, &made) == nil && made.ID != "" {
+		return n.Value(made.ID)
+	}
+	var keys []struct{ Key, Session, ID string }
+	if json.Unmarshal(body, &keys) != nil {
+		return strings.TrimSpace(string(body[:min(len(body), mostShown)]))
+	}
+	var words []string
+	for _, k := range keys {
+		switch {
+		case k.ID != "":
+			words = append(words, n.Value(k.ID))
+		case k.Session != "":
+			words = append(words, n.Item(k.Key)+" held by "+n.Value(k.Session))
+		default:
+			words = append(words, n.Item(k.Key)+" free")
+		}
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// mostShown is how many bytes are shown of an answer that is no more than a word.
+const mostShown = 40
