@@ -31,7 +31,9 @@ import (
 type Judge struct {
 	h          *history.History
 	options    linear.Options
-	processes  map[int32]*seen
+	sessions   map[session]*seen
+	uses       map[int32][]*seen // by process: its sessions
+	ended      map[int32]bool    // processes whose connection ended
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
@@ -41,13 +43,14 @@ type Judge struct {
 	lastFenced map[place]Fenced  // the last grant of each slot; nil where only grants before a call count
 	limits     limits
 	answers    history.Answers
+	lock       int // of the event at hand
 	verdicts   [len(judged)]linear.Verdict
 }
 
 // New returns the judge of a history without its events: h describes the history.
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
-		h: h, options: o, processes: make(map[int32]*seen),
+		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
@@ -129,7 +132,13 @@ type contenders struct {
 	last  int // the event that invoked the last one
 }
 
-// seen is what is known of one process.
+// session is a process's use of a lock: a process may hold several.
+type session struct {
+	process int32
+	lock    uint16
+}
+
+// seen is what is known of one session.
 type seen struct {
 	invoked    int  // the event that invoked its operation
 	contenders bool // another client already did the same kind of work
@@ -138,12 +147,13 @@ type seen struct {
 	ended      bool // it ended in the course of that
 	believing  bool
 	at         place
-	released   bool   // it believed when it called the release under way
-	fenced     Fenced // the largest token when the current operation was invoked
-	slots      int    // the operation's number of slots
-	fewest     int    // the lowest number of slots at the invocation
-	takes      int    // the number of slots that it may remove
-	most       int    // slots that there may have been since it asked for what it holds, or is asking
+	others     []place // slots that it believed in before, and still does
+	released   bool    // it believed when it called the release under way
+	fenced     Fenced  // the largest token when the current operation was invoked
+	slots      int     // the operation's number of slots
+	fewest     int     // the lowest number of slots at the invocation
+	takes      int     // the number of slots that it may remove
+	most       int     // slots that there may have been since it asked for what it holds, or is asking
 }
 
 // judge notes that a property was put to the test.
@@ -155,13 +165,14 @@ func (w *Judge) judge(p property.Property, ok bool, event int, format string, ar
 		}
 		v.Checked++
 		if !ok && v.Decision == linear.Legal {
-			v.Decision, v.Event, v.Why = linear.Illegal, event, fmt.Sprintf(format, args...)
+			v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, event, fmt.Sprintf(format, args...), w.lock
 		}
 	}
 }
 
 // Event takes in the i-th event of the history, counted from 0.
 func (w *Judge) Event(i int, e *history.Event) {
+	w.lock = int(e.Lock)
 	w.limited(i, e)
 	w.answers.Event(e)
 	switch {
@@ -181,12 +192,13 @@ func (w *Judge) limited(i int, e *history.Event) {
 	}
 }
 
-// process is what is known of a process.
-func (w *Judge) process(p int32) *seen {
-	s := w.processes[p]
+// session is what is known of a process's use of a lock.
+func (w *Judge) session(p int32, l uint16) *seen {
+	s := w.sessions[session{p, l}]
 	if s == nil {
-		s = new(seen)
-		w.processes[p] = s
+		s = &seen{gone: w.ended[p]}
+		w.sessions[session{p, l}] = s
+		w.uses[p] = append(w.uses[p], s)
 	}
 	return s
 }
@@ -209,30 +221,45 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 func (w *Judge) world(e *history.Event) {
 	switch e.F {
 	case history.Restart:
-		for p, s := range w.processes {
-			s.gone, s.ended = true, true
-			w.uncertain(p, s)
+		for p := range w.uses {
+			w.disconnected(p)
 		}
 	case history.Gone, history.Lapse:
-		s := w.process(e.Target)
-		s.gone, s.ended = true, true
-		w.uncertain(e.Target, s)
+		w.disconnected(e.Target)
 	case history.Crash:
-		w.uncertain(e.Target, w.process(e.Target))
+		for _, s := range w.uses[e.Target] {
+			w.uncertain(e.Target, s)
+		}
 	}
 }
 
-// uncertain ends a process's belief for the purpose of judging other clients.
-func (w *Judge) uncertain(p int32, s *seen) {
-	if s.believing {
-		s.believing = false
-		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(b belief) bool { return b.process == p })
-		w.answered(p, s.at, false)
+// disconnected is the end of a process's connection.
+func (w *Judge) disconnected(p int32) {
+	w.ended[p] = true
+	for _, s := range w.uses[p] {
+		s.gone, s.ended = true, true
+		w.uncertain(p, s)
 	}
+}
+
+// uncertain ends what a process believes of a lock, for the purpose of judging other clients.
+func (w *Judge) uncertain(p int32, s *seen) {
+	if !s.believing {
+		return
+	}
+	s.believing = false
+	for _, at := range append(s.others, s.at) {
+		w.believers[at] = slices.DeleteFunc(w.believers[at], func(b belief) bool { return b.process == p })
+		w.answered(p, at, false)
+	}
+	s.others = nil
 }
 
 // believe has a process believe from an event on.
 func (w *Judge) believe(i int, p int32, s *seen, at place) {
+	if s.believing && s.at != at {
+		s.others = append(s.others, s.at)
+	}
 	s.believing, s.at = true, at
 	s.gone = s.gone && !w.h.GoneMayFree
 	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
@@ -248,7 +275,7 @@ func (w *Judge) ask(p int32, s *seen, asking bool) {
 }
 
 func (w *Judge) invoked(i int, e *history.Event) {
-	s := w.process(e.Process)
+	s := w.session(e.Process, e.Lock)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
 	f := w.fence(e.Lock)
 	f.Begin(e.F.Op())
@@ -273,7 +300,7 @@ func (w *Judge) invoked(i int, e *history.Event) {
 }
 
 func (w *Judge) completed(i int, e *history.Event) {
-	s := w.process(e.Process)
+	s := w.session(e.Process, e.Lock)
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := w.contended(e, s)
 	nothing := false
@@ -319,7 +346,7 @@ func (w *Judge) released(e *history.Event, s *seen) {
 		return
 	}
 	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
-		w.uncertain(all[0].process, w.process(all[0].process))
+		w.uncertain(all[0].process, w.session(all[0].process, e.Lock))
 	}
 }
 

@@ -120,8 +120,10 @@ func (w *Judge) administer(e *history.Event, s *seen) {
 	} else {
 		slots.End(e.F.Op(), s.slots, e.Type)
 	}
-	for _, o := range w.processes {
-		o.most = max(o.most, slots.Most)
+	for of, o := range w.sessions {
+		if of.lock == e.Lock {
+			o.most = max(o.most, slots.Most)
+		}
 	}
 }
 
@@ -154,7 +156,7 @@ func (w *Judge) within(i int, e *history.Event, s *seen) {
 	for at, all := range w.believers {
 		for _, b := range all {
 			if at.lock == e.Lock && !b.asking && b.process != e.Process {
-				holders, most = holders+1, max(most, w.process(b.process).most)
+				holders, most = holders+1, max(most, w.session(b.process, e.Lock).most)
 			}
 		}
 	}
