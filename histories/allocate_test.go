@@ -30,7 +30,7 @@ func TestAllocations(t *testing.T) {
 		taken := func(events int) float64 {
 			whole := text(events)
 			return testing.AllocsPerRun(3, func() {
-				in, err := eventsOf(strings.NewReader(whole), "it", Unnamed)
+				in, err := eventsOf(strings.NewReader(whole), "it", Unnamed, nil)
 				if err == nil {
 					err = in.each(func(*history.Event) error { return nil })
 				}

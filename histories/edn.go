@@ -36,7 +36,15 @@ type EDNReader struct {
 // interpreter makes sense of an event's form, in Jepsen's words and in ours.
 type interpreter struct {
 	locks words[uint16]
+	keys  *keys // of values that are pairs; nil if they are none
 	notes Notes
+}
+
+// keyed has values read as pairs with these keys, if there are any.
+func (i *interpreter) keyed(k *keys) {
+	if i.keys = k; k != nil {
+		i.notes.Keys = len(k.names)
+	}
 }
 
 // NewEDNReader returns a reader of a history; errors use the name. EDN does not describe its locks: assumed does.
@@ -190,6 +198,12 @@ func (i *interpreter) words(event *form, d *draft) error {
 // value reads an operation's argument or result, if it is in our words, or plainly yes or no.
 func (i *interpreter) value(event *form, d *draft) error {
 	f := event.get("value")
+	if i.keys != nil {
+		var err error
+		if f, err = i.keys.split(f, d); err != nil {
+			return err
+		}
+	}
 	if f == nil || f.is("nil") {
 		return nil
 	}
@@ -203,6 +217,12 @@ func (i *interpreter) value(event *form, d *draft) error {
 		if err := d.detail(f.items[k].text, &f.items[k+1]); err != nil {
 			return err
 		}
+		if f.items[k].text == "fence" && d.event.Token > 0 {
+			i.notes.Fences++
+		}
+	}
+	if d.owner != "" && d.event.Type != history.Invoke {
+		i.notes.Owned++
 	}
 	if d.has == before && d.owner == "" {
 		i.notes.Values++

@@ -24,6 +24,8 @@ type Header struct {
 	GoneLate, GoneMayFree bool
 	// Clients is that of [spec.History].
 	Clients int
+	// PlainValues says that values of an external history that are pairs are not read as keys and values (keys.go).
+	PlainValues bool
 }
 
 // Named is a lock of a history and the slots that it had before the first event.
@@ -42,6 +44,23 @@ type Notes struct {
 	Values      int // values other than slots: such an event speaks of any slot
 	Backwards   int // events that have an earlier time than one before; String leaves them out
 	Renamed     int // processes of a client that answers name, and that had another process before
+	Keys        int // keys of values that are pairs, each of which is a lock
+	Owned       int // answers that name their client
+	Fences      int // answers with a fence, which is a token
+}
+
+// Readings are the choices made in reading an external history, each in a line.
+func (n Notes) Readings() (lines []string) {
+	if n.Keys > 0 {
+		lines = append(lines, "values are pairs [key value], and each of "+style.Plural(n.Keys, "key")+" is a lock of its own")
+	}
+	if n.Owned > 0 {
+		lines = append(lines, "a lock's owner is the client that an answer names, whichever process it is")
+	}
+	if n.Fences > 0 {
+		lines = append(lines, "a fence is a fencing token, which has to grow; 0 is none")
+	}
+	return lines
 }
 
 // String describes the skipped parts; "" if there are none.
@@ -101,18 +120,19 @@ func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 // ReadHistory reads a history; errors use the name. An error is one line: the place, the field, what was found, and
 // what was expected.
 func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, Notes, error) {
-	in, err := eventsOf(r, name, assumed)
+	rec, err := NewRecording(r, name, assumed)
 	if err != nil {
 		return nil, Notes{}, err
 	}
-	err = in.each(func(e *history.Event) error {
-		in.history.Events = append(in.history.Events, *e)
+	h := rec.History()
+	err = rec.Each(func(e *history.Event) error {
+		h.Events = append(h.Events, *e)
 		return nil
 	})
-	if err != nil {
-		return nil, *in.notes, err
+	if err = errors.Join(err, rec.Close()); err != nil {
+		return nil, rec.Notes(), err
 	}
-	return in.history, *in.notes, nil
+	return h, rec.Notes(), nil
 }
 
 // events are those of a history that is read one by one.
@@ -122,13 +142,15 @@ type events struct {
 	notes   *Notes
 }
 
-// eventsOf begins to read a history in whichever of the formats it is.
-func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
+// eventsOf begins to read a history in whichever of the formats it is. Its values may be pairs with keys.
+func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error) {
+	assumed = k.header(assumed)
 	in := bufio.NewReaderSize(r, 1<<18)
 	lines := passBlanks(in)
 	if !looksLikeJSON(in) {
 		reader := NewEDNReader(in, name, assumed)
 		reader.forms.line += lines
+		reader.interpreter.keyed(k)
 		notes := &reader.interpreter.notes
 		return &events{history: assumed.history(), next: newOwners(reader.read, notes).Read, notes: notes}, nil
 	}
@@ -136,6 +158,7 @@ func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
 	if err != nil {
 		return nil, err
 	}
+	reader.jepsen.keyed(k)
 	out := &events{history: reader.Header.history(), next: reader.Read, notes: &reader.jepsen.notes}
 	if !reader.headed {
 		out.next = newOwners(reader.read, out.notes).Read

@@ -158,10 +158,12 @@ func (r *Reader) read() (d draft, err error) {
 	r.scanner.reset(r.lines.Bytes())
 	r.event(&d)
 	known := true
-	if err = r.scanner.err; err != nil {
+	if err = r.scanner.err; err != nil || r.jepsen.keys != nil && d.event.Process != history.Nemesis {
 		var understood bool
 		if d, known, understood = r.jepsens(); understood {
 			err = nil
+		} else if err == nil {
+			err = wrong("value", "no pair", "a key and a value, as all operations before have")
 		}
 	}
 	if err == nil && known {

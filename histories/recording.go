@@ -22,6 +22,7 @@ type Recording struct {
 	copied  *os.File // the temporary file; nil where there is none
 	name    string
 	assumed Header
+	keys    *keys // nil if its values are no pairs
 }
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
@@ -37,7 +38,11 @@ func newRecording(r io.Reader, name string, assumed Header, most int64) (*Record
 	if err := rec.seekable(r, most); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: copying what comes through a pipe, to read it twice: %w", name, err), rec.Close())
 	}
-	in, err := eventsOf(rec.file, name, assumed)
+	var in *events
+	var err error
+	if rec.keys, err = keysOf(rec.file, name, assumed); err == nil {
+		in, err = rec.again()
+	}
 	if err != nil {
 		return nil, errors.Join(err, rec.Close())
 	}
@@ -85,23 +90,26 @@ func (r *Recording) History() *history.History {
 	return &h
 }
 
-// Notes count the parts skipped when the history was read to its end.
+// Notes count the parts skipped when the history was read last.
 func (r *Recording) Notes() Notes { return r.notes }
+
+// again begins to read the history from its beginning.
+func (r *Recording) again() (*events, error) {
+	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return eventsOf(r.file, r.name, r.assumed, r.keys)
+}
 
 // Each gives the events from the first on, until they are over or the error is not nil, which is returned then.
 func (r *Recording) Each(event func(e *history.Event) error) error {
-	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
-		return err
-	}
-	in, err := eventsOf(r.file, r.name, r.assumed)
+	in, err := r.again()
 	if err != nil {
 		return err
 	}
-	if err := in.each(event); err != nil {
-		return err
-	}
+	err = in.each(event)
 	r.notes = *in.notes
-	return nil
+	return err
 }
 
 // errEnough ends reading.

@@ -12,6 +12,9 @@ import (
 // cardNotes are the notes beside the verdicts: their evidence, the longest stale belief, and the coverage.
 func cardNotes(r *Report, s style.Style) []style.Line {
 	var out []style.Line
+	if len(r.Readings) > 0 {
+		out = append(out, labelled("read as", style.List(r.Readings), style.Plain, s)...)
+	}
 	for e := property.FromHistory; e <= property.FromCommands; e++ {
 		if names := restingOn(r, e); len(names) > 0 {
 			out = append(out, labelled("from "+r.evidence(e), names, style.Plain, s)...)

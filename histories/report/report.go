@@ -24,6 +24,8 @@ type Report struct {
 	Server string
 	// Source is the file judged, of Recorded and Replayed.
 	Source string
+	// Readings are the choices made in reading a Recorded history, each in a line.
+	Readings []string
 	// Command is what was typed, as a shell takes it: it repeats the run. "" where nothing was typed.
 	Command string
 	// Fixed are the options that the run was told, as name=value. The others were drawn, or are as usual.

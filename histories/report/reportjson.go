@@ -27,6 +27,7 @@ type reportFile struct {
 	Broker        string         `json:"broker,omitempty"`
 	Server        string         `json:"server,omitempty"`
 	Source        string         `json:"source,omitempty"`
+	Readings      []string       `json:"readings,omitempty"`
 	Command       string         `json:"command,omitempty"`
 	Options       []string       `json:"options,omitempty"` // that were fixed, as name=value
 	Seed          uint64         `json:"seed,omitzero"`
@@ -202,7 +203,7 @@ type exerciseFile struct {
 func WriteJSON(w io.Writer, r *Report) error {
 	f := reportFile{
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
-		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Server: r.Server, Source: r.Source,
+		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Server: r.Server, Source: r.Source, Readings: r.Readings,
 		Command: r.Command, Options: r.Fixed,
 		Seed: r.Seed, FailedAcquire: r.FailedAcquire, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Asked: r.Asked, Least: r.Least, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,

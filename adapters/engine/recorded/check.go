@@ -139,6 +139,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		return nil, err
 	}
 	r := o.report(h, verdicts)
+	r.Readings = rec.Notes().Readings()
 	if n := rec.Notes().Backwards; n > 0 && o.Order == BothOrders {
 		unordered(r, n)
 	}
@@ -187,7 +188,7 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 			if ok && v.Unjudged == "" && v.Checked == 0 {
 				v.Unjudged = silence
 			}
-			res := fromHistory(p, v, ok)
+			res := fromHistory(h, p, v, ok)
 			res.Note = o.note(p)
 			r.Properties = append(r.Properties, res)
 		}
@@ -217,8 +218,8 @@ func (o *CheckOptions) note(p property.Property) string {
 // notShown is why a property is skipped that takes what the broker had, or what was sent.
 const notShown = "not shown by a history alone: judged on the simulated broker"
 
-// fromHistory is what a history says of a property.
-func fromHistory(p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
+// fromHistory is what a history says of a property. Where it is of several locks, a violation names the lock.
+func fromHistory(h *history.History, p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
 	r := report.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
 	switch {
 	case !judged:
@@ -229,6 +230,9 @@ func fromHistory(p property.Property, v linear.Verdict, judged bool) report.Prop
 		r.Checked, r.Undecided, r.Unclear = 0, 1, v.Why
 	case v.Decision == linear.Illegal:
 		r.Violation = &report.Found{Detail: v.Why}
+		if len(h.Locks) > 1 {
+			r.Violation.Detail = h.Locks[v.Lock] + ": " + v.Why
+		}
 	}
 	return r
 }

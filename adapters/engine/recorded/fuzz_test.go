@@ -39,6 +39,8 @@ func FuzzCheck(f *testing.F) {
 {"type":"info","process":"nemesis","f":"gone","value":{"client":1}}
 {"type":"ok","process":2,"f":"acquire","lock":"jobs","value":{"slot":1,"held":true}}
 `), true)
+	f.Add([]byte(`{:type :invoke :f :acquire :process 0 :value [1 nil]} {:type :ok :f :acquire :process 0 :value [1 {:fence 7}]}
+{:type :invoke :f :release :process 0 :value [1 nil]} {:type :info :f :release :process 0}`), false)
 	f.Fuzz(func(t *testing.T, data []byte, semaphore bool) {
 		kind := lock.Mutex
 		if semaphore {

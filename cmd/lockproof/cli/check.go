@@ -25,6 +25,7 @@ type checkFlags struct {
 	others  string
 	failed  string
 	order   string
+	values  string
 	audit   bool
 	outputFlags
 }
@@ -50,6 +51,9 @@ holds, and only a release of a lock that no client holds breaks the history. A r
 failed has no effect. The flag --failed-release says whether its client goes on believing
 that it holds the lock, which matters to mutual-exclusion only.
 
+Where every value is a pair [key value], as in Jepsen's independent tests, each key is a lock of
+its own. The card says how the history was read.
+
 With --audit the history ends with an audit, and recovery is judged as well. From an event
 {"type":"info","process":"nemesis","f":"audit"} on, all is at rest and one client after the
 other is at work. Clients that still hold the lock give it back, fresh clients acquire each
@@ -70,10 +74,11 @@ connection, changed slots, a release.`,
 	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
 	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
+	flags.StringVar(&f.values, "values", "keys", "the `READING` of values that are all pairs [key value]: keys, so that each key is a lock, or plain")
 	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "lock-type slots permits require audit", "strict")
-	section(cmd, "How the history is read", "", "release-by-others failed-release order")
+	section(cmd, "How the history is read", "", "release-by-others failed-release order values")
 	section(cmd, "What is written", "html json", "junit summary sarif annotate")
 	return cmd
 }
@@ -84,6 +89,13 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		return fmt.Errorf("--lock-type: %w", err)
 	}
 	assumed := histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: f.slots}}}
+	switch f.values {
+	case "keys":
+	case "plain":
+		assumed.PlainValues = true
+	default:
+		return fmt.Errorf("--values: %q: expected keys or plain", f.values)
+	}
 	recording, done, err := recordingOf(c, args[0], assumed)
 	if err != nil {
 		return err

@@ -193,21 +193,21 @@ var sorts = map[string]sort{
 		"lock-type": {args: "--lock-type persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},
 		"strict": {args: "--strict", same: true}, "require": {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
-		"order": {args: "--order lines", same: true},
+		"order": {args: "--order lines", same: true}, "values": {args: "--values plain", base: "check DIR/keys.jsonl"},
 		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"check of a semaphore that does not say so": {base: "check --lock-type semaphore ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock-type": {args: "--lock-type mutex"}, "slots": {args: "--slots 2"}, "permits": {args: "--permits 2"}, "strict": {args: "--strict", same: true},
 		"require":           {args: "--require no-leak", base: "check DIR/held.jsonl"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
-		"order": {args: "--order lines", same: true},
+		"order": {args: "--order lines", same: true}, "values": {args: "--values no", refused: "expected keys or plain"},
 		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"check of a history that says what it is of": {base: "check DIR/jobs.jsonl", report: true, flags: map[string]use{
 		"lock-type": {args: "--lock-type persistent-mutex", refused: "says that it is of a semaphore"}, "slots": {args: "--slots 3", refused: "says that there are 1"},
 		"permits": {args: "--permits 2", refused: "names slots"}, "strict": {args: "--strict", same: true}, "require": {args: "--require no-leak"},
 		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
-		"order": {args: "--order lines", same: true},
+		"order": {args: "--order lines", same: true}, "values": {args: "--values plain", same: true},
 		"audit": {args: "--audit", refused: "no audit"},
 	}},
 	"replay": {base: "replay ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
@@ -487,6 +487,7 @@ func come(t *testing.T, line, url string) outcome {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"held.jsonl": `{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
+		"keys.jsonl": `{"type":"invoke","process":1,"f":"acquire","value":[5,null]}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":[5,null]}` + "\n",
 		"jobs.jsonl": `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":1}]}` + "\n" +
 			`{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
 		"night.json":  `{"lockproof":"campaign","version":1,"name":"night","target":{"name":"reconnects"},"sample":{},"budget":{"executions":300},"shard":100}`,
