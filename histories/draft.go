@@ -14,10 +14,12 @@ type draft struct {
 	index int64
 	has   part
 	owner string // the client that an answer names; "" is none
+	host  string // the machine that recorded it; "" is not known
+	pid   int64  // the program there
 }
 
 // part is a set of what an event's file said.
-type part uint16
+type part uint32
 
 const (
 	hasIndex part = 1 << iota
@@ -36,6 +38,10 @@ const (
 	hasToken
 	hasNodes
 	hasTo
+	hasHost
+	hasPID
+	hasSession
+	hasMono
 )
 
 // fieldError says which field is wrong, and how.

@@ -30,6 +30,7 @@ type EDNReader struct {
 	forms       formScanner
 	inside      bool // the vector that has all events
 	interpreter interpreter
+	clients     identities
 	validator   validator
 }
 
@@ -76,6 +77,7 @@ func (r *EDNReader) read() (d draft, err error) {
 		known, err = r.interpreter.event(&f, &d)
 	}
 	if err == nil && known {
+		r.clients.identify(&d)
 		err = r.validator.check(&d)
 	}
 	if err != nil {
@@ -126,6 +128,12 @@ func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	}
 	if d.event.Process == history.Nemesis {
 		return i.occurrence(f, d)
+	}
+	if host := f.get("host"); host != nil && host.kind == textForm {
+		d.host = host.text
+	}
+	if pid := f.get("pid"); pid != nil {
+		d.pid = pid.number
 	}
 	for _, read := range []func(*form, *draft) error{i.numbers, i.words, i.value, i.reason} {
 		if err := read(f, d); err != nil {

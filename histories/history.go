@@ -47,6 +47,7 @@ type Notes struct {
 	Keys        int // keys of values that are pairs, each of which is a lock
 	Owned       int // answers that name their client
 	Fences      int // answers with a fence, which is a token
+	Timeless    int // events of clients that have no time
 }
 
 // Readings are the choices made in reading an external history, each in a line.
@@ -140,6 +141,7 @@ type events struct {
 	history *history.History // without them
 	next    func(*history.Event) error
 	notes   *Notes
+	clients *identities
 }
 
 // eventsOf begins to read a history in whichever of the formats it is. Its values may be pairs with keys.
@@ -152,14 +154,14 @@ func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error
 		reader.forms.line += lines
 		reader.interpreter.keyed(k)
 		notes := &reader.interpreter.notes
-		return &events{history: assumed.history(), next: newOwners(reader.read, notes).Read, notes: notes}, nil
+		return &events{history: assumed.history(), next: newOwners(reader.read, notes).Read, notes: notes, clients: &reader.clients}, nil
 	}
 	reader, err := newReader(in, name, lines, assumed)
 	if err != nil {
 		return nil, err
 	}
 	reader.jepsen.keyed(k)
-	out := &events{history: reader.Header.history(), next: reader.Read, notes: &reader.jepsen.notes}
+	out := &events{history: reader.Header.history(), next: reader.Read, notes: &reader.jepsen.notes, clients: &reader.clients}
 	if !reader.headed {
 		out.next = newOwners(reader.read, out.notes).Read
 	}

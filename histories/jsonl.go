@@ -70,6 +70,7 @@ type Reader struct {
 	headed    bool      // it has a header
 	locks     words[uint16]
 	jepsen    interpreter // for words other than those above
+	clients   identities
 	validator validator
 	scanner   scanner
 }
@@ -167,6 +168,7 @@ func (r *Reader) read() (d draft, err error) {
 		}
 	}
 	if err == nil && known {
+		r.clients.identify(&d)
 		err = r.validator.check(&d)
 	}
 	if err != nil {
@@ -207,7 +209,7 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 
 // eventFields are the fields of an event, and valueFields those of its value.
 var (
-	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock"}
+	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock", "host", "pid", "session", "mono"}
 	valueFields = []string{"slot", "slots", "priority", "held", "token", "client", "nodes", "to"}
 )
 
@@ -216,7 +218,8 @@ func (r *Reader) event(d *draft) {
 	s := &r.scanner
 	e := &d.event
 	for ok := s.enter(); ok; ok = s.more() {
-		switch string(s.key()) {
+		key := s.key()
+		switch string(key) {
 		case "index":
 			d.begin(hasIndex, "index", s)
 			d.index = s.integer(minTime, math.MaxInt64)
@@ -244,10 +247,30 @@ func (r *Reader) event(d *draft) {
 			d.begin(hasLock, "lock", s)
 			e.Lock = pick(s, &r.locks)
 		default:
-			s.unknown(eventFields)
+			recorder(s, d, key)
 		}
 	}
 	s.end()
+}
+
+// recorder reads what a recorder adds to an event: the machine, the program, the session and the monotonic time.
+func recorder(s *scanner, d *draft, key []byte) {
+	switch string(key) {
+	case "host":
+		d.begin(hasHost, "host", s)
+		d.host = string(s.text())
+	case "pid":
+		d.begin(hasPID, "pid", s)
+		d.pid = s.integer(0, math.MaxInt64)
+	case "session":
+		d.begin(hasSession, "session", s)
+		s.text()
+	case "mono":
+		d.begin(hasMono, "mono", s)
+		s.integer(minTime, math.MaxInt64)
+	default:
+		s.unknown(eventFields)
+	}
 }
 
 // begin notes that a part of the event is there; it must not be there twice.

@@ -23,6 +23,7 @@ type Recording struct {
 	name    string
 	assumed Header
 	keys    *keys // nil if its values are no pairs
+	clients identities
 }
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
@@ -108,7 +109,8 @@ func (r *Recording) Each(event func(e *history.Event) error) error {
 		return err
 	}
 	err = in.each(event)
-	r.notes = *in.notes
+	r.notes, r.clients = *in.notes, *in.clients
+	r.notes.Timeless = in.clients.timeless
 	return err
 }
 

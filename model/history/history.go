@@ -154,6 +154,9 @@ type History struct {
 	Clients int
 	// Steps are those of the execution, from 1, in which the events happened, where it is shown step by step. People
 	// are told of them, instead of the numbers of events. 0 is no step; nil where there are none.
-	Steps  []int32
-	Events []Event
+	Steps []int32
+	// Called are, by process, the names by which people know it, and Places, by event, where they find it. nil where
+	// these are the numbers.
+	Called, Places []string
+	Events         []Event
 }

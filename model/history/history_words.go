@@ -7,6 +7,9 @@ import (
 
 // Who names a process by its client, if the client is known.
 func (h *History) Who(process int32) string {
+	if process >= 0 && int(process) < len(h.Called) {
+		return h.Called[process]
+	}
 	if h.Clients > 0 && process > 0 {
 		process = int32(ClientOf(process, h.Clients))
 	}
@@ -18,6 +21,9 @@ func (h *History) Moment(event int) string {
 	if step := h.stepOf(event); step > 0 {
 		return fmt.Sprintf("step %d", step)
 	}
+	if event >= 0 && event < len(h.Places) {
+		return h.Places[event]
+	}
 	return fmt.Sprintf("event %d", event)
 }
 
@@ -25,6 +31,8 @@ func (h *History) Moment(event int) string {
 func (h *History) Moments(from, to int) string {
 	first, last := h.stepOf(from), h.stepOf(to)
 	switch {
+	case h.Places != nil:
+		return h.Moment(from) + " to " + h.Moment(to)
 	case first == 0 || last == 0:
 		return fmt.Sprintf("events %d to %d", from, to)
 	case first == last:

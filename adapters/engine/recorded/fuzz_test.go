@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -47,6 +49,30 @@ func FuzzCheck(f *testing.F) {
 			kind = lock.Semaphore
 		}
 		checkAndShow(t, data, histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: 1}}})
+	})
+}
+
+// FuzzMachines: whatever files of machines say is refused, or it is judged.
+func FuzzMachines(f *testing.F) {
+	holds := done(1, "acquire", 0, 1) + done(1, "release", 500, 501)
+	f.Add([]byte(holds), []byte(done(2, "acquire", 200, 201)+event(300, "invoke", 2, "release", "")+event(301, "info", 2, "release", "")), int64(50e6))
+	f.Add([]byte(holds+`{"type":"info","process":"nemesis","f":"crash","value":{"client":1},"time":1700000000300000000}`), []byte(done(1, "release", 1, 2)), int64(1))
+	f.Add([]byte(done(1, "verify", 0, 1)), []byte(holds), int64(0))
+	f.Fuzz(func(t *testing.T, a, b []byte, bound int64) {
+		if bound < 0 || bound > history.MostClockError {
+			return
+		}
+		m, err := histories.ReadMachines([]histories.InputFile{{Name: "a", In: bytes.NewReader(a)}, {Name: "b", In: bytes.NewReader(b)}}, histories.Unnamed, 1<<12)
+		if err != nil {
+			return
+		}
+		r, err := recorded.CheckMachines(m, time.Duration(bound), recorded.CheckOptions{Source: "fuzz"})
+		if err != nil {
+			return
+		}
+		if err := report.WriteCard(io.Discard, r, style.Style{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

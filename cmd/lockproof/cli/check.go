@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,13 +28,15 @@ type checkFlags struct {
 	order   string
 	values  string
 	audit   bool
+	// clockError is by how much the clocks of two machines differ at most.
+	clockError time.Duration
 	outputFlags
 }
 
 func checkCommand() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check FILE",
+		Use:   "check FILE...",
 		Short: "judge a recorded history: JSON Lines, an array of JSON, or Jepsen's EDN",
 		Long: `Judges a recorded history: lockproof's own JSON Lines, the same as one JSON array,
 or the EDN that Jepsen writes of a mutex or semaphore; FILE - is standard input. Linearizability is decided, and the
@@ -54,6 +57,11 @@ that it holds the lock, which matters to mutual-exclusion only.
 Where every value is a pair [key value], as in Jepsen's independent tests, each key is a lock of
 its own. The card says how the history was read.
 
+Several files are those of several machines, whose events are ordered by their times. Clocks
+differ: --clock-error 50ms says by how much at most. Operations nearer than that count as
+concurrent, and holds that may have been shorter are not judged; the card counts them. A file
+whose events name a host has the events of several machines.
+
 With --audit the history ends with an audit, and recovery is judged as well. From an event
 {"type":"info","process":"nemesis","f":"audit"} on, all is at rest and one client after the
 other is at work. Clients that still hold the lock give it back, fresh clients acquire each
@@ -62,7 +70,7 @@ refused then breaks a property that is named by what came before: a restart, a c
 connection, changed slots, a release.`,
 		Example: `  lockproof check history.jsonl
   lockproof check --lock-type semaphore --slots 2 --html page.html jepsen.edn`,
-		GroupID: "judge", Args: cobra.ExactArgs(1),
+		GroupID: "judge", Args: cobra.MinimumNArgs(1),
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
@@ -75,10 +83,11 @@ connection, changed slots, a release.`,
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
 	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
 	flags.StringVar(&f.values, "values", "keys", "the `READING` of values that are all pairs [key value]: keys, so that each key is a lock, or plain")
+	flags.Var(clockError{span{&f.clockError}}, "clock-error", "the `TIME` by which clocks of two machines may differ: what is nearer counts as concurrent")
 	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "lock-type slots permits require audit", "strict")
-	section(cmd, "How the history is read", "", "release-by-others failed-release order values")
+	section(cmd, "How the history is read", "", "release-by-others failed-release order values clock-error")
 	section(cmd, "What is written", "html json", "junit summary sarif annotate")
 	return cmd
 }
@@ -96,6 +105,13 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	default:
 		return fmt.Errorf("--values: %q: expected keys or plain", f.values)
 	}
+	o, err := f.options(sourceOf(args))
+	if err != nil {
+		return err
+	}
+	if len(args) > 1 || c.Flags().Changed("clock-error") {
+		return f.several(c, args, assumed, o)
+	}
 	recording, done, err := recordingOf(c, args[0], assumed)
 	if err != nil {
 		return err
@@ -107,19 +123,6 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	}
 	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
 		return err
-	}
-	o := recorded.CheckOptions{Source: args[0], Permits: f.permits, Audit: f.audit}
-	if f.strict {
-		o.FailedAcquire = property.Strong
-	}
-	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
-		return fmt.Errorf("--release-by-others: %w", err)
-	}
-	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
-		return fmt.Errorf("--failed-release: %w", err)
-	}
-	if o.Order, err = recorded.OrderNamed(f.order); err != nil {
-		return fmt.Errorf("--order: %w", err)
 	}
 	report, err := recorded.CheckRecording(recording, o)
 	if err != nil {
@@ -138,23 +141,48 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
 }
 
-// recordingOf begins to read a history from a file, or from standard input if its name is - or /dev/stdin. The
-// function done is called when it has been read.
-func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *histories.Recording, done func(), err error) {
+// options are those of judging, as flags say.
+func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error) {
+	o = recorded.CheckOptions{Source: source, Permits: f.permits, Audit: f.audit}
+	if f.strict {
+		o.FailedAcquire = property.Strong
+	}
+	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
+		return o, fmt.Errorf("--release-by-others: %w", err)
+	}
+	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
+		return o, fmt.Errorf("--failed-release: %w", err)
+	}
+	if o.Order, err = recorded.OrderNamed(f.order); err != nil {
+		return o, fmt.Errorf("--order: %w", err)
+	}
+	return o, nil
+}
+
+// inputOf opens a history's file, or standard input if its name is - or /dev/stdin. The function done closes it.
+func inputOf(c *cobra.Command, path string) (in io.Reader, done func(), err error) {
 	if path == "-" || path == "/dev/stdin" {
-		if r, err = histories.NewRecording(histories.PipedHistoryInput.Stream("standard input", c.InOrStdin()), path, assumed); err != nil {
-			return nil, nil, err
-		}
-		return r, func() { _ = r.Close() }, nil
+		return histories.PipedHistoryInput.Stream("standard input", c.InOrStdin()), func() {}, nil
 	}
 	file, err := histories.HistoryInput.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if r, err = histories.NewRecording(file, path, assumed); err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+	return file, func() { _ = file.Close() }, nil
+}
+
+// recordingOf begins to read a history from a file, or from standard input if its name is - or /dev/stdin. The
+// function done is called when it has been read.
+func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *histories.Recording, done func(), err error) {
+	in, closed, err := inputOf(c, path)
+	if err != nil {
+		return nil, nil, err
 	}
-	return r, func() { _ = errors.Join(r.Close(), file.Close()) }, nil
+	if r, err = histories.NewRecording(in, path, assumed); err != nil {
+		closed()
+		return nil, nil, err
+	}
+	return r, func() { _ = r.Close(); closed() }, nil
 }
 
 // mostDrawn is how many events of a history a page can show.

@@ -1,0 +1,104 @@
+package recorded
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// MostEvents is how many events several files may have together.
+const MostEvents = wholeEvents
+
+// CheckMachines judges what several machines recorded, whose clocks differ by at most bound. Operations nearer than that
+// count as concurrent: see [history.Loosen].
+func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (*report.Report, error) {
+	h, readings := m.History, []string{fmt.Sprintf("%s, ordered by their times", style.Plural(len(m.Names), "machine"))}
+	if err := linear.Validate(h); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Source, err)
+	}
+	if bound > 0 {
+		if err := o.loosens(h); err != nil {
+			return nil, err
+		}
+		loose, short, all := history.Loosen(h, int64(bound))
+		readings[0] += fmt.Sprintf(": clocks differ by at most %s, and what is nearer than that is concurrent", bound)
+		if short > 0 {
+			readings = append(readings, fmt.Sprintf("%s of %s may have been shorter than that: between machines they are not judged", style.Grouped(short), style.Plural(all, "hold")))
+		}
+		h = loose
+	} else {
+		readings[0] += ": of one clock, as --clock-error 0s says"
+	}
+	if m.Relative {
+		readings = append(readings, "times do not count from 1970: that all count from one moment is taken as given")
+	}
+	verdicts, err := o.judge(h)
+	if err == nil && bound > 0 {
+		err = o.alone(m, verdicts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := o.report(h, verdicts)
+	r.Readings = append(readings, m.Notes.Readings()...)
+	if n := m.Notes.Backwards; n > 0 {
+		unordered(r, n)
+	}
+	return r, nil
+}
+
+// alone adds the violations that one machine's clients show among themselves, whose order is certain. It says nothing
+// if clients may have lost what they held, as another clock says when.
+func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) error {
+	parts := make([]*history.History, len(m.Names))
+	for i := range parts {
+		parts[i] = &history.History{Kind: m.History.Kind, Locks: m.History.Locks, Slots: m.History.Slots, Called: m.History.Called}
+	}
+	for i, e := range m.History.Events {
+		switch {
+		case m.Of[i] < 0 && (e.F.Whose() || e.F == history.Restart):
+			return nil
+		case m.Of[i] < 0:
+			continue
+		case e.F.Op() == lock.Acquire && e.Type == history.Fail:
+			e.Reason = lock.NoReason // clients of other machines may explain it
+		}
+		part := parts[m.Of[i]]
+		part.Events, part.Places = append(part.Events, e), append(part.Places, m.History.Places[i])
+	}
+	for _, part := range parts {
+		found, err := o.judge(part)
+		if err != nil {
+			return err
+		}
+		for _, v := range found {
+			i := slices.IndexFunc(verdicts, func(w linear.Verdict) bool { return w.Property == v.Property })
+			if i >= 0 && v.Decision == linear.Illegal && verdicts[i].Decision != linear.Illegal {
+				v.Checked = max(v.Checked, verdicts[i].Checked)
+				verdicts[i] = v
+			}
+		}
+	}
+	return nil
+}
+
+// loosens reports why a history cannot be judged with a clock error.
+func (o *CheckOptions) loosens(h *history.History) error {
+	if o.Releases == linear.ByAnyone {
+		return errors.New("--clock-error: which hold a release by anyone ends is not known where clocks differ; expected --release-by-others reject")
+	}
+	for i := range h.Events {
+		if op := h.Events[i].F.Op(); op.Administrative() || op == lock.Count {
+			return fmt.Errorf("--clock-error: %s: %s is not judged where clocks differ", h.Places[i], op)
+		}
+	}
+	return nil
+}

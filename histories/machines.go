@@ -1,0 +1,263 @@
+package histories
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// Machines are histories of the same locks that several machines have recorded, each by its own clock.
+type Machines struct {
+	// History has the events of all, in the order of their times. An event of two machines at one time is in any order,
+	// but answers come behind invocations.
+	History *history.History
+	// Of is, by event, the machine of the client whose it is, by its place in Names; -1 for an event of no client.
+	Of []int
+	// Names are those of the machines that have clients: hosts, or files whose events name none.
+	Names []string
+	// Notes are those of all files.
+	Notes Notes
+	// Relative says that times are too small for times since 1970: that all count from one moment is taken as given.
+	Relative bool
+}
+
+// InputFile is a history's file and its name.
+type InputFile struct {
+	Name string
+	In   io.Reader
+}
+
+// wallTime is a time that any clock of our days exceeds, if it counts from 1970: in 2001.
+const wallTime = 1e18
+
+// ReadMachines reads histories that machines recorded. Every event of a client needs a time. Clients of two hosts, or of
+// two files whose events name no host, are two clients. most is how many events there may be.
+func ReadMachines(files []InputFile, assumed Header, most int) (*Machines, error) {
+	r := machinesReader{assumed: assumed, most: most, queues: make(map[[2]string]*[]placed), spans: make(map[int32][]span), locks: make(map[string]uint16)}
+	for i := range files {
+		if err := r.file(&files[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.splitClients(); err != nil {
+		return nil, err
+	}
+	r.merge()
+	return &r.out, nil
+}
+
+// machinesReader reads the histories of several machines.
+type machinesReader struct {
+	assumed Header
+	most    int
+	events  int
+	out     Machines
+	queues  map[[2]string]*[]placed // by machine and file
+	order   []*[]placed
+	locks   map[string]uint16
+	clients identities
+	spans   map[int32][]span // by process in files without hosts: where it is at work
+}
+
+// placed is an event and where it stands.
+type placed struct {
+	event history.Event
+	place string
+	of    int
+}
+
+// span is the time in which a file has a process.
+type span struct {
+	file        string
+	first, last int64
+}
+
+func (r *machinesReader) file(f *InputFile) error {
+	rec, err := NewRecording(f.In, f.Name, r.assumed)
+	if err != nil {
+		return err
+	}
+	defer rec.Close()
+	if err := r.lockNames(f.Name, rec.History()); err != nil {
+		return err
+	}
+	h, err := rec.Whole(r.most - r.events)
+	switch {
+	case err != nil:
+		return err
+	case h == nil:
+		return fmt.Errorf("more than %s events: expected fewer of several files together", style.Grouped(r.most))
+	case rec.notes.Timeless > 0:
+		return fmt.Errorf("%s: %s no time: several files are ordered by their times", style.Printable(f.Name), have(rec.notes.Timeless))
+	}
+	r.events += len(h.Events)
+	r.out.Notes.add(rec.notes)
+	return r.place(f.Name, h, rec.clients.clients)
+}
+
+// have is that so many events have something.
+func have(n int) string {
+	if n == 1 {
+		return "1 event has"
+	}
+	return style.Plural(n, "event") + " have"
+}
+
+// lockNames unites the locks of files, by their names.
+func (r *machinesReader) lockNames(name string, h *history.History) error {
+	if r.out.History == nil {
+		r.out.History = &history.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
+	}
+	all := r.out.History
+	if h.Kind != all.Kind || h.GoneLate != all.GoneLate || h.GoneMayFree != all.GoneMayFree {
+		return fmt.Errorf("%s: found a history of a %s, expected one of a %s as the file before", style.Printable(name), h.Kind, all.Kind)
+	}
+	for i, l := range h.Locks {
+		n, known := r.locks[l]
+		if !known {
+			r.locks[l] = uint16(len(all.Locks))
+			all.Locks, all.Slots = append(all.Locks, l), append(all.Slots, h.Slots[i])
+		} else if all.Slots[n] != h.Slots[i] {
+			return fmt.Errorf("%s: found %s of %s, expected %d as the file before", style.Printable(name), style.Plural(h.Slots[i], "slot"), style.Printable(l), all.Slots[n])
+		}
+	}
+	if len(all.Locks) > maxHistoryLocks {
+		return fmt.Errorf("%s: more than %s", style.Printable(name), style.Plural(maxHistoryLocks, "lock"))
+	}
+	return nil
+}
+
+// place gives each event of a file its machine, its lock, and the number of its client among those of all files.
+func (r *machinesReader) place(name string, h *history.History, hosts map[int32]identity) error {
+	last := int64(0)
+	for i := range h.Events {
+		e := h.Events[i]
+		if e.Process == history.Nemesis && e.Time == 0 { // it has none
+			e.Time = last
+		}
+		last = e.Time
+		if e.Time < -history.MostTime || e.Time > history.MostTime {
+			return fmt.Errorf("%s: event %d: found the time %d, expected %d at most", style.Printable(name), i, e.Time, int64(history.MostTime))
+		}
+		machine, of := name, -1
+		if e.Process == history.Nemesis {
+			if e.F.Whose() {
+				e.Target = r.client(name, e.Target, hosts)
+			}
+		} else {
+			if id := hosts[e.Process]; id.host != "" {
+				machine = id.host
+			} else {
+				r.span(name, &e)
+			}
+			e.Process = r.client(name, e.Process, hosts)
+			e.Lock = r.locks[h.Locks[e.Lock]]
+			r.out.Relative = r.out.Relative || e.Time < wallTime
+			if of = slices.Index(r.out.Names, machine); of < 0 {
+				of = len(r.out.Names)
+				r.out.Names = append(r.out.Names, machine)
+			}
+		}
+		r.put([2]string{machine, name}, placed{e, fmt.Sprintf("event %d of %s", i, style.Printable(name)), of})
+	}
+	return nil
+}
+
+// put adds an event to what its machine recorded in a file.
+func (r *machinesReader) put(at [2]string, p placed) {
+	queue := r.queues[at]
+	if queue == nil {
+		queue = new([]placed)
+		r.queues[at], r.order = queue, append(r.order, queue)
+	}
+	if n := len(*queue); n > 0 && p.event.Time < (*queue)[n-1].event.Time {
+		r.out.Notes.Backwards++
+	}
+	*queue = append(*queue, p)
+}
+
+// client is the number of a file's client.
+func (r *machinesReader) client(file string, process int32, hosts map[int32]identity) int32 {
+	id := hosts[process]
+	switch {
+	case id.host == "":
+		id = identity{host: "file " + file, process: process}
+	default:
+		id.host = "host " + id.host
+	}
+	n := r.clients.number(id)
+	for int(n) >= len(r.out.History.Called) {
+		r.out.History.Called = append(r.out.History.Called, "")
+	}
+	if r.out.History.Called[n] == "" {
+		_, of, _ := strings.Cut(id.host, " ")
+		r.out.History.Called[n] = fmt.Sprintf("c%d of %s", id.process, style.Printable(of))
+	}
+	return n
+}
+
+// span notes when a file's process is at work.
+func (r *machinesReader) span(file string, e *history.Event) {
+	all := r.spans[e.Process]
+	if n := len(all); n == 0 || all[n-1].file != file {
+		r.spans[e.Process] = append(all, span{file, e.Time, e.Time})
+		return
+	}
+	s := &all[len(all)-1]
+	s.first, s.last = min(s.first, e.Time), max(s.last, e.Time)
+}
+
+// splitClients checks that processes of one number in two files are two clients. If one of them is done before the other
+// begins, they may be one, whose log was continued in another file.
+func (r *machinesReader) splitClients() error {
+	for process, all := range r.spans {
+		slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+		for i := 1; i < len(all); i++ {
+			if all[i].first > all[i-1].last {
+				return fmt.Errorf("%s and %s both have process %d, one after the other: it may be one client or two; expected numbers that differ, or a host in each event",
+					style.Printable(all[i-1].file), style.Printable(all[i].file), process)
+			}
+		}
+	}
+	return nil
+}
+
+// merge puts the events of all machines into the order of their times.
+func (r *machinesReader) merge() {
+	h := r.out.History
+	for range r.events {
+		var best *[]placed
+		for _, queue := range r.order {
+			if len(*queue) > 0 && (best == nil || (*queue)[0].before(&(*best)[0])) {
+				best = queue
+			}
+		}
+		p := (*best)[0]
+		*best = (*best)[1:]
+		h.Events, h.Places, r.out.Of = append(h.Events, p.event), append(h.Places, p.place), append(r.out.Of, p.of)
+	}
+}
+
+// before reports whether an event comes before that of another machine.
+func (p *placed) before(o *placed) bool {
+	if p.event.Time != o.event.Time {
+		return p.event.Time < o.event.Time
+	}
+	return p.event.Type == history.Invoke && o.event.Type != history.Invoke
+}
+
+// add adds the notes of another file, but for Backwards, which is counted by machine.
+func (n *Notes) add(o Notes) {
+	n.Ignored += o.Ignored
+	n.Unexplained += o.Unexplained
+	n.Values += o.Values
+	n.Renamed += o.Renamed
+	n.Keys = max(n.Keys, o.Keys)
+	n.Owned += o.Owned
+	n.Fences += o.Fences
+}

@@ -1,0 +1,299 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// MostTime and MostClockError are the largest time and clock error that [Loosen] takes, in nanoseconds: twice their sum
+// is a number.
+const (
+	MostTime       = 3 << 60 // in 2079
+	MostClockError = 1 << 58 // nine years
+)
+
+// Loosen turns a history, in the order of its times, that machines with clocks of their own have recorded into one whose
+// order is certain.
+// The clocks of two machines differ by at most bound: an operation comes before another only if it ended more than
+// that before the other began. Each operation therefore begins half of the bound earlier, and ends half of it later.
+//
+// An acquire and what ends its hold make a process of their own, as the operations of one client may overlap now. A
+// hold that is not certainly longer than the bound is left out, as are answers that say nothing of a hold, and reasons.
+// Whatever is linearizable stays so. short is the number of holds left out, and all that of all. The history has only
+// acquires, verifies, refreshes, releases and waits.
+func Loosen(h *History, bound int64) (loose *History, short, all int) {
+	l := &loosening{h: h, bound: bound, uses: make(map[use]*uses), losses: make(map[int32][]int64)}
+	for i := range h.Events {
+		l.event(i, &h.Events[i])
+	}
+	for _, u := range l.order {
+		if u.calling != nil {
+			l.unanswered(u, u.calling.call, lock.NoReason)
+		}
+	}
+	loose = &History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots}
+	var steps []step
+	for _, u := range l.order {
+		for _, hold := range u.holds {
+			all++
+			if !l.cut(u, hold) {
+				short++
+			} else if part, ok := l.steps(hold, int32(len(loose.Called))); ok {
+				steps = append(steps, part...)
+				loose.Called = append(loose.Called, h.Who(u.process))
+			} else {
+				short++
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.class, b.class)) })
+	for _, s := range steps {
+		loose.Events = append(loose.Events, s.event)
+		loose.Places = append(loose.Places, h.Moment(s.from))
+	}
+	return loose, short, all
+}
+
+// use is a client's use of a lock.
+type use struct {
+	process int32
+	lock    uint16
+}
+
+type uses struct {
+	use
+	calling *calling
+	holds   []*hold
+	open    []*hold // that are not over
+	firm    []*hold // of these, those that may not have been lost so far
+	called  []*hold // of these, those that may have been lost since an operation was called
+	told    []int64 // when it had answers
+	vague   bool    // a hold of it may have been lost
+}
+
+// calling is an operation under way, and its invocation.
+type calling struct {
+	call Event
+	from int
+}
+
+// hold is an acquire and the operations that may end what it took.
+type hold struct {
+	parts []part
+	over  bool // it was given back for certain, or its client does not know it any more
+}
+
+// part is an operation of a hold.
+type part struct {
+	call, answer Event
+	from, to     int // their events
+}
+
+// step is an event of the loosened history.
+type step struct {
+	at    int64 // twice its time
+	class int   // of steps at one time: invocations come before answers
+	from  int   // the event that it is
+	event Event
+}
+
+// mostOpen is how many holds of a client that are not over are looked through for the one that it releases.
+const mostOpen = 1 << 8
+
+type loosening struct {
+	h      *History
+	bound  int64
+	uses   map[use]*uses
+	order  []*uses
+	losses map[int32][]int64 // when a client may have lost its holds; of Nemesis: when all clients may have
+}
+
+func (l *loosening) event(i int, e *Event) {
+	if e.Process == Nemesis {
+		switch e.F {
+		case Crash, Gone, Lapse:
+			l.losses[e.Target] = append(l.losses[e.Target], e.Time)
+		case Restart:
+			l.losses[Nemesis] = append(l.losses[Nemesis], e.Time)
+		}
+		return
+	}
+	u := l.uses[use{e.Process, e.Lock}]
+	if u == nil {
+		u = &uses{use: use{e.Process, e.Lock}}
+		l.uses[u.use] = u
+		l.order = append(l.order, u)
+	}
+	if e.Type == Invoke {
+		u.calling = &calling{*e, i}
+		return
+	}
+	if u.calling == nil {
+		return
+	}
+	l.completed(u, part{u.calling.call, *e, u.calling.from, i})
+	u.calling = nil
+}
+
+// completed takes in an operation that is over.
+func (l *loosening) completed(u *uses, p part) {
+	if p.answer.Type == Info {
+		l.unanswered(u, p.call, p.answer.Reason)
+		return
+	}
+	if p.answer.Reason == lock.Disconnected || p.answer.Reason == lock.Crashed {
+		u.lost()
+	} else {
+		u.told = append(u.told, p.answer.Time)
+	}
+	switch op := p.call.F.Op(); {
+	case op == lock.Acquire && p.answer.Type == OK && p.answer.Held:
+		u.take(p)
+	case op == lock.Release && p.answer.Type == OK:
+		l.released(u, p)
+	case op == lock.Release:
+		if i := u.find(p.call.Slot); i >= 0 {
+			p.answer.Reason = lock.NoReason
+			held := u.open[i]
+			held.parts = append(held.parts, p)
+		}
+	case op.AsksHeld() && !(p.answer.Type == OK && p.answer.Held):
+		u.mayLose(p.call.Time)
+	}
+}
+
+// take begins a hold.
+func (u *uses) take(p part) {
+	held := &hold{parts: []part{p}}
+	u.holds, u.open, u.firm = append(u.holds, held), append(u.open, held), append(u.firm, held)
+}
+
+// released is a release that succeeded.
+func (l *loosening) released(u *uses, p part) {
+	switch i := u.find(cmp.Or(p.answer.Slot, p.call.Slot)); {
+	case i >= 0:
+		held := u.open[i]
+		held.parts, held.over = append(held.parts, p), true
+		u.open = slices.Delete(u.open, i, i+1)
+	case !u.vague: // of what it never had
+		u.holds = append(u.holds, &hold{parts: []part{p}, over: true})
+	}
+}
+
+// find is the place of the latest hold of a slot that is not over; -1 if there is none.
+func (u *uses) find(slot uint16) int {
+	for i, held := range slices.Backward(u.open) {
+		if len(u.open)-i > mostOpen {
+			u.vague = true
+			break
+		}
+		first := &held.parts[0]
+		has := cmp.Or(first.answer.Slot, first.call.Slot)
+		if slot == AnySlot || has == AnySlot || has == slot {
+			return i
+		}
+	}
+	return -1
+}
+
+// unanswered is an operation of unknown outcome: an acquire may have taken a slot, and all others may have lost one.
+func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
+	if why == lock.Disconnected || why == lock.Crashed {
+		u.lost()
+	} else {
+		u.mayLose(call.Time)
+	}
+	if call.F.Op() == lock.Acquire {
+		answer := call
+		answer.Type = Info
+		u.take(part{call, answer, u.calling.from, u.calling.from})
+	}
+}
+
+// lost lets the holds of a client be lost since its last answer.
+func (u *uses) lost() {
+	since := int64(math.MinInt64)
+	if n := len(u.told); n > 0 {
+		since = u.told[n-1]
+	}
+	u.firm = append(u.firm, u.called...)
+	u.called = nil
+	u.mayLose(since)
+	u.called = nil
+}
+
+// mayLose lets the holds of a client be lost since a time.
+func (u *uses) mayLose(since int64) {
+	u.vague = true
+	for _, held := range u.firm {
+		if !held.over {
+			held.parts = append(held.parts, u.mayEnd(held, since))
+			u.called = append(u.called, held)
+		}
+	}
+	u.firm = nil
+}
+
+// mayEnd is a release that may end a hold since a time.
+func (u *uses) mayEnd(held *hold, since int64) part {
+	last := held.parts[len(held.parts)-1]
+	call := Event{Process: u.process, Lock: u.lock, Slot: last.call.Slot, Type: Invoke, F: F(lock.Release), Time: since}
+	answer := call
+	answer.Type = Info
+	return part{call: call, answer: answer, from: last.to, to: last.to}
+}
+
+// cut lets a hold be lost in whose course its client may have lost it, since its answer before. It returns false if
+// nothing is known of the hold.
+func (l *loosening) cut(u *uses, held *hold) bool {
+	first, last := held.parts[0], held.parts[len(held.parts)-1]
+	lost := int64(math.MaxInt64)
+	for _, losses := range [][]int64{l.losses[Nemesis], l.losses[u.process]} {
+		if i, _ := slices.BinarySearch(losses, first.answer.Time-l.bound); i < len(losses) {
+			lost = min(lost, losses[i])
+		}
+	}
+	if lost == math.MaxInt64 || held.over && last.call.Time+l.bound < lost {
+		return true
+	}
+	if first.call.F.Op() != lock.Acquire {
+		return false
+	}
+	i, _ := slices.BinarySearch(u.told, lost-l.bound)
+	if i == 0 {
+		return false
+	}
+	since := u.told[i-1]
+	rest := slices.DeleteFunc(held.parts[1:], func(p part) bool { return p.call.Time >= since })
+	held.parts = held.parts[:1+len(rest)]
+	held.parts = append(held.parts, u.mayEnd(held, since))
+	return true
+}
+
+// steps are the events of a hold, as those of a process; ok is false if it is too short.
+func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
+	before := int64(math.MinInt64) // no operation may begin until then
+	for _, p := range held.parts {
+		if p.call.Time < -MostTime { // nothing is certain of it
+			return nil, false
+		}
+		call, answer := p.call, p.answer
+		call.Process, answer.Process = process, process
+		begin, end := 2*p.call.Time-l.bound, 2*p.answer.Time+l.bound
+		if begin <= before {
+			return nil, false
+		}
+		all = append(all, step{at: begin, from: p.from, event: call})
+		if p.answer.Type == OK {
+			before = end
+			all = append(all, step{at: end, class: 1, from: p.to, event: answer})
+			continue
+		}
+		all = append(all, step{at: begin, from: p.to, event: answer}) // its end says nothing
+		before = begin - 1
+	}
+	return all, true
+}
