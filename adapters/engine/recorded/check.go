@@ -35,6 +35,9 @@ type CheckOptions struct {
 	FailedRelease linear.FailedRelease
 	// Order is what says which event was first where times contradict the order of lines.
 	Order Order
+	// Reentrant is how often the holder of a mutex may acquire it, to release it as often: see [history.Reentrant]. 0 and 1
+	// are once.
+	Reentrant int
 	// Audit says that the history ends with an audit, which is judged as well: see [beliefs.Audit].
 	Audit bool
 }
@@ -120,12 +123,10 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	h, err := rec.Whole(wholeEvents)
 	switch {
 	case err != nil:
-	case o.Order == ByTime && h == nil:
-		return nil, fmt.Errorf("%s: more than %d events: expected fewer to order them by time", o.Source, wholeEvents)
-	case o.Order == ByTime:
-		o.Order.Arrange(h)
-		verdicts, err = o.judge(h)
+	case (o.Order == ByTime || o.Reentrant > 1) && h == nil:
+		return nil, fmt.Errorf("%s: more than %d events: expected fewer to order them by time, or to count how often a holder acquires", o.Source, wholeEvents)
 	case h != nil:
+		h = o.Arranged(h)
 		verdicts, err = o.judge(h)
 	default:
 		h = rec.History()
@@ -139,11 +140,28 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		return nil, err
 	}
 	r := o.report(h, verdicts)
-	r.Readings = rec.Notes().Readings()
+	r.Readings = append(rec.Notes().Readings(), o.counting()...)
 	if n := rec.Notes().Backwards; n > 0 && o.Order == BothOrders {
 		unordered(r, n)
 	}
 	return r, nil
+}
+
+// Arranged is a history as it is judged.
+func (o *CheckOptions) Arranged(h *history.History) *history.History {
+	o.Order.Arrange(h)
+	if o.Reentrant > 1 {
+		h = history.Reentrant(h, o.Reentrant)
+	}
+	return h
+}
+
+// counting is the reading of a reentrant lock.
+func (o *CheckOptions) counting() []string {
+	if o.Reentrant < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the holder may acquire the lock up to %d times, and the last release gives it back", o.Reentrant)}
 }
 
 // unordered leaves every judged property undecided, as n events of the history have an earlier time than one before.

@@ -24,6 +24,11 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 	if err := linear.Validate(h); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Source, err)
 	}
+	if o.Reentrant > 1 {
+		once := *m
+		once.History = history.Reentrant(h, o.Reentrant)
+		m, h = &once, once.History
+	}
 	if bound > 0 {
 		if err := o.loosens(h); err != nil {
 			return nil, err
@@ -48,7 +53,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 		return nil, err
 	}
 	r := o.report(h, verdicts)
-	r.Readings = append(readings, m.Notes.Readings()...)
+	r.Readings = slices.Concat(readings, m.Notes.Readings(), o.counting())
 	if n := m.Notes.Backwards; n > 0 {
 		unordered(r, n)
 	}

@@ -170,3 +170,37 @@ func TestMachinesSound(t *testing.T) {
 		t.Errorf("only %d operations were judged", judged)
 	}
 }
+
+// TestReentrant: the last release of a reentrant lock gives it back, whether one machine has recorded it or two.
+func TestReentrant(t *testing.T) {
+	twice := done(1, "acquire", 0, 1) + done(1, "acquire", 100, 101) + done(1, "release", 200, 201)
+	for _, test := range []struct {
+		name, first, second string
+		outcome             report.Outcome
+	}{
+		{"it is still held", twice, done(2, "acquire", 400, 401), report.OutcomeViolated},
+		{"it is free", twice + done(1, "release", 300, 301), done(2, "acquire", 400, 401), report.OutcomeHolds},
+		{"too often", twice + done(1, "acquire", 300, 301) + done(1, "acquire", 400, 401), done(2, "verify", 0, 1), report.OutcomeViolated},
+	} {
+		o := recorded.CheckOptions{Source: test.name, Reentrant: 2}
+		text := test.first + strings.Replace(test.second, `"ok","process":2,"f":"verify"`, `"fail","process":2,"f":"verify"`, 1)
+		recording, err := histories.NewRecording(strings.NewReader(text), test.name, histories.Unnamed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Order = recorded.ByTime
+		r, err := recorded.CheckRecording(recording, o)
+		if err != nil || r.Outcome() != test.outcome {
+			t.Errorf("%s: %v, %v", test.name, r, err)
+		}
+	}
+	files := []histories.InputFile{{Name: "a", In: strings.NewReader(twice)}, {Name: "b", In: strings.NewReader(done(2, "acquire", 400, 401))}}
+	m, err := histories.ReadMachines(files, histories.Unnamed, recorded.MostEvents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := recorded.CheckMachines(m, 50*time.Millisecond, recorded.CheckOptions{Source: "machines", Reentrant: 2})
+	if err != nil || r.Outcome() != report.OutcomeViolated {
+		t.Errorf("two machines: %v, %v", r, err)
+	}
+}

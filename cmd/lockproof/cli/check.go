@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -30,6 +31,7 @@ type checkFlags struct {
 	audit   bool
 	// clockError is by how much the clocks of two machines differ at most.
 	clockError time.Duration
+	reentrant  int
 	outputFlags
 }
 
@@ -78,6 +80,8 @@ connection, changed slots, a release.`,
 	f.slots = 1
 	flags.Var(number[int]{&f.slots, 0, 1<<16 - 1}, "slots", "how many slots it begins with")
 	flags.Var(number[int]{&f.permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
+	f.reentrant = 1
+	flags.Var(number[int]{&f.reentrant, 1, 1 << 30}, "reentrant", "how many `TIMES` the holder of a mutex may acquire it, to release it as often")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
@@ -86,7 +90,7 @@ connection, changed slots, a release.`,
 	flags.Var(clockError{span{&f.clockError}}, "clock-error", "the `TIME` by which clocks of two machines may differ: what is nearer counts as concurrent")
 	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
-	section(cmd, "What is judged", "lock-type slots permits require audit", "strict")
+	section(cmd, "What is judged", "lock-type slots permits reentrant require audit", "strict")
 	section(cmd, "How the history is read", "", "release-by-others failed-release order values clock-error")
 	section(cmd, "What is written", "html json", "junit summary sarif annotate")
 	return cmd
@@ -136,19 +140,22 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if drawn != nil {
-		o.Order.Arrange(drawn)
+		drawn = o.Arranged(drawn)
 	}
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
 }
 
 // options are those of judging, as flags say.
 func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error) {
-	o = recorded.CheckOptions{Source: source, Permits: f.permits, Audit: f.audit}
+	o = recorded.CheckOptions{Source: source, Permits: f.permits, Audit: f.audit, Reentrant: f.reentrant}
 	if f.strict {
 		o.FailedAcquire = property.Strong
 	}
 	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
 		return o, fmt.Errorf("--release-by-others: %w", err)
+	}
+	if o.Releases == linear.ByAnyone && f.reentrant > 1 {
+		return o, errors.New("--reentrant: whose count a release by anyone lowers is not known; expected --release-by-others reject")
 	}
 	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return o, fmt.Errorf("--failed-release: %w", err)
@@ -217,6 +224,8 @@ func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Rec
 		}
 	}
 	switch {
+	case h.Kind == lock.Semaphore && f.reentrant > 1:
+		return given(c, ofSemaphore, "reentrant")
 	case h.Kind == lock.Mutex:
 		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock-type what it is of", "slots", "permits")
 	case names:

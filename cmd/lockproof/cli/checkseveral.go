@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -59,6 +60,11 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 		return fmt.Errorf("--clock-error: %s has events of one machine, whose clock orders them all; leave it out", o.Source)
 	}
 	kind := machines.History.Kind
+	if kind == lock.Semaphore {
+		if err := given(c, ofSemaphore, "reentrant"); err != nil {
+			return err
+		}
+	}
 	if err := f.demand(property.Applicable(kind), kind); err != nil {
 		return err
 	}
@@ -71,6 +77,9 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 	}
 	return f.write(c, &engine.Result{Report: report, Reading: o.Reading()})
 }
+
+// ofSemaphore is why a flag that counts the acquires of a holder means nothing.
+const ofSemaphore = "of a semaphore: only a mutex counts how often its holder acquires it; leave it out"
 
 // sourceOf names files.
 func sourceOf(files []string) string { return strings.Join(files, " and ") }

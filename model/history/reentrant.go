@@ -1,0 +1,131 @@
+package history
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// Reentrant turns a history of a lock that its holder may acquire up to most times, and releases as often, into one of
+// a lock that it acquires once. An acquire of a certain holder is a verify that says held, and so is a release that is
+// not the last. A release that may have been the last is one of unknown outcome. An acquire beyond most stays one, and
+// no explanation is left for it.
+func Reentrant(h *History, most int) *History {
+	out := *h
+	out.Events = append([]Event(nil), h.Events...)
+	r := reentrant{events: out.Events, most: most, counts: make(map[use]*count), clients: make(map[int32][]*count)}
+	for i := range r.events {
+		r.event(i)
+	}
+	for _, c := range r.counts {
+		if c.calling != none {
+			r.unanswered(c, nil)
+		}
+	}
+	return &out
+}
+
+// none is the place of no event.
+const none = -1
+
+// count is how often a client holds a lock, at least and at most.
+type count struct {
+	least, most int
+	calling     int // its invocation that is not completed; or none
+}
+
+type reentrant struct {
+	events []Event
+	most   int
+	counts map[use]*count
+	// clients are the counts of a process.
+	clients map[int32][]*count
+}
+
+func (r *reentrant) event(i int) {
+	e := &r.events[i]
+	if e.Process == Nemesis {
+		r.world(e)
+		return
+	}
+	c := r.counts[use{e.Process, e.Lock}]
+	if c == nil {
+		c = &count{calling: none}
+		r.counts[use{e.Process, e.Lock}] = c
+		r.clients[e.Process] = append(r.clients[e.Process], c)
+	}
+	switch {
+	case e.Type == Invoke:
+		c.calling = i
+		return
+	case c.calling == none:
+		return
+	case e.Type == Info:
+		r.unanswered(c, e)
+	case e.Type == OK:
+		r.completed(c, e)
+	}
+	if e.Reason == lock.Disconnected || e.Reason == lock.Crashed || e.F.Op().AsksHeld() && !e.Held && e.Type == OK {
+		c.least = 0
+	}
+	c.calling = none
+}
+
+// world is something that happened to a client, or to all, by which holds may be lost.
+func (r *reentrant) world(e *Event) {
+	switch {
+	case e.F == Restart:
+		for _, c := range r.counts {
+			c.least = 0
+		}
+	case e.F.Whose() && e.F != Pause:
+		for _, c := range r.clients[e.Target] {
+			c.least = 0
+		}
+	}
+}
+
+// completed is an operation that succeeded.
+func (r *reentrant) completed(c *count, e *Event) {
+	switch op := e.F.Op(); {
+	case op == lock.Acquire && e.Held:
+		if c.least > 0 && c.least < r.most {
+			r.holds(c, e)
+		}
+		c.least, c.most = min(c.least, r.most-1)+1, min(c.most, r.most-1)+1
+	case op == lock.Release:
+		switch {
+		case c.least > 1:
+			r.holds(c, e)
+		case c.most > 1:
+			e.Type = Info
+		}
+		c.least, c.most = max(c.least-1, 0), max(c.most-1, 0)
+	}
+}
+
+// holds makes an operation a verify that says held.
+func (r *reentrant) holds(c *count, e *Event) {
+	e.Held, e.Token = true, 0
+	r.asks(c, e)
+}
+
+// asks makes an operation a verify.
+func (r *reentrant) asks(c *count, e *Event) {
+	r.events[c.calling].F, r.events[c.calling].Slots = F(lock.Verify), 0
+	if e != nil {
+		e.F = F(lock.Verify)
+	}
+}
+
+// unanswered is an operation of unknown outcome, or without an end.
+func (r *reentrant) unanswered(c *count, e *Event) {
+	switch r.events[c.calling].F.Op() {
+	case lock.Acquire:
+		if c.least > 0 {
+			r.asks(c, e)
+		}
+		c.most = min(c.most+1, r.most)
+	case lock.Release:
+		if c.least > 1 {
+			r.asks(c, e)
+		}
+		c.least = max(c.least-1, 0)
+	}
+}
