@@ -42,6 +42,7 @@ type Notes struct {
 	Ignored     int // events without meaning for a lock, such as partitions
 	Unexplained int // errors in unknown words: the reason of such a failure stays open
 	Values      int // values other than slots: such an event speaks of any slot
+	Fields      int // events with fields that are not known
 	Backwards   int // events that have an earlier time than one before; String leaves them out
 	Renamed     int // processes of a client that answers name, and that had another process before
 	Keys        int // keys of values that are pairs, each of which is a lock
@@ -75,6 +76,7 @@ func (n Notes) String() string {
 		{n.Ignored, "event", "of the nemesis ignored"},
 		{n.Unexplained, "error", "not understood: such a failure has no known reason"},
 		{n.Values, "value", "without a slot: such an event may be of any slot"},
+		{n.Fields, "event", "with fields that are not known"},
 		{n.Renamed, "process number", "of a client that answers name, and that had another before"},
 	} {
 		if note.count > 0 {

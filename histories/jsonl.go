@@ -34,7 +34,8 @@ import (
 //   - lock is the name of the lock, and may be left out for the first one.
 //
 // An array of such objects, over any number of lines, is read as well. The header may be left out if the caller knows
-// it. A line may have no other field: a misspelt one would silently weaken the check. These fields may also have the
+// it. A line may have no other field: a misspelt one would silently weaken the check. In an array without a header, as
+// it is written of Jepsen's tests, events with other fields are counted, and reported. These fields may also have the
 // values of Jepsen's EDN, with the same meaning (edn.go): lock and unlock, other errors, other values, and the
 // nemesis's actions on an external system. Skipped parts are counted, and reported.
 
@@ -181,11 +182,13 @@ func (r *Reader) read() (d draft, err error) {
 }
 
 // jepsens interprets the current line as an event of Jepsen's; known is false for a skipped one. It does not
-// understand a line with other fields. With a header, it does not understand one of our own events of the environment
-// or a value with fields either.
+// understand one of our own events of the environment with other fields than ours, nor other fields
+// outside of an array. With a header, it understands neither these nor values with fields, nor our own events of the
+// environment.
 func (r *Reader) jepsens() (d draft, known, understood bool) {
 	f, err := formOfJSON(r.lines.Bytes())
-	if err != nil || !f.named(eventFields) {
+	more := !f.named(eventFields)
+	if err != nil || f.kind != mapForm || more && (r.headed || r.array == nil) {
 		return d, false, false
 	}
 	if v := f.get("value"); r.headed && v != nil && v.kind == mapForm {
@@ -195,7 +198,7 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	if process == nil || process.kind == textForm && process.text != nemesis || process.kind != textForm && process.kind != integerForm {
 		return d, false, false
 	}
-	if of := f.get("f"); process.kind == textForm && r.headed && of != nil {
+	if of := f.get("f"); process.kind == textForm && (r.headed || more) && of != nil {
 		if _, ours := fs.find([]byte(of.text)); ours {
 			return d, false, false
 		}
@@ -203,6 +206,8 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	before := r.jepsen.notes
 	if known, err = r.jepsen.event(&f, &d); err != nil {
 		r.jepsen.notes = before
+	} else if more {
+		r.jepsen.notes.Fields++
 	}
 	return d, known, err == nil
 }

@@ -257,6 +257,7 @@ func (n *Notes) add(o Notes) {
 	n.Unexplained += o.Unexplained
 	n.Values += o.Values
 	n.Renamed += o.Renamed
+	n.Fields += o.Fields
 	n.Keys = max(n.Keys, o.Keys)
 	n.Owned += o.Owned
 	n.Fences += o.Fences
