@@ -35,6 +35,9 @@ func TestKeys(t *testing.T) {
 		if got := strings.Join(h.Locks, ", "); got != test.locks || notes.Values != test.values {
 			t.Errorf("%s: locks %s and %d values, expected %s and %d", test.name, got, notes.Values, test.locks, test.values)
 		}
+		if said := strings.Join(notes.Readings(), ""); strings.Contains(said, "2 keys") != (len(h.Locks) == 2) {
+			t.Errorf("%s: read as %q", test.name, said)
+		}
 	}
 	var many strings.Builder
 	for i := range maxHistoryLocks + 1 {

@@ -149,7 +149,7 @@ func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "y") {
+	if strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ey") {
 		return Grouped(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
 	}
 	return Grouped(n) + " " + noun + "s"

@@ -53,6 +53,8 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 		return nil, err
 	}
 	r := o.report(h, verdicts)
+	answers := m.History.Answers()
+	r.Operations = answers.Called
 	r.Readings = slices.Concat(readings, m.Notes.Readings(), o.counting())
 	if n := m.Notes.Backwards; n > 0 {
 		unordered(r, n)

@@ -1,0 +1,81 @@
+package recorded_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// reentrantHistory is what clients see of a right mutex that its holder may acquire twice. Every call takes effect at a
+// moment between its invocation and its answer, or not at all; some answers are lost.
+func reentrantHistory(r *rand.Rand) *history.History {
+	const clients, most = 3, 2
+	h := &history.History{Kind: lock.Mutex, Locks: []string{"lock"}, Slots: []int{1}}
+	calling, effected, count := [clients]*history.Event{}, [clients]bool{}, [clients]int{}
+	free := func(client int) bool {
+		for c, n := range count {
+			if c != client && n > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for range 60 {
+		c := r.IntN(clients)
+		e := calling[c]
+		switch {
+		case e == nil:
+			op := lock.Acquire
+			if r.IntN(2) == 0 {
+				op = lock.Release
+			}
+			e = &history.Event{Process: int32(c + 1), F: history.F(op)}
+			h.Events = append(h.Events, *e)
+			calling[c], effected[c] = e, false
+		case !effected[c] && r.IntN(4) > 0:
+			switch {
+			case e.F.Op() == lock.Acquire && free(c) && count[c] < most:
+				count[c]++
+				effected[c] = true
+			case e.F.Op() == lock.Release && count[c] > 0:
+				count[c]--
+				effected[c] = true
+			}
+		default:
+			answer := *e
+			answer.Type = history.Fail
+			if effected[c] {
+				answer.Type, answer.Held = history.OK, e.F.Op() == lock.Acquire
+			}
+			if r.IntN(6) == 0 {
+				answer.Type, answer.Held = history.Info, false
+			}
+			h.Events = append(h.Events, answer)
+			calling[c] = nil
+		}
+	}
+	return h
+}
+
+// TestReentrantSound: a right reentrant mutex is not accused, whatever answers are lost.
+func TestReentrantSound(t *testing.T) {
+	judged := 0
+	for seed := range uint64(3000) {
+		h := reentrantHistory(rand.New(rand.NewPCG(seed, 3)))
+		o := recorded.CheckOptions{Reentrant: 2}
+		r, err := recorded.Check(o.Arranged(h), o)
+		if err != nil || r.Outcome() == report.OutcomeViolated {
+			t.Fatalf("seed %d: %v, %+v", seed, err, r.Properties)
+		}
+		if r.Outcome() == report.OutcomeHolds {
+			judged++
+		}
+	}
+	if judged < 2000 {
+		t.Errorf("only %d of 3000 are judged", judged)
+	}
+}
