@@ -18,7 +18,7 @@ import (
 const MostEvents = wholeEvents
 
 // CheckMachines judges what several machines recorded, whose clocks differ by at most bound. Operations nearer than that
-// count as concurrent: see [history.Loosen].
+// count as concurrent: see [history.Loosen]. Of one machine the bound is 0.
 func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (*report.Report, error) {
 	h, readings := m.History, []string{fmt.Sprintf("%s, ordered by their times", style.Plural(len(m.Names), "machine"))}
 	if err := linear.Validate(h); err != nil {
@@ -39,7 +39,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 			readings = append(readings, fmt.Sprintf("%s of %s may have been shorter than that: between machines they are not judged", style.Grouped(short), style.Plural(all, "hold")))
 		}
 		h = loose
-	} else {
+	} else if len(m.Names) > 1 {
 		readings[0] += ": of one clock, as --clock-error 0s says"
 	}
 	if m.Relative {
@@ -53,8 +53,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 		return nil, err
 	}
 	r := o.report(h, verdicts)
-	answers := m.History.Answers()
-	r.Operations = answers.Called
+	r.Operations = m.History.Answers().Called
 	r.Readings = slices.Concat(readings, m.Notes.Readings(), o.counting())
 	if n := m.Notes.Backwards; n > 0 {
 		unordered(r, n)

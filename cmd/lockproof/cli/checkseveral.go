@@ -40,8 +40,6 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 		return errors.New("--audit: of several machines no audit is judged; leave it out")
 	case f.html != "":
 		return errors.New("--html: of several machines no page is made; leave it out")
-	case !c.Flags().Changed("clock-error"):
-		return fmt.Errorf("%d files: expected --clock-error, by how much the clocks of two machines may differ: 0s if all have one", len(files))
 	}
 	inputs := make([]histories.InputFile, 0, len(files))
 	for _, path := range files {
@@ -56,8 +54,11 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 	if err != nil {
 		return err
 	}
-	if len(machines.Names) < 2 {
-		return fmt.Errorf("--clock-error: %s has events of one machine, whose clock orders them all; leave it out", o.Source)
+	switch said := c.Flags().Changed("clock-error"); {
+	case len(machines.Names) > 1 && !said:
+		return fmt.Errorf("%d machines: expected --clock-error, by how much the clocks of two of them may differ: 0s if all have one", len(machines.Names))
+	case len(machines.Names) < 2 && said:
+		return fmt.Errorf("--clock-error: %s: one machine's clock orders all events; leave it out", o.Source)
 	}
 	kind := machines.History.Kind
 	if kind == lock.Semaphore {
