@@ -65,6 +65,7 @@ type use struct {
 
 type uses struct {
 	use
+	began   int64 // its first call
 	calling *calling
 	holds   []*hold
 	open    []*hold // that are not over
@@ -123,7 +124,7 @@ func (l *loosening) event(i int, e *Event) {
 	}
 	u := l.uses[use{e.Process, e.Lock}]
 	if u == nil {
-		u = &uses{use: use{e.Process, e.Lock}}
+		u = &uses{use: use{e.Process, e.Lock}, began: e.Time}
 		l.uses[u.use] = u
 		l.order = append(l.order, u)
 	}
@@ -247,20 +248,19 @@ func (u *uses) mayEnd(held *hold, since int64) part {
 }
 
 // cut lets a hold be lost in whose course its client may have lost it, since its answer before. It returns false if
-// nothing is known of the hold.
+// nothing is certain of the hold, as its client may have lost its connection before it was told of it.
 func (l *loosening) cut(u *uses, held *hold) bool {
+	lost := l.lost(u)
 	first, last := held.parts[0], held.parts[len(held.parts)-1]
-	lost := int64(math.MaxInt64)
-	for _, losses := range [][]int64{l.losses[Nemesis], l.losses[u.process]} {
-		if i, _ := slices.BinarySearch(losses, first.answer.Time-l.bound); i < len(losses) {
-			lost = min(lost, losses[i])
-		}
-	}
-	if lost == math.MaxInt64 || held.over && last.call.Time+l.bound < lost {
+	switch {
+	case first.call.F.Op() != lock.Acquire: // it may have acquired it as another process, if connections are lost
+		return len(l.losses) == 0
+	case lost == math.MaxInt64:
 		return true
-	}
-	if first.call.F.Op() != lock.Acquire {
+	case lost <= first.answer.Time+l.bound:
 		return false
+	case held.over && last.call.Time+l.bound < lost:
+		return true
 	}
 	i, _ := slices.BinarySearch(u.told, lost-l.bound)
 	if i == 0 {
@@ -271,6 +271,19 @@ func (l *loosening) cut(u *uses, held *hold) bool {
 	held.parts = held.parts[:1+len(rest)]
 	held.parts = append(held.parts, u.mayEnd(held, since))
 	return true
+}
+
+// lost is the first time at which a client may have lost its connection. A restart concerns clients from before it.
+func (l *loosening) lost(u *uses) int64 {
+	lost := int64(math.MaxInt64)
+	if losses := l.losses[u.process]; len(losses) > 0 {
+		lost = losses[0]
+	}
+	restarts := l.losses[Nemesis]
+	if i, _ := slices.BinarySearch(restarts, u.began-l.bound); i < len(restarts) {
+		lost = min(lost, restarts[i])
+	}
+	return lost
 }
 
 // steps are the events of a hold, as those of a process; ok is false if it is too short.
