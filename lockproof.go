@@ -17,10 +17,7 @@ func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.external() {
-		return r.on(r.proveExternal)
-	}
-	return r.simulated("Prove", r.prove)
+	return r.sample()
 }
 
 // Explore visits every order of commands, up to equivalence, and every placement of faults, on the simulated broker.

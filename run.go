@@ -12,12 +12,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -35,6 +37,9 @@ type run struct {
 	required property.Set
 	broker   *rabbitmq.Broker // nil is the simulated one
 	end      func()           // of ctx
+	kept     *kept.Folder     // whose counterexamples are carried out first; nil is none
+	by       string           // the command that found those
+	earlier  *kept.Earlier    // what became of them
 }
 
 // newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
@@ -171,12 +176,48 @@ func (r *run) result(res *engine.Result, err error) (*Result, error) {
 		return nil, public(err)
 	}
 	res.Report.Required = r.required
+	if r.earlier != nil {
+		r.earlier.Into(res, func(*histories.Counterexample, string) string { return "" })
+	}
 	return resultOf(res, r.Target), public(err)
+}
+
+// sample draws executions and runs them.
+func (r *run) sample() (*Result, error) {
+	if r.external() {
+		return r.on(r.proveExternal)
+	}
+	return r.simulated("Prove", r.prove)
+}
+
+// carryOut carries out the counterexamples of the lock that are kept, if that is asked for. Behind the gate they reach on.
+func (r *run) carryOut(on gated.Server) (err error) {
+	if r.kept == nil {
+		return nil
+	}
+	l := kept.Lock{
+		Target: r.label(), Exec: secret.Command(r.exec), Command: r.by, Kind: r.kind, Server: on.Kind, Servers: on.Servers, Options: engine.ByName(r.told()),
+		FailedAcquire: r.o.failedAcquire(), Holes: len(r.o.Start) > 0, Restarts: !on.Shared, Judged: r.judged, Own: r.list,
+	}
+	if !r.external() {
+		l.Server, l.Options = r.own.Backend, engine.Assigned(lock.Renamed(lock.BackendOf(r.own).Defaults, r.options))
+	}
+	r.earlier, err = kept.Run(r.ctx, *r.kept, l, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+		if !r.external() {
+			return engine.ReplayOf(r.own, r.list, ce), nil
+		}
+		ce.Exec, ce.ExecOptions = r.exec, r.told() // with their secrets
+		return gated.ReplayOf(ctx, r.list, ce, r.starter(r.o.Log), on)
+	})
+	return public(err)
 }
 
 func (r *run) prove() (*Result, error) {
 	shape, err := r.o.shape()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.carryOut(gated.Server{}); err != nil {
 		return nil, err
 	}
 	return r.result(sample.Prove(r.ctx, sample.Config{
@@ -236,6 +277,9 @@ func (r *run) proveExternal() (*Result, error) {
 	}
 	on, err := r.gated()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.carryOut(on); err != nil {
 		return nil, err
 	}
 	more := 0

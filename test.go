@@ -1,13 +1,15 @@
 package lockproof
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine/kept"
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -20,13 +22,11 @@ const (
 // replayVariable is the environment variable by which Test replays a counterexample instead.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof;
-// LOCKPROOF_REPLAY=FILE replays one.
+// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof. The next run of
+// the test begins with them, and fails as long as one fails, whatever the seed; what passes is moved to the folder passed
+// there, and run as well. LOCKPROOF_REPLAY=FILE replays one.
 func Test(tb testing.TB, t Target, o Options) {
 	tb.Helper()
-	if t.connect != nil {
-		t.name = tb.Name()
-	}
 	if path := os.Getenv(replayVariable); path != "" {
 		replayTest(tb, path, t, o)
 		return
@@ -37,19 +37,27 @@ func Test(tb testing.TB, t Target, o Options) {
 			o.Executions = shortExecutions
 		}
 	}
-	files := testFiles{test: tb.Name(), paths: make(map[Property]string), found: o.Found}
+	files := testFiles{test: tb.Name(), folder: kept.Folder{At: outfile.Place{Path: filepath.Join("testdata", "lockproof"), Folder: "."}}, found: o.Found}
 	o.Found = files.save
-	res, err := Prove(tb.Context(), t, o)
-	if files.err != nil {
-		tb.Error(files.err)
-	}
+	r, err := newRun(tb.Context(), t, &o)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	r.kept, r.by = &files.folder, files.command()
+	res, err := r.sample()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := errors.Join(r.earlier.Err, files.finish(res)); err != nil {
+		tb.Error(err)
+	}
+	for _, line := range res.engine.Report.Earlier.Lines() {
+		tb.Log(line)
 	}
 	for _, j := range res.Judgements {
 		subtest(tb, string(j.Property), func(tb testing.TB, skip func(...any)) {
 			tb.Helper()
-			res.test(tb, skip, &j, files.paths[j.Property])
+			res.test(tb, skip, &j)
 		})
 	}
 	if r := res.engine.Report; !r.Judged() {
@@ -73,7 +81,7 @@ func subtest(tb testing.TB, name string, do func(tb testing.TB, skip func(...any
 }
 
 // test fails or skips the test of a property as its verdict says.
-func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement, file string) {
+func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	tb.Helper()
 	judged := r.engine.Report
 	p := &judged.Properties[r.index(j.Property)]
@@ -87,9 +95,12 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement, file strin
 		if again != "" {
 			again = ", " + again
 		}
-		tb.Errorf("%s: %s in scenario %d of seed %d%s\n%s\n\n%s",
-			j.Property, j.Verdict, j.Counterexample.Execution, judged.Seed, again, j.Counterexample.Detail, j.Counterexample.Diagram)
-		if file != "" {
+		where := fmt.Sprintf("in scenario %d of seed %d", j.Counterexample.Execution, judged.Seed)
+		if p.Violation.Earlier {
+			where = "again, as by an earlier run"
+		}
+		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, j.Counterexample.Detail, j.Counterexample.Diagram)
+		if file := p.Violation.File; file != "" {
 			root, _, _ := strings.Cut(tb.Name(), "/")
 			tb.Errorf("replay it by\n%s=%s go test -run '^%s$' .", replayVariable, file, root)
 		}
@@ -98,27 +109,56 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement, file strin
 	}
 }
 
-// testFiles are the files of a test's counterexamples, by property.
+// testFiles are the files of a test's counterexamples.
 type testFiles struct {
-	test  string
-	paths map[Property]string
-	found func(*Counterexample) // that the user has asked for; may be nil
-	err   error                 // the first
+	test   string
+	folder kept.Folder
+	names  kept.Names
+	found  func(*Counterexample) // that the user has asked for; may be nil
 }
 
-// save writes a counterexample as soon as it is known, so that it is there however the test ends.
+// command is what runs the test, and tells its counterexamples from another test's.
+func (f *testFiles) command() string { return "go test -run " + f.test }
+
+// name is what a counterexample of the test is called.
+func (f *testFiles) name(c *histories.Counterexample) string {
+	return c.FileName(strings.ReplaceAll(f.test, "/", "-"))
+}
+
+// save writes a counterexample as soon as it is known, so that it is there however the test ends, unless an earlier run's is
+// there. If it can't be written, finish says so.
 func (f *testFiles) save(c *Counterexample) {
-	dir := outfile.Place{Path: filepath.Join("testdata", "lockproof"), Folder: "."}
-	path := filepath.Join(dir.Path, c.file.FileName(strings.ReplaceAll(f.test, "/", "-")))
-	c.file.Origin.Command = "go test -run " + f.test
-	if err := errors.Join(dir.Make(), c.file.SaveAt(outfile.Place{Path: path, Folder: dir.Folder})); err != nil {
-		f.err = cmp.Or(f.err, err)
-		return
+	if name := f.names.Now(f.folder, c.file, f.name(c.file)); name != "" {
+		_ = f.write(c.file, name)
 	}
-	f.paths[c.Property] = path
 	if f.found != nil {
 		f.found(c)
 	}
+}
+
+// finish writes the counterexamples of a run that is over, and notes where they are.
+func (f *testFiles) finish(res *Result) (err error) {
+	for _, j := range res.Judgements {
+		found := res.engine.Report.Properties[res.index(j.Property)].Violation
+		if found == nil || found.Earlier || j.Counterexample.file == nil {
+			continue
+		}
+		name, unnamed := f.names.AtLast(f.folder, j.Counterexample.file, f.name(j.Counterexample.file))
+		if unnamed == nil {
+			unnamed = f.write(j.Counterexample.file, name)
+		}
+		if unnamed == nil {
+			found.File = f.folder.Place(name).Path
+		}
+		err = errors.Join(err, unnamed)
+	}
+	return err
+}
+
+// write writes a counterexample to a file of that name.
+func (f *testFiles) write(c *histories.Counterexample, name string) error {
+	c.Origin.Command = f.command()
+	return errors.Join(f.folder.At.Make(), c.SaveAt(f.folder.Place(name)))
 }
 
 // replayTest carries out a counterexample again, if it is this test's.

@@ -84,3 +84,57 @@ func TestNothingIsJudged(t *testing.T) {
 		t.Errorf("%v\n%s", err, said)
 	}
 }
+
+// envKept has TestKept be the test of a lock with that bug, instead of running it.
+const envKept = "LOCKPROOF_TEST_KEPT"
+
+// A test begins with what it has found before, and fails until that is mended, whatever it draws. What passes then is run by
+// later runs, too. Files of other tests are let be.
+func TestKept(t *testing.T) {
+	if bug, set := os.LookupEnv(envKept); set {
+		target := lockproof.Go("jobs-lock", func(ctx context.Context, url string) (lockproof.Lock, error) {
+			return amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
+		})
+		o := lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, Executions: 60}
+		if os.Getenv("LOCKPROOF_TEST_ONE") != "" {
+			o.Executions, o.Clients, o.Admins = 10, 1, lockproof.None
+		}
+		lockproof.Test(t, target, o)
+		return
+	}
+	dir := t.TempDir()
+	const there, passed = "TestKept.mutual-exclusion.json", "passed/TestKept.mutual-exclusion.json"
+	for i, step := range []struct {
+		bug, one string
+		fails    bool
+		says, at string
+	}{
+		{string(amqplocks.LockedIsSuccess), "", true, "mutual-exclusion: violated in scenario", there},
+		{string(amqplocks.LockedIsSuccess), "1", true, "mutual-exclusion: violated again, as by an earlier run", there},
+		{string(amqplocks.NoBug), "1", false, "passes now, of an earlier run: testdata/lockproof/" + passed, passed},
+		{string(amqplocks.NoBug), "1", false, "pass as before: 1 counterexample", passed},
+		{string(amqplocks.LockedIsSuccess), "1", true, "violated again, of an earlier run: testdata/lockproof/" + there, there},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestKept$", "-test.v")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), envKept+"="+step.bug, "LOCKPROOF_TEST_ONE="+step.one)
+		out, err := cmd.CombinedOutput()
+		if said := string(out); (err != nil) != step.fails || !strings.Contains(said, step.says) {
+			t.Errorf("step %d: %v\n%s", i+1, err, said)
+		}
+		var files []string
+		for _, pattern := range []string{"*.json", "passed/*.json"} {
+			more, err := filepath.Glob(filepath.Join(dir, "testdata/lockproof", pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, more...)
+		}
+		if len(files) != 1 || !strings.HasSuffix(filepath.ToSlash(files[0]), "lockproof/"+step.at) {
+			t.Errorf("step %d: expected %s, found %q", i+1, step.at, files)
+		}
+		data, err := os.ReadFile(files[0])
+		if err != nil || !strings.Contains(string(data), `"target": "jobs-lock"`) {
+			t.Errorf("step %d: it does not name the lock: %v", i+1, err)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func fileName(property, target string, options []string) string {
 }
 
 // maxFileNamePart is the longest target or property in a file's name, in bytes: names of files have at most 255, and
-// a file that is moved aside gets a longer one.
+// one of several that are called alike has a number.
 const maxFileNamePart = 80
 
 // cut shortens a name to the given number of bytes. A hash of the full text distinguishes names with equal

@@ -223,8 +223,8 @@ func TestPlaceInFolder(t *testing.T) {
 				t.Errorf("%s of %s: %v", what, name, err)
 			}
 		}
-		if aside, err := p.MoveAside(); err == nil {
-			t.Errorf("%s was moved to %s", name, aside)
+		if err := p.MoveTo(outfile.Place{Path: at("moved")}); err == nil {
+			t.Errorf("%s was moved", name)
 		}
 	}
 	for _, name := range []string{"folder", "danglingfolder", "folder/x", "danglingfolder/x/y", "../x"} {
@@ -248,10 +248,17 @@ func TestPlaceInFolder(t *testing.T) {
 		t.Error(err)
 	}
 	want(t, at("real/a/b/file"), "second third")
-	if aside, err := p.MoveAside(); err != nil || aside != at("inside/a/b/file.old") {
-		t.Errorf("it was moved to %q, %v", aside, err)
+	for _, to := range []string{"folder/file", "../file", "folder", "link"} {
+		if err := p.MoveTo(outfile.Place{Path: dir + "/" + to}); err == nil {
+			t.Errorf("it was moved to %s", to)
+		}
 	}
-	alone(t, at("real/a/b"), "file.old")
+	want(t, victim, "theirs")
+	if err := p.MoveTo(outfile.Place{Path: at("inside/a/c/moved")}); err != nil {
+		t.Error(err)
+	}
+	want(t, at("real/a/c/moved"), "second third")
+	alone(t, at("real/a/c"), "moved")
 }
 
 // TestUp: a ".." leads where the system has it lead. Behind a name that is missing that is nowhere, and behind a link it is

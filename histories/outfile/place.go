@@ -158,52 +158,62 @@ func (p Place) Make() error {
 	return nil
 }
 
-// maxAside bounds how many files of one name are kept aside.
-const maxAside = 100
-
-// MoveAside gives the file another name beside its own, which it tells: path.old, or path.old2 and so on where that is
-// taken. No file is lost; the error says that none of the names was free, or what the system said.
-func (p Place) MoveAside() (string, error) {
+// MoveTo moves the file to another place in the same folder, and makes the folders that it is in. What stands there stays:
+// the error is [fs.ErrExist] then.
+func (p Place) MoveTo(to Place) error {
 	s, err := p.find()
 	if err != nil {
-		return "", failed(p.Path, err)
+		return failed(p.Path, err)
 	}
-	defer s.close()
-	if s.root == nil || s.info == nil {
-		return "", failed(p.Path, errors.New("no file is there"))
+	s.close()
+	if s.info == nil {
+		return failed(p.Path, errors.New("no file is there"))
 	}
-	for n := 1; n <= maxAside; n++ {
-		end := ".old"
-		if n > 1 {
-			end = fmt.Sprintf(".old%d", n)
-		}
-		_, err := s.root.Lstat(s.name + end)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return p.Path + end, s.root.Rename(s.name, s.name+end)
-		case err != nil:
-			return "", err
-		}
+	to.Folder = p.Folder
+	root, name, err := p.within()
+	if err != nil {
+		return failed(p.Path, err)
 	}
-	return "", fmt.Errorf("%s: there are %d files of it aside: delete some", p.Path, maxAside)
+	defer root.Close()
+	_, end, err := to.named()
+	if err != nil {
+		return failed(to.Path, err)
+	}
+	if err := root.MkdirAll(filepath.Dir(end), 0o777); err != nil {
+		return failed(to.Path, outside(err))
+	}
+	if _, err := root.Lstat(end); err == nil {
+		return failed(to.Path, fs.ErrExist)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return failed(to.Path, outside(err))
+	}
+	return failed(to.Path, outside(root.Rename(name, end)))
 }
 
 // within opens the folder, and is the path in it.
 func (p Place) within() (*os.Root, string, error) {
-	folder, err := filepath.Abs(p.Folder)
+	folder, name, err := p.named()
 	if err != nil {
 		return nil, "", err
-	}
-	path, err := filepath.Abs(p.Path)
-	if err != nil {
-		return nil, "", err
-	}
-	name, err := filepath.Rel(folder, path)
-	if err != nil || !filepath.IsLocal(name) {
-		return nil, "", errOutside
 	}
 	root, err := os.OpenRoot(folder)
 	return root, name, err
+}
+
+// named is the folder, and the path in it.
+func (p Place) named() (folder, name string, err error) {
+	if folder, err = filepath.Abs(p.Folder); err != nil {
+		return "", "", err
+	}
+	path, err := filepath.Abs(p.Path)
+	if err != nil {
+		return "", "", err
+	}
+	name, err = filepath.Rel(folder, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", "", errOutside
+	}
+	return folder, name, nil
 }
 
 // plain refuses a path that leads elsewhere for the system than by its words: by a ".." behind a link, or behind a name that is missing.

@@ -21,7 +21,7 @@ func WriteCard(w io.Writer, r *Report, s style.Style) error {
 func cardLines(r *Report, s style.Style) []style.Line {
 	var out []style.Line
 	for _, part := range [][]style.Line{
-		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), append(cardTotal(r), cardMissing(r, s)...),
+		cardHead(r, s), cardProperties(r, s), r.Earlier.card(s), cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), append(cardTotal(r), cardMissing(r, s)...),
 	} {
 		if len(part) > 0 && len(out) > 0 {
 			out = append(out, nil)

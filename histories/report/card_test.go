@@ -229,6 +229,7 @@ func wholeReport() *Report {
 		Missed: 1e-12, Certainty: "the probability that a state was missed is below 1e-12", Cut: "the bound of memory was met",
 		Operations: []Count{{"acquire", 40000}, {"verify", 17439}}, Covered: []string{"full", "held"}, NotCovered: []string{"busy"},
 	}
+	r.Earlier = Earlier{Again: []string{"counterexamples/no-leak.json"}, Passed: []string{"counterexamples/passed/progress.json"}, Held: 3}
 	r.Views = &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 3}
 	r.Runs = &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed", NotExplored: []string{"acquires that wait with a deadline"}}
 	r.At, r.Asked, r.Least, r.Server = time.Unix(1e9, 0), 2*r.Scenarios, 100, "amqp"
@@ -272,6 +273,7 @@ func TestWholeReport(t *testing.T) {
 		}
 		historiestest.Golden(t, name, b.String())
 	}
+	r.Earlier = Earlier{}
 	r.Interrupted, r.Properties[property.CheapVerify].Violation, r.Properties[property.HonestVerify].Violation = false, nil, nil
 	var b strings.Builder
 	if err := WriteCard(&b, r, style.Style{Width: 120}); err != nil {

@@ -19,6 +19,8 @@ type Found struct {
 	Command  string   // what repeats it
 	Errors   []string // what the target's clients said of calls that failed, as in the diagram
 	Diagram  string   // the execution, drawn in plain text; for JUnit
+	// Earlier says that the execution is one of an earlier run's, carried out again.
+	Earlier bool
 	// Suspected says that fresh clients did not show it again, or were not asked to: the execution is the one
 	// recorded when it was seen.
 	Suspected bool
@@ -75,6 +77,9 @@ func (r *Report) where(p *PropertyResult) string {
 	out := "counterexample of " + style.Plural(f.Steps, "step")
 	if f.Suspected {
 		out = "recorded execution of " + style.Plural(f.Steps, "step")
+	}
+	if f.Earlier {
+		out += ", of an earlier run, violated again"
 	}
 	if f.Least {
 		out += ", and none has fewer"

@@ -58,7 +58,7 @@ func newCardData(r *Report, executions []executionData, recorded bool) *cardData
 	}
 	d.Total = template.HTML(coloured(append(cardTotal(r), cardMissing(r, s)...)))
 	var rest []style.Line
-	for _, part := range [][]style.Line{cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s)} {
+	for _, part := range [][]style.Line{r.Earlier.card(s), cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s)} {
 		if len(part) > 0 && len(rest) > 0 {
 			rest = append(rest, nil)
 		}

@@ -62,6 +62,8 @@ type Report struct {
 	Contract *Contract
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
+	// Earlier is what became of the counterexamples that earlier runs have left.
+	Earlier Earlier
 	// Required are the properties that must be judged for the run to be conclusive.
 	Required property.Set
 	// Least is how many executions must be run for the run to be conclusive; 0 is any number.

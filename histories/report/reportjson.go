@@ -47,6 +47,7 @@ type reportFile struct {
 	Seconds       float64        `json:"seconds,omitzero"`
 	Contract      *[]string      `json:"contract,omitempty"` // the promises that it demands; nothing where the lock is one of ours
 	Properties    []propertyFile `json:"properties"`
+	Earlier       *earlierFile   `json:"earlier,omitempty"`
 	Efficiency    []rowFile      `json:"efficiency"`
 	Stale         staleFile      `json:"stale_belief"`
 	Exercised     []exerciseFile `json:"exercised"`
@@ -152,6 +153,13 @@ type foundFile struct {
 	Tries          *histories.Tries `json:"tries,omitempty"`
 }
 
+// earlierFile is [Earlier] as it is written.
+type earlierFile struct {
+	Again  []string `json:"violated_again,omitempty"`
+	Passed []string `json:"pass_now,omitempty"`
+	Held   int      `json:"pass_still,omitzero"`
+}
+
 type rowFile struct {
 	Operation   string      `json:"operation"`
 	Situation   string      `json:"situation,omitempty"`
@@ -222,6 +230,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	for _, p := range r.ordered() {
 		f.Properties = append(f.Properties, r.property(p))
 	}
+	f.Earlier = r.Earlier.file()
 	for i := range r.Efficiency {
 		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
 	}
@@ -272,6 +281,14 @@ func (o Overlap) file() staleFile {
 		f.OwnClock = o.Own.Milliseconds()
 	}
 	return f
+}
+
+// file is nothing where no counterexample was kept.
+func (e *Earlier) file() *earlierFile {
+	if len(e.Lines()) == 0 {
+		return nil
+	}
+	return (*earlierFile)(e)
 }
 
 func (s Spread) file() spreadFile { return spreadFile{s.Min, s.Mean(), s.Max} }

@@ -48,6 +48,9 @@ func WriteSummary(w io.Writer, r *Report) error {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", verdictMarks[verdict].Text, p.Name(), checks, inline(said))
 	}
+	for _, line := range r.Earlier.Lines() {
+		fmt.Fprintf(&b, "\n- %s\n", inline(line))
+	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "\nRepeat it:\n\n%s", fenced(r.Command))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +11,10 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -185,9 +189,18 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if f.workers > 0 {
 		workers, more = f.workers, 0
 	}
+	starter := &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}
+	f.earlier, err = f.carryOut(c, kept.Lock{Exec: secret.Command(f.exec), Kind: kind, Server: on.Kind, Servers: on.Servers, Options: engine.ByName(options), Restarts: !on.Shared},
+		&cfg, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+			ce.Exec, ce.ExecOptions = f.exec, options // with their secrets
+			return gated.ReplayOf(ctx, nil, ce, starter, on)
+		})
+	if err != nil {
+		return err
+	}
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
+		Starter: starter, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.pctDepth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {

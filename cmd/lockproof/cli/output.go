@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
@@ -40,12 +41,16 @@ type outputFlags struct {
 	required property.Set
 	// least is how many executions have to be run; 0 is any number.
 	least int
+	// earlier is what became of the counterexamples of earlier runs, if the run has carried them out.
+	earlier *kept.Earlier
+	// names are those of the run's counterexamples.
+	names kept.Names
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
 	f.registerReport(cmd)
 	cmd.Flags().Lookup("sarif").Usage += ", located in the first file that --exec names"
-	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` that counterexamples and recorded histories are written to; an earlier run's that this one has not found are moved aside")
+	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` of counterexamples and recorded histories; prove begins with those of earlier runs, and moves to its folder passed those that pass now")
 }
 
 // registerReport registers the flags of a run that has no counterexamples to write.
@@ -112,6 +117,10 @@ func tryOutputs(c *cobra.Command) error {
 // how the run ended, and what could not be written; also is what else went wrong.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
+	if f.earlier != nil {
+		f.earlier.Into(res, replaying)
+		also = append(also, f.earlier.Err)
+	}
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
 	if f.notes {
@@ -124,45 +133,26 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 func (f *outputFlags) save(res *engine.Result) error {
 	var errs []error
 	for _, ce := range res.Counterexamples("") {
+		found := res.Report.Result(ce.Property).Violation
+		if found.Earlier { // it is where it was
+			continue
+		}
 		path, err := f.keep(ce)
 		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else {
+			found.File, found.Command = path, replaying(ce, path)
 		}
-		found := res.Report.Result(ce.Property).Violation
-		found.File, found.Command = path, "lockproof replay "+quote(path)
-		if ce.Exec != "" { // it is the command that was just typed
-			found.Command = "lockproof replay --run-exec " + quote(path)
-		}
-	}
-	return all(append(errs, f.retire(res.Report))...)
-}
-
-// retire moves aside an earlier run's counterexamples of the same target and options if their property holds now.
-// Otherwise they would be taken for this run's. Nothing is deleted.
-func (f *outputFlags) retire(r *report.Report) error {
-	if r.Mode != report.Sampled && r.Mode != report.Visited { // they keep no counterexamples
-		return nil
-	}
-	var errs []error
-	for i := range r.Properties {
-		p := &r.Properties[i]
-		verdict, _ := r.Verdict(p)
-		if verdict != report.Passed && verdict != report.Proved {
-			continue
-		}
-		at := inFolder(f.command.Flags().Lookup("out"), f.name(p.Property, r.Target, r.Fixed))
-		if _, err := histories.LoadCounterexample(at.Path); err != nil { // there is none
-			continue
-		}
-		aside, err := at.MoveAside()
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s is an earlier run's: %w", at.Path, err))
-			continue
-		}
-		tell(fmt.Sprintf("%s %s this time: what an earlier run found is now in %s", p.Property, verdict, aside))
 	}
 	return all(errs...)
+}
+
+// replaying is the command that shows a counterexample. A program is that of the command that was just typed.
+func replaying(ce *histories.Counterexample, path string) string {
+	if ce.Exec != "" {
+		return "lockproof replay --run-exec " + quote(path)
+	}
+	return "lockproof replay " + quote(path)
 }
 
 // bounds are the flags by which runs of one target differ in what may happen in them.
@@ -182,15 +172,33 @@ func (f *outputFlags) name(p property.Property, target string, options []string)
 	return histories.FileName(p, target, named...)
 }
 
-// keep writes a counterexample to where those of the run are.
-func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
-	ce.Origin.Command = commandLine()
-	return saveIn(f.command.Flags().Lookup("out"), f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options), ce)
+// folder is where counterexamples are kept.
+func (f *outputFlags) folder() kept.Folder {
+	return kept.Folder{At: placeOf(f.command.Flags().Lookup("out"))}
 }
 
-// found keeps what a run has just found, so that it is there however the run ends. A file that can't be written now
-// is tried again when the run is over, and its error is said then.
-func (f *outputFlags) found(ce *histories.Counterexample) { _, _ = f.keep(ce) }
+// keep writes a counterexample to where those of the run are.
+func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
+	name, err := f.names.AtLast(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options))
+	if err != nil {
+		return "", err
+	}
+	return f.saveAs(ce, name)
+}
+
+// found keeps what a run has just found, so that it is there however the run ends, unless an earlier run's is there. A
+// file that can't be written now is tried again when the run is over, and its error is said then.
+func (f *outputFlags) found(ce *histories.Counterexample) {
+	if name := f.names.Now(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options)); name != "" {
+		_, _ = f.saveAs(ce, name)
+	}
+}
+
+// saveAs writes a counterexample of the run to a file of that name.
+func (f *outputFlags) saveAs(ce *histories.Counterexample, name string) (path string, err error) {
+	ce.Origin.Command = commandLine()
+	return saveIn(f.command.Flags().Lookup("out"), name, ce)
+}
 
 // saveIn writes a counterexample to the folder that a flag names.
 func saveIn(flag *pflag.Flag, name string, ce *histories.Counterexample) (path string, err error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -44,7 +47,9 @@ func proveCommand() *cobra.Command {
 		Short: "judge a lock: the reference semaphore unless another target is named",
 		Long: `Draws scenarios (clients, operations, options, faults, schedule) from a seed, runs
 them on a simulated server, judges every property, and prints the card. An execution that
-violates a property is minimised and written as a counterexample that replays.
+violates a property is minimised and written as a counterexample that replays. Later runs
+of the same lock begin with it, and fail as long as it fails, whatever their seed. Once it
+passes, it is moved to the folder passed beside it, and still carried out by every run.
 
 With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many
 clients at once, as fast as they can, and the recorded history is judged.
@@ -119,6 +124,13 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if cfg.Shape, err = f.shape(c, cfg.Target.Kind); err != nil {
 		return err
 	}
+	f.earlier, err = f.carryOut(c, kept.Lock{Target: cfg.Target.Name, Server: cfg.Target.Backend, Options: engine.Assigned(lock.Renamed(lock.BackendOf(cfg.Target).Defaults, cfg.Options)), Restarts: true},
+		&cfg, func(_ context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+			return engine.ReplayOf(cfg.Target, nil, ce), nil
+		})
+	if err != nil {
+		return err
+	}
 	line := newProgress().within(f.time)
 	cfg.Progress = func(p engine.Progress) {
 		line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
@@ -130,6 +142,12 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	return f.write(c, res)
+}
+
+// carryOut carries out what earlier runs have left of a lock, before a run draws anything.
+func (f *proveFlags) carryOut(c *cobra.Command, l kept.Lock, cfg *sample.Config, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*kept.Earlier, error) {
+	l.FailedAcquire, l.Judged, l.Holes = cfg.FailedAcquire, cfg.Properties, c.Flags().Changed("start")
+	return kept.Run(c.Context(), f.folder(), l, replay)
 }
 
 // fit refuses the flags that such a run has no use for.
