@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
@@ -19,6 +20,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -40,6 +42,7 @@ type run struct {
 	kept     *kept.Folder     // whose counterexamples are carried out first; nil is none
 	by       string           // the command that found those
 	earlier  *kept.Earlier    // what became of them
+	known    known.Findings   // that are no failure until they expire
 }
 
 // newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
@@ -177,8 +180,9 @@ func (r *run) result(res *engine.Result, err error) (*Result, error) {
 	}
 	res.Report.Required = r.required
 	if r.earlier != nil {
-		r.earlier.Into(res, func(*histories.Counterexample, string) string { return "" })
+		r.earlier.Into(res, r.known, func(*histories.Counterexample, string) string { return "" })
 	}
+	res.Accept(r.known, time.Now())
 	return resultOf(res, r.Target), public(err)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -22,9 +23,9 @@ const (
 // replayVariable is the environment variable by which Test replays a counterexample instead.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof. The next run of
-// the test begins with them, and fails as long as one fails, whatever the seed; what passes is moved to the folder passed
-// there, and run as well. LOCKPROOF_REPLAY=FILE replays one.
+// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof. Later runs begin
+// with them, and fail as long as one fails; what passes since is in the folder passed there. LOCKPROOF_REPLAY=FILE replays
+// one. What lockproof.known.yaml beside the test accepts skips its property until it expires.
 func Test(tb testing.TB, t Target, o Options) {
 	tb.Helper()
 	if path := os.Getenv(replayVariable); path != "" {
@@ -44,6 +45,9 @@ func Test(tb testing.TB, t Target, o Options) {
 		tb.Fatal(err)
 	}
 	r.kept, r.by = &files.folder, files.command()
+	if r.known, err = known.Load(known.FileName); err != nil {
+		tb.Fatal(err)
+	}
 	res, err := r.sample()
 	if err != nil {
 		tb.Fatal(err)
@@ -90,6 +94,8 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 		tb.Errorf("%s and must not be: %s", j.Verdict, j.Reason)
 	case j.Verdict == Skipped:
 		skip(j.Reason)
+	case j.Counterexample != nil && p.Violation.Accepted():
+		skip(p.Violation.Known.Words())
 	case j.Counterexample != nil:
 		again := p.Violation.Reproduced()
 		if again != "" {
@@ -98,6 +104,9 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 		where := fmt.Sprintf("in scenario %d of seed %d", j.Counterexample.Execution, judged.Seed)
 		if p.Violation.Earlier {
 			where = "again, as by an earlier run"
+		}
+		if known := p.Violation.Known; known != nil {
+			again += "; " + known.Words()
 		}
 		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, j.Counterexample.Detail, j.Counterexample.Diagram)
 		if file := p.Violation.File; file != "" {

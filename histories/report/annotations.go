@@ -9,13 +9,15 @@ import (
 )
 
 // WriteAnnotations writes a report's findings as commands that GitHub shows at the top of a job and, if a file is
-// named, beside it: errors for violations, warnings for missing answers.
+// named, beside it: errors for violations, notices for those that are known, warnings for missing answers.
 func WriteAnnotations(w io.Writer, r *Report, file string) error {
 	var b strings.Builder
 	for i := range r.Properties {
 		p := &r.Properties[i]
 		verdict, _ := r.Verdict(p)
 		switch {
+		case p.Violation != nil && p.Violation.Accepted():
+			annotate(&b, "notice", file, fmt.Sprintf("%s is %s, which is known", p.Property, verdict), r.findings(p))
 		case p.Violation != nil:
 			annotate(&b, "error", file, fmt.Sprintf("%s is %s", p.Property, verdict), r.findings(p))
 		case r.Owes(p):

@@ -241,6 +241,11 @@ func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style
 			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Dim.Of(text)})
 		}
 	}
+	if f.Known != nil {
+		for _, text := range style.Wrap(style.Printable(f.Known.Words()), s.Columns()-indent) {
+			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Yellow.Of(text)})
+		}
+	}
 	if f.Command != "" {
 		out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Dim.Of("see it: "), style.Bold.Of(style.Printable(f.Command))})
 	}

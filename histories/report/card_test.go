@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/internal/historiestest"
 
@@ -247,6 +248,7 @@ func wholeReport() *Report {
 	r.Properties[property.MutualExclusion].Undecided, r.Properties[property.MutualExclusion].Unclear = 2, "two were too large"
 	r.Properties[property.CheapVerify].Violation = &Found{
 		Detail: "verify took 3 round trips", Steps: 1, Least: true, Scenario: 31, Seed: 7, Errors: []string{"c1 says of verify: \"no\" (step 1)"}, Tries: histories.Tries{Shown: 2, Of: 5},
+		Fingerprint: "0123456789abcdef", Known: &Known{Finding: known.Finding{Reason: "ticket 17", Owner: "ops", Expires: "2027-01-31"}},
 	}
 	r.Efficiency = append(r.Efficiency, EfficiencyRow{Operation: "count", Count: 2, Channels: spread(1, 2), Connections: spread(3), Budget: &Budget{RoundTrips: 9, Channels: 1, Connections: 3}})
 	return r

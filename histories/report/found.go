@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 )
 
@@ -27,6 +28,36 @@ type Found struct {
 	// Tries is how often fresh clients were asked; the zero value is not at all, as for targets that do the same
 	// each time.
 	Tries histories.Tries
+	// Fingerprint is the counterexample's; "" where there is none.
+	Fingerprint string
+	// Known is the finding of the project's file that it is; nil is a new one.
+	Known *Known
+}
+
+// Known is a violation that a project knows of.
+type Known struct {
+	known.Finding
+	// Expired says that it is a failure again.
+	Expired bool
+}
+
+// Accepted reports whether the violation is known, and so no failure yet.
+func (f *Found) Accepted() bool { return f.Known != nil && !f.Known.Expired }
+
+// Words tell that it is known, and whether that is over.
+func (k *Known) Words() string {
+	words := "known, and no failure"
+	switch {
+	case k.Expired:
+		words = "was known until " + k.Expires + ", which is over: it is a failure again"
+	case k.Expires != "":
+		words += " until " + k.Expires + " is over"
+	}
+	words += ": " + k.Reason
+	if k.Owner != "" {
+		words += " (owner: " + k.Owner + ")"
+	}
+	return words
 }
 
 func (f *Found) verdict() Verdict {
@@ -50,10 +81,14 @@ func (f *Found) Reproduced() string {
 // told is the event, the number of executions with it, and how often it was reproduced.
 func (r *Report) told(p *PropertyResult) string {
 	f := p.Violation
+	told := f.Detail
 	if asides := nonempty([]string{r.often(p), f.Reproduced()}); len(asides) > 0 {
-		return f.Detail + " (" + strings.Join(asides, "; ") + ")"
+		told += " (" + strings.Join(asides, "; ") + ")"
 	}
-	return f.Detail
+	if f.Known != nil {
+		told += "; " + f.Known.Words()
+	}
+	return told
 }
 
 // often is in how many executions a property was seen violated, in words; "" where they were not counted.

@@ -64,8 +64,8 @@ type junitOutput struct {
 	Text string `xml:",cdata"`
 }
 
-// WriteJUnit writes a report as JUnit's XML. A violated or suspected property is a failure with its execution drawn,
-// and a property that was not judged is skipped with the reason. An undecided property, or a required one that was
+// WriteJUnit writes a report as JUnit's XML. A violated or suspected property is a failure with its execution drawn. A
+// property whose violation is known is skipped and has the same text; one that was not judged is skipped with the reason. An undecided property, or a required one that was
 // not judged, is an error. A run that was interrupted, or judged nothing, is an error in a case of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: legal("lockproof " + r.Target)}
@@ -125,6 +125,8 @@ func (r *Report) runCase(said int) (c junitCase, is bool) {
 func (r *Report) testCase(p *PropertyResult) junitCase {
 	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Name()}
 	switch verdict, reason := r.Verdict(p); {
+	case p.Violation != nil && p.Violation.Accepted():
+		c.Skipped, c.Output = &junitSkipped{legal(r.told(p))}, &junitOutput{legal(r.inFull(p))}
 	case p.Violation != nil:
 		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.inFull(p))}
 	case r.Owes(p):

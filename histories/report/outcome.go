@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -16,14 +17,19 @@ const (
 	OutcomeHolds        Outcome = "holds"        // the judged properties hold, and the required ones were judged
 	OutcomeViolated     Outcome = "violated"     // a property is violated, or suspected to be
 	OutcomeInterrupted  Outcome = "interrupted"  // the run ended before it was complete
+	OutcomeKnown        Outcome = "known"        // it holds but for violations that are known and have not expired
 	OutcomeInconclusive Outcome = "inconclusive" // nothing was judged, or an answer is missing: see [Report.Missing]
 )
 
-// Outcome is the result of the run. A violation outweighs an interruption, and that outweighs missing answers.
+// Outcome is the result of the run. A violation that is not known outweighs an interruption, and that outweighs missing
+// answers.
 func (r *Report) Outcome() Outcome {
+	accepted := false
 	for i := range r.Properties {
-		if r.Properties[i].Violation != nil {
+		if v := r.Properties[i].Violation; v != nil && !v.Accepted() {
 			return OutcomeViolated
+		} else if v != nil {
+			accepted = true
 		}
 	}
 	switch {
@@ -31,6 +37,8 @@ func (r *Report) Outcome() Outcome {
 		return OutcomeInterrupted
 	case len(r.Missing()) > 0:
 		return OutcomeInconclusive
+	case accepted:
+		return OutcomeKnown
 	}
 	return OutcomeHolds
 }
@@ -91,9 +99,13 @@ func (r *Report) missing(p *PropertyResult) string {
 	return fmt.Sprintf("%s is required and was skipped: %s", p.Name(), reason)
 }
 
-// cardMissing is what the card says of an inconclusive run, as its last word.
+// cardMissing is what the card says, as its last word, of an inconclusive run, and of one whose violations are all known.
 func cardMissing(r *Report, s style.Style) []style.Line {
-	if r.Outcome() != OutcomeInconclusive {
+	switch r.Outcome() {
+	case OutcomeKnown:
+		return warnings([]string{"nothing new is violated: all that is, " + known.FileName + " knows"}, s)
+	case OutcomeInconclusive:
+	default:
 		return nil
 	}
 	var said []string

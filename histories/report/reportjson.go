@@ -151,6 +151,8 @@ type foundFile struct {
 	Counterexample string           `json:"counterexample,omitempty"`
 	Command        string           `json:"command,omitempty"`
 	Tries          *histories.Tries `json:"tries,omitempty"`
+	Fingerprint    string           `json:"fingerprint,omitempty"`
+	Known          *knownFile       `json:"known,omitempty"`
 }
 
 // earlierFile is [Earlier] as it is written.
@@ -158,6 +160,14 @@ type earlierFile struct {
 	Again  []string `json:"violated_again,omitempty"`
 	Passed []string `json:"pass_now,omitempty"`
 	Held   int      `json:"pass_still,omitzero"`
+}
+
+// knownFile is [Known] as it is written.
+type knownFile struct {
+	Reason  string `json:"reason"`
+	Owner   string `json:"owner,omitempty"`
+	Expires string `json:"expires,omitempty"`
+	Expired bool   `json:"expired,omitzero"`
 }
 
 type rowFile struct {
@@ -255,7 +265,10 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {
-		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil}
+		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil, v.Fingerprint, nil}
+		if k := v.Known; k != nil {
+			f.Violation.Known = &knownFile{k.Reason, k.Owner, k.Expires, k.Expired}
+		}
 		if v.Tries.Of > 0 {
 			f.Violation.Tries = &v.Tries
 		}

@@ -47,6 +47,14 @@ type sarifResult struct {
 	Message      sarifMessage      `json:"message"`
 	Locations    []sarifLocation   `json:"locations"`
 	Fingerprints map[string]string `json:"partialFingerprints"`
+	Suppressions []sarifSuppressed `json:"suppressions,omitempty"`
+}
+
+// sarifSuppressed says that a finding is accepted, which a file says and no comment in the code.
+type sarifSuppressed struct {
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification"`
 }
 
 type sarifMessage struct {
@@ -72,7 +80,7 @@ type sarifRegion struct {
 
 // WriteSARIF writes a report's findings as SARIF 2.1.0: a rule is a property, a violation an error, a suspected one or a
 // missing answer a warning. They are located in a file of the user's, since a lock as a whole is judged: its adapter,
-// say. Without one, a violation is located in its counterexample.
+// say. Without one, a violation is located in its counterexample. What is known and has not expired is suppressed.
 func WriteSARIF(w io.Writer, r *Report, file string) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
@@ -123,6 +131,12 @@ func (s *sarifRun) add(r *Report, rule int, level, text, file string) {
 	}
 	if file != "" {
 		found.Locations = append(found.Locations, sarifLocation{sarifPhysical{sarifArtifact{filepath.ToSlash(file)}, sarifRegion{1}}})
+	}
+	if v := p.Violation; v != nil && v.Fingerprint != "" {
+		found.Fingerprints["counterexample/v1"] = v.Fingerprint
+	}
+	if v := p.Violation; v != nil && v.Accepted() {
+		found.Suppressions = []sarifSuppressed{{"external", "accepted", v.Known.Words()}}
 	}
 	s.Results = append(s.Results, found)
 }

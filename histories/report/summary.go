@@ -11,7 +11,7 @@ import (
 // outcomes are how a run ended, as a headline.
 var outcomes = map[Outcome]string{
 	OutcomeHolds: "✓ all that was judged holds", OutcomeViolated: "✗ violated", OutcomeInterrupted: "interrupted",
-	OutcomeInconclusive: "inconclusive: an answer is missing",
+	OutcomeKnown: "nothing new is violated", OutcomeInconclusive: "inconclusive: an answer is missing",
 }
 
 // maxDrawn bounds the diagrams of a summary, of which a service may take no more than a megabyte.
@@ -69,6 +69,9 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	}
 	if where := r.where(p); where != "" {
 		fmt.Fprintf(b, "\n%s\n", inline(where))
+	}
+	if v.Known != nil {
+		fmt.Fprintf(b, "\n%s\n", inline(v.Known.Words()))
 	}
 	if v.Command != "" {
 		fmt.Fprintf(b, "\n%s", fenced(v.Command))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -118,20 +119,26 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	e.told.Again = append(e.told.Again, path)
 }
 
-// Into puts it into what the run came to. A property of which the run itself has shown no violation is violated by what was
-// kept. command is what shows a file's execution.
-func (e *Earlier) Into(res *engine.Result, command func(ce *histories.Counterexample, path string) string) {
+// Into puts it into what the run came to. A property of which the run itself has shown no violation, or one that is known, is
+// violated by what was kept. command is what shows a file's execution.
+func (e *Earlier) Into(res *engine.Result, findings known.Findings, command func(ce *histories.Counterexample, path string) string) {
 	res.Report.Earlier = e.told
+	shown := make(map[property.Property]bool) // by what is new
+	for _, ce := range res.Counterexamples("") {
+		shown[ce.Property] = !ce.Suspected && findings.Of(ce.Violation.Name(), ce.Fingerprint()) == nil
+	}
 	for _, a := range e.again {
 		p := res.Report.Result(a.Property)
-		if p == nil || p.Violation != nil && !p.Violation.Suspected {
+		fresh := findings.Of(a.Violation.Name(), a.Fingerprint()) == nil
+		if p == nil || p.Violation != nil && (shown[a.Property] || !fresh) {
 			continue
 		}
+		shown[a.Property] = fresh
 		p.Violation = engine.FoundIn(a.Trace, a.Property)
 		p.Violation.Tries = a.Tries
 		p.Violation.File = e.folder.Place(a.name).Path
 		p.Violation.Command = command(a.Counterexample, p.Violation.File)
-		p.Violation.Earlier = true
+		p.Violation.Earlier, p.Violation.Fingerprint = true, a.Fingerprint()
 		res.Traces[a.Property] = a.Trace
 	}
 }

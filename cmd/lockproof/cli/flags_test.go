@@ -322,6 +322,9 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "expected a number"}, "length": {args: "--length 0s", refused: "more than nothing"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"},
 	}},
+	"accept": {base: "accept ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{ // it writes into the current folder: TestAccept
+		"reason": {args: "--reason ' '", refused: "--reason is empty"}, "owner": {args: "--owner ' '", refused: "--owner is empty"}, "expires": {args: "--reason x --expires soon", refused: "expected a day"},
+	}},
 	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}}},
 	"version": {base: "version"}, "help": {base: "help prove"},
 	"consul": {base: "consul", flags: map[string]use{ // likewise: TestConsul

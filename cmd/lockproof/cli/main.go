@@ -17,6 +17,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/leftover"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/secret"
@@ -142,11 +143,12 @@ func rootCommand() *cobra.Command {
 		Long: `lockproof decides whether a distributed lock or semaphore is correct and cheap, and
 shows the shortest execution found in which it is not.
 
-Exit codes: 0 everything judged holds, and everything that --require names was judged; 1 a
-property is violated or suspected; 2 the run could not be made; 3 interrupted; 4
-inconclusive: nothing was judged, a property that --require names was skipped, or one is
-undecided. If several are true, the first of 1, 3, 2, 4 is told: a file that could not be
-written is an error of its own, and hides no violation. Files are tried before the run.
+Exit codes: 0 everything judged holds but for known findings (lockproof accept), and
+everything that --require names was judged; 1 a property is violated or suspected; 2 the run
+could not be made; 3 interrupted; 4 inconclusive: nothing was judged, a property that
+--require names was skipped, or one is undecided. If several are true, the first of 1, 3, 2,
+4 is told: a file that could not be written is an error of its own, and hides no violation.
+Files are tried before the run.
 
 Output is as wide as the terminal; elsewhere as COLUMNS says, or 100 columns. How far a run
 is goes to standard error: on a terminal in a line that changes, elsewhere in a line every
@@ -174,7 +176,7 @@ says how.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), librariesCommand(), campaignCommand(), listCommand(), brokerCommand(), clusterCommand(), doctorCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), acceptCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), librariesCommand(), campaignCommand(), listCommand(), brokerCommand(), clusterCommand(), doctorCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	addCompletion(root)
 	root.InitDefaultHelpCmd()
 	addHelpAll(root)
@@ -189,6 +191,11 @@ func prepare(c *cobra.Command, args []string) error {
 	}
 	if err := notEmpty(c); err != nil {
 		return err
+	}
+	if slices.Contains(judging, c.Name()) {
+		if _, err := known.Load(known.FileName); err != nil {
+			return err
+		}
 	}
 	if err := oncePerFile(c, args); err != nil {
 		return err

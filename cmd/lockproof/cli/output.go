@@ -18,6 +18,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/cmd/lockproof/cli/ciguard"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/secret"
@@ -117,10 +118,12 @@ func tryOutputs(c *cobra.Command) error {
 // how the run ended, and what could not be written; also is what else went wrong.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
-	if f.earlier != nil {
-		f.earlier.Into(res, replaying)
+	findings, unread := f.known()
+	if also = append(also, unread); f.earlier != nil {
+		f.earlier.Into(res, findings, replaying)
 		also = append(also, f.earlier.Err)
 	}
+	res.Accept(findings, time.Now())
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
 	if f.notes {
@@ -170,6 +173,14 @@ func (f *outputFlags) name(p property.Property, target string, options []string)
 		}
 	}
 	return histories.FileName(p, target, named...)
+}
+
+// known are the findings that the project knows of, for a command that finds some.
+func (f *outputFlags) known() (known.Findings, error) {
+	if !slices.Contains(judging, f.command.Name()) {
+		return nil, nil
+	}
+	return known.Load(known.FileName)
 }
 
 // folder is where counterexamples are kept.
