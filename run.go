@@ -258,6 +258,7 @@ func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
 	res, err := judge()
 	if r.Target.kind == "" && errors.Is(err, inprocess.ErrNoAdministrator) {
 		r.kind = lock.Mutex
+		r.tell(fmt.Sprintf("%s is taken for a mutex: its clients have no Create, Destroy and Count", r.name))
 		if err := r.judge(r.applicable(r.kind)); err != nil {
 			return nil, err
 		}

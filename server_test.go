@@ -118,9 +118,42 @@ func TestMutexInGo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Administrator") {
 		t.Errorf("as a semaphore: %v", err)
 	}
-	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1})
-	if err != nil || res.Judgement(lockproof.ExactCount).Reason != "not asked for" {
-		t.Errorf("got %+v, %v", res, err)
+	var said strings.Builder
+	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1, Log: &said})
+	if err != nil || res.Judgement(lockproof.ExactCount).Reason != "not asked for" || !strings.Contains(said.String(), "plain is taken for a mutex") {
+		t.Errorf("got %+v, %v; said %q", res, err, said.String())
+	}
+}
+
+// uncounted has no Count, and so is no Administrator.
+type uncounted struct {
+	plain
+	slots map[string]int
+}
+
+func (u uncounted) Create(_ context.Context, name string, slots int) error {
+	u.slots[name] = slots
+	return nil
+}
+
+func (u uncounted) Destroy(_ context.Context, name string) error {
+	delete(u.slots, name)
+	return nil
+}
+
+// TestHalfAdministrator: a lock that has some of the methods of an Administrator is not taken for a mutex unless that is said.
+func TestHalfAdministrator(t *testing.T) {
+	target := lockproof.Go("half", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		c, err := amqplocks.New(ctx, url)
+		return uncounted{plain{c}, make(map[string]int)}, err
+	})
+	for _, target := range []lockproof.Target{target, target.As(lockproof.Semaphore)} {
+		if _, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1}); err == nil || !strings.Contains(err.Error(), "has Create, Destroy, and is no Administrator: expected Create, Destroy and Count") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := lockproof.Prove(t.Context(), target.As(lockproof.Mutex), lockproof.Options{Executions: 1}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -105,6 +106,22 @@ func (s Starter) Start(context.Context, int) (foreign.Client, error) {
 	return c, nil
 }
 
+// notAdministrator says why a lock with slots is no Administrator. One that has some of the methods may be meant to be one, and
+// is not taken for a mutex.
+func notAdministrator(made Lock) error {
+	var has []string
+	for _, name := range []string{"Create", "Destroy", "Count", "Add", "Remove"} {
+		if _, there := reflect.TypeOf(made).MethodByName(name); there {
+			has = append(has, name)
+		}
+	}
+	if len(has) > 0 {
+		return fmt.Errorf("%T has %s, and is no Administrator: expected Create, Destroy and Count as lockproof.Administrator has them; or As(lockproof.Mutex), which does not call them",
+			made, strings.Join(has, ", "))
+	}
+	return fmt.Errorf("%T is %w", made, ErrNoAdministrator)
+}
+
 type client struct {
 	starter Starter
 	lock    Lock // nil until it is made
@@ -136,7 +153,7 @@ func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	}
 	_, admin := made.(Administrator)
 	if !admin && in.Lock != lock.Mutex && !(about.Limits && in.Lock == lock.Semaphore) {
-		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)
+		return about, notAdministrator(made)
 	}
 	if admin {
 		about.Operations = append(about.Operations, lock.Create, lock.Destroy, lock.Count)
