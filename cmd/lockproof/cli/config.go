@@ -58,11 +58,24 @@ var judging = []string{"prove", "explore"}
 // ofProgram are flags that say which program is judged, and how: what a file says of one goes for no other.
 var ofProgram = []string{"exec", "lock-type", "server", "servers", "holding", "contract"}
 
+// withoutFile is what --config names where no file is to be read, not even the project's.
+const withoutFile = "none"
+
+// yielding are the flags that give way, where a file gives them, to one that is typed: they make no sense beside it, or mean
+// what it leaves out.
+var yielding = map[string][]string{
+	"property": {"require"},
+	"stress":   append([]string{"require", "holding", "patience", "restarts"}, scheduled...),
+}
+
 // unsettable are flags that only the command line gives, and no file.
 var unsettable = []string{"help", helpAllName, "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
 // loadConfig reads a file. The result is nil if there is no file and none was asked for.
 func loadConfig(path string, asked bool) (*config, error) {
+	if asked && path == withoutFile {
+		return nil, nil
+	}
 	data, err := configInput.Read(path)
 	if errors.Is(err, os.ErrNotExist) && !asked {
 		return nil, nil
@@ -228,10 +241,14 @@ type targetKey struct{}
 // those of the file.
 func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) error {
 	other := len(args) > 0 || cmd.Flags().Changed("exec")
-	var given []string
+	yields := yieldingTo(cmd)
+	var given, left []string
 	for _, s := range settings {
 		switch {
 		case other && (s.name == target || slices.Contains(ofProgram, s.name)), cmd.Flags().Changed(s.name):
+			continue
+		case slices.Contains(yields, s.name):
+			left = append(left, s.name)
 			continue
 		case s.name == target && len(s.values) != 1:
 			return c.at(s.line, errors.New("target: expected one name"))
@@ -252,7 +269,20 @@ func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) er
 	if len(given) > 0 {
 		tell(c.path + " gives " + strings.Join(given, ", "))
 	}
+	if len(left) > 0 {
+		tell("left out of " + c.path + ", as it does not go with what is typed: " + strings.Join(left, ", "))
+	}
 	return nil
+}
+
+// yieldingTo are the flags that give way to those that are typed.
+func yieldingTo(cmd *cobra.Command) (names []string) {
+	for typed, give := range yielding {
+		if cmd.Flags().Lookup(typed) != nil && cmd.Flags().Changed(typed) {
+			names = append(names, give...)
+		}
+	}
+	return names
 }
 
 // shown is what is said of a setting: its name, and with its value if the command writes or runs what it names.

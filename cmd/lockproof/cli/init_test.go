@@ -89,6 +89,9 @@ func TestInit(t *testing.T) {
 			if code, said := typed(os.Args[0], "prove", "--scenarios", "8", "--require", "mutual-exclusion,crash-frees"); code != exitHolds {
 				t.Errorf("prove: exit code %d\n%s", code, said)
 			}
+			if code, said := typed(os.Args[0], "prove", "--scenarios", "8", "--property", "mutual-exclusion"); code != exitHolds {
+				t.Errorf("prove --property: exit code %d\n%s", code, said)
+			}
 		})
 	}
 }

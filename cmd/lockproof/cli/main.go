@@ -172,7 +172,7 @@ says how.`,
 
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.PersistentFlags().String("config", configFile, "a `FILE` with flags for each command; what is typed wins")
+	root.PersistentFlags().String("config", configFile, "a `FILE` with flags for each command; what is typed wins; none is no file")
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)

@@ -193,10 +193,13 @@ func alien(c *cobra.Command) error {
 	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding", "server", "servers")
 }
 
-// unscheduled refuses the flags that are for runs with a schedule alone.
+// scheduled are the flags that are for runs with a schedule alone.
+var scheduled = []string{"scenarios", "least", "time", "strategy", "pct-depth", "workers", "first", "start"}
+
+// unscheduled refuses those.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
-		"scenarios", "least", "time", "strategy", "pct-depth", "workers", "first", "start")
+		scheduled...)
 }
 
 // fitLeast refuses a least number of executions that is larger than the number of those to be run.
