@@ -118,10 +118,10 @@ func (f Folder) free(name string) bool {
 // that is free. "" is none: as many are kept as may be.
 func (f Folder) nameFor(ce *histories.Counterexample, name string) string {
 	free := ""
-	for n := mostAlike - 1; n >= 0; n-- {
+	for n := range mostAlike {
 		at := alike(name, n)
 		if f.free(at) {
-			free = at
+			free = cmp.Or(free, at)
 		} else if there, err := load(f.Place(at).Path); err == nil && there != nil && there.Fingerprint() == ce.Fingerprint() {
 			return at
 		}

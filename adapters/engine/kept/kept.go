@@ -134,6 +134,7 @@ func (e *Earlier) Into(res *engine.Result, findings known.Findings, command func
 			continue
 		}
 		shown[a.Property] = fresh
+		p.Checked = max(1, p.Checked)
 		p.Violation = engine.FoundIn(a.Trace, a.Property)
 		p.Violation.Tries = a.Tries
 		p.Violation.File = e.folder.Place(a.name).Path
