@@ -110,14 +110,23 @@ const largestPage = 300_000
 // TestAction: the steps of the action that need no service, in a clean folder: a violation fails the job, is annotated, is
 // in the summary, and leaves its files.
 func TestAction(t *testing.T) {
-	a := theAction(t)
+	a, kept := theAction(t), recordedOf(t, "locked-is-success")
 	if a.Runs.Using != "composite" || a.Inputs["command"].Default != "prove" {
 		t.Errorf("%+v", a)
 	}
 	for command, want := range map[string]int{"prove locked-is-success --scenarios 300": exitViolated, "prove --scenarios 300 -o 'retries=0'": exitHolds} {
 		t.Chdir(t.TempDir())
 		commandInPath(t)
+		if err := os.MkdirAll("counterexamples/passed", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("counterexamples/passed/mine.json", []byte(kept), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		code, out, temp := a.run(t, command)
+		if !strings.Contains(out, map[int]string{exitViolated: "/counterexamples/mine.json", exitHolds: "seed 1"}[want]) {
+			t.Errorf("%s: it does not tell of an earlier run\n%s", command, out)
+		}
 		if code != want || strings.Contains(out, "::error title=mutual-exclusion is violated::") != (want == exitViolated) {
 			t.Errorf("%s: exit code %d\n%s", command, code, out)
 		}
