@@ -5,8 +5,11 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/infile"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -80,7 +84,8 @@ func initCommand() *cobra.Command {
 lockproof/adapter.*, which stands between lockproof and your library and has a small mutex
 in its place. Then come .lockproof.yaml, with which lockproof adapter-check and lockproof
 prove need no flags, and a file for CI. The adapter works as it is: replace the lock in it
-by yours.
+by yours. Where a Go module is, init go writes ` + goTest + ` beside its code as well:
+a test of three lines, with such a mutex, that go test runs.
 
 Nothing that is there already is written over.`,
 		Example: `  lockproof init python
@@ -98,39 +103,70 @@ Nothing that is there already is written over.`,
 	return cmd
 }
 
-// begin writes the files of a project's beginning, all or none.
-func begin(c *cobra.Command, l language, dir, ci string) error {
-	files := make(map[string]string)
+// goTest is the file of a test that judges a lock in its own package.
+const goTest = "lockproof_test.go"
+
+// beginning are the files of a project's beginning, each with the one under start that it is made of.
+func (l *language) beginning(ci string) (map[string]string, error) {
+	files := map[string]string{configFile: "lockproof.yaml"}
 	for _, name := range l.files {
 		files["lockproof/"+strings.TrimSuffix(name, ".txt")] = l.name + "/" + name
 	}
-	files[configFile] = "lockproof.yaml"
 	if path, known := services[ci]; known {
 		files[path] = "ci/" + ci + ".yml"
 	} else if ci != "none" {
-		return fmt.Errorf("--ci %q: expected github, gitlab or none", ci)
+		return nil, fmt.Errorf("--ci %q: expected github, gitlab or none", ci)
 	}
-	var written []string
-	for to := range files {
-		written = append(written, to)
-		_, err := os.Lstat(filepath.Join(dir, to))
-		if err == nil {
-			err = errors.New("it is there already; name another directory, or move it")
+	return files, nil
+}
+
+// testPackage is the package of a test that stands beside the Go code in a folder; "" is none, where no module is.
+func testPackage(dir string) (string, error) {
+	if info, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil || !info.Mode().IsRegular() {
+		return "", nil
+	}
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".go" || !e.Type().IsRegular() {
+			continue
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s: %w", filepath.Join(dir, to), err)
+		data, err := goInput.Read(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return "", err
+		}
+		if file, err := parser.ParseFile(token.NewFileSet(), e.Name(), data, parser.PackageClauseOnly); err == nil {
+			return strings.TrimSuffix(file.Name.Name, "_test") + "_test", nil
 		}
 	}
-	slices.Sort(written)
-	if err := os.MkdirAll(cmp.Or(dir, "."), 0o777); err != nil {
+	return "lock_test", nil
+}
+
+var goInput = infile.Input{Noun: "Go file", Most: 16 << 20}
+
+// begin writes the files of a project's beginning, all or none.
+func begin(c *cobra.Command, l language, dir, ci string) error {
+	files, err := l.beginning(ci)
+	if err != nil {
 		return err
 	}
-	for _, to := range written {
-		folder := outfile.Place{Path: filepath.Join(dir, filepath.Dir(to)), Folder: cmp.Or(dir, ".")}
-		if err := folder.TryFolder(); err != nil {
+	tested, next := "", l.next
+	if l.name == "go" {
+		if tested, err = testPackage(dir); err != nil {
 			return err
 		}
 	}
+	if tested != "" {
+		files[goTest] = "go/lock_test.go.txt"
+		next += "\n    go get -t github.com/lockproof/lockproof@v" + engine.Version + " github.com/rabbitmq/amqp091-go\n    go test -run TestLock ."
+	}
+	written := slices.Sorted(maps.Keys(files))
+	if err := absent(dir, written); err != nil {
+		return err
+	}
+	text := strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version, "PACKAGE", tested)
 	for _, to := range written {
 		data, err := start.ReadFile("start/" + files[to])
 		if err != nil {
@@ -140,13 +176,35 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 		if err := (outfile.Place{Path: filepath.Dir(at.Path), Folder: at.Folder}).Make(); err != nil {
 			return err
 		}
-		text := strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version)
 		if err := at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err }); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), "wrote", at.Path)
 	}
 	permitLater(filepath.Join(dir, configFile), l.command) // a user who begins a project with a program need not be asked about it
-	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n    %s\n    lockproof adapter-check\n    lockproof prove\n", filepath.Clean(dir), l.next)
+	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n    %s\n    lockproof adapter-check\n    lockproof prove\n", filepath.Clean(dir), next)
+	return nil
+}
+
+// absent makes the folder, and says why not all of the files can be written there.
+func absent(dir string, files []string) error {
+	for _, to := range files {
+		_, err := os.Lstat(filepath.Join(dir, to))
+		if err == nil {
+			err = errors.New("it is there already; name another directory, or move it")
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", filepath.Join(dir, to), err)
+		}
+	}
+	if err := os.MkdirAll(cmp.Or(dir, "."), 0o777); err != nil {
+		return err
+	}
+	for _, to := range files {
+		folder := outfile.Place{Path: filepath.Join(dir, filepath.Dir(to)), Folder: cmp.Or(dir, ".")}
+		if err := folder.TryFolder(); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -96,6 +96,32 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// TestInitGoTest: beside Go code, init go writes a test of its package that judges a lock. Elsewhere it does not.
+func TestInitGoTest(t *testing.T) {
+	clone, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := lay(t, map[string]string{"go.mod": "module example.com/mine\n\ngo 1.26\n", "lock.go": "package mine\n"})
+	t.Chdir(dir)
+	var out, errs bytes.Buffer
+	if code := run([]string{"init", "go", "--ci", "none"}, &out, &errs); code != exitHolds || !strings.Contains(out.String(), "go test -run TestLock .") {
+		t.Fatalf("exit code %d: %s%s", code, out.String(), errs.String())
+	}
+	text, err := os.ReadFile(goTest)
+	if err != nil || !strings.HasPrefix(string(text), "package mine_test\n") {
+		t.Fatalf("%v: %.40s", err, text)
+	}
+	if testing.Short() {
+		return
+	}
+	takes(t, "go mod download", "sh", "-c", "go mod edit -require github.com/lockproof/lockproof@v0.0.0 -replace github.com/lockproof/lockproof="+clone+" && go mod tidy")
+	if out, err := exec.Command("go", "test", "-short", "-run", "TestLock", ".").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestInitWritesNothingOver: what is there stays, and then nothing is written.
 func TestInitWritesNothingOver(t *testing.T) {
 	t.Chdir(t.TempDir())
