@@ -167,7 +167,7 @@ func (p Place) MoveTo(to Place) error {
 	}
 	s.close()
 	if s.info == nil {
-		return failed(p.Path, errors.New("no file is there"))
+		return failed(p.Path, fs.ErrNotExist)
 	}
 	to.Folder = p.Folder
 	root, name, err := p.within()

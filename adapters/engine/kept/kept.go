@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -109,7 +110,9 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 		e.told.Held++
 		return
 	}
-	e.Err = errors.Join(e.Err, err)
+	if !errors.Is(err, fs.ErrNotExist) { // another run has moved it
+		e.Err = errors.Join(e.Err, err)
+	}
 	path := e.folder.Place(file.name).Path
 	if r.Violation == nil {
 		e.told.Passed = append(e.told.Passed, path)

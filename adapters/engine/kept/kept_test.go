@@ -81,6 +81,20 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestAtOnce: what another run has moved meanwhile is no error.
+func TestAtOnce(t *testing.T) {
+	f := lay(t, "a.json")
+	e, err := Run(t.Context(), f, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+		if other, err := Run(ctx, f, locked, passes); err != nil || other.Err != nil {
+			t.Errorf("%v, %+v", err, other)
+		}
+		return passes(ctx, ce)
+	})
+	if err != nil || e.Err != nil || f.free(filepath.Join(Passed, "a.json")) {
+		t.Errorf("%v, %+v", err, e)
+	}
+}
+
 // TestLinks: files and folders that are links are not followed, and nothing is moved through them.
 func TestLinks(t *testing.T) {
 	outside, f := lay(t, "theirs.json"), lay(t)
