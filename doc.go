@@ -59,6 +59,7 @@ package lockproof
 //	                           adapters/foreign/clientstress; its report, adapters/engine/recorded, on a cluster
 //	                           adapters/engine/clustered. How a report looks:
 //	                           histories/report (card.go, html.go). The exit code: cmd/lockproof/cli/exit.go
+//	what earlier runs found    adapters/engine/kept carries it out again; histories/known has what is accepted
 //
 // Additions:
 //
