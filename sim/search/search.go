@@ -73,7 +73,7 @@ const (
 	AtHolders // of Run: more clients hold something at once than a world has room for
 	AtSlots   // of anynumber.Run: everything was visited except steps beyond the bound of slots
 	Unsound   // of Run: something that it relies on does not hold, see Result.Err
-	Decided   // every property that is judged was found
+	Decided   // every property that is judged was violated
 )
 
 // Result is the result of a search.
@@ -205,7 +205,7 @@ func (s *search) bounded() {
 		s.halt(Interrupted)
 	case s.opts.First && s.res.Found != 0:
 		s.halt(AtViolation)
-	case s.res.Found != 0 && s.res.Found == s.plan.bounds.Properties:
+	case s.res.Found != 0 && s.res.Found == s.plan.bounds.Properties && s.plan.bounds.Own.Sometimes() == 0:
 		s.halt(Decided)
 	case s.opts.Depth > 0 && s.res.Depth >= s.opts.Depth:
 		s.halt(AtDepth)

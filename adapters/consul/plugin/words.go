@@ -138,7 +138,7 @@ func answered(status int, body []byte, n *stream.Names) string {
 	}
 	var keys []struct{ Key, Session, ID string }
 	if json.Unmarshal(body, &keys) != nil {
-		return strings.TrimSpace(string(body[:min(len(body), mostShown)]))
+		return strings.TrimSpace(string(body[:min(len(body), mostWord)]))
 	}
 	var words []string
 	for _, k := range keys {
@@ -154,5 +154,5 @@ func answered(status int, body []byte, n *stream.Names) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// mostShown is how many bytes are shown of an answer that is no more than a word.
-const mostShown = 40
+// mostWord is how many bytes are said of an answer that is no more than a word.
+const mostWord = 40
