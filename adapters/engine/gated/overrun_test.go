@@ -154,15 +154,16 @@ func TestTimeUpBeforeGrant(t *testing.T) {
 				})
 				found := false
 				for i := range inShort(10) {
-					x := play(t, runner, runner.Playable(scenario.Scenario{
+					sc := runner.Playable(scenario.Scenario{
 						Locks:   []scenario.Lock{{Name: "jobs"}},
 						Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire, Arg: scenario.Waiting}}}},
 						Faults:  []scenario.Fault{{Do: scenario.Advance, At: uint16(1 + i)}},
-					}))
-					again := play(t, runner, sim.Replay(x.Trace))
-					for range 3 { // what a client's own clock brings about is tried again
-						if x.Found&wrong != again.Found&wrong {
-							again = play(t, runner, sim.Replay(x.Trace))
+					})
+					var x, again *foreign.Execution
+					for range 4 { // what a client's own clock brings about, in either, is tried again
+						x = play(t, runner, sc)
+						if again = play(t, runner, sim.Replay(x.Trace)); x.Found&wrong == again.Found&wrong {
+							break
 						}
 					}
 					if x.Found&wrong != again.Found&wrong || !keeps && x.Found&wrong != 0 {

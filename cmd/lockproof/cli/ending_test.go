@@ -55,8 +55,14 @@ func TestVerdictOutlivesItsFiles(t *testing.T) {
 		t.Skip("NOT TESTED: this system has no ", full)
 	}
 	blocked := t.TempDir()
-	if err := os.Mkdir(filepath.Join(blocked, "locked-is-success.mutual-exclusion.json"), 0o755); err != nil {
-		t.Fatal(err)
+	for n := range 8 { // of one name as many as may be
+		name := "locked-is-success.mutual-exclusion.json"
+		if n > 0 {
+			name = fmt.Sprintf("locked-is-success.mutual-exclusion.%d.json", n+1)
+		}
+		if err := os.Mkdir(filepath.Join(blocked, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct {
 		args string

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/container"
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/model/lock"
@@ -85,10 +84,7 @@ func kindNamed(on string) *kindOfServer {
 
 // beyondExec refuses --on for somebody else's program, and says what to do instead.
 func (k *kindOfServer) beyondExec(on string) error {
-	if slices.Contains(gated.Kinds(), k.backend) {
-		return fmt.Errorf("--on %s with --exec: expected --server %s, which starts servers here that have a clock of ours", on, k.backend)
-	}
-	return fmt.Errorf("--on %s: somebody else's program is judged on a broker or by --server: of a lock on %s, have `lockproof check` judge a history that it records", on, k.title)
+	return fmt.Errorf("--on %s with --exec: expected --server %s, which starts servers here that have a clock of ours", on, k.backend)
 }
 
 // Ends of sentences about a lock that stands on no broker: what --on is no use for, and what to do instead.
