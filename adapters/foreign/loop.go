@@ -203,10 +203,10 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung ends the clients whose operations will not.
+// endHung ends the clients whose operations will not: nothing of them waits at the gate.
 func (r *run) endHung() {
 	for i := range r.clients {
-		if p := &r.clients[i]; p.busy && p.calling {
+		if p := &r.clients[i]; p.busy && p.calling && len(p.parked) == 0 {
 			r.uncontrolled.Hung++
 			if !r.befell.faulty() && r.onlyOne(p) {
 				r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
