@@ -41,6 +41,8 @@ type Row struct {
 	Configuration
 	// Judge are the properties that the question is about; none is all that apply.
 	Judge []property.Property
+	// First ends the search at the first violation, where the rest would take long and show nothing more.
+	First bool
 	// Figure, where it is not nil, is what the row has instead of a configuration.
 	Figure *Figure
 }

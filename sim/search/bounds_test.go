@@ -156,17 +156,3 @@ func TestLinksInside(t *testing.T) {
 		}
 	}
 }
-
-// TestDecided ends a search when all that is judged was violated, at the levels at which a whole search sees it.
-func TestDecided(t *testing.T) {
-	b := hasty()
-	whole := Run(context.Background(), b, Options{})
-	if whole.Stop != Finished || whole.Found == 0 || whole.Found == b.Properties {
-		t.Fatalf("stopped %d, found %b of %b", whole.Stop, whole.Found, b.Properties)
-	}
-	b.Properties = whole.Found
-	r := Run(context.Background(), b, Options{})
-	if r.Stop != Decided || r.Found != whole.Found || r.At != whole.At || r.States >= whole.States {
-		t.Errorf("stopped %d, found %b at %v after %d states; want %b at %v", r.Stop, r.Found, r.At, r.States, whole.Found, whole.At)
-	}
-}

@@ -73,7 +73,6 @@ const (
 	AtHolders // of Run: more clients hold something at once than a world has room for
 	AtSlots   // of anynumber.Run: everything was visited except steps beyond the bound of slots
 	Unsound   // of Run: something that it relies on does not hold, see Result.Err
-	Decided   // every property that is judged was violated
 )
 
 // Result is the result of a search.
@@ -120,7 +119,7 @@ type search struct {
 // blockStates is how many states a worker takes at a time.
 const blockStates = 512
 
-// Run searches until everything was visited or decided, a bound was reached, or ctx is over.
+// Run searches until everything was visited, a bound was reached, or ctx is over.
 func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	s := newSearch(ctx, b, opts)
 	if opts.Resume == "" {
@@ -205,8 +204,6 @@ func (s *search) bounded() {
 		s.halt(Interrupted)
 	case s.opts.First && s.res.Found != 0:
 		s.halt(AtViolation)
-	case s.res.Found != 0 && s.res.Found == s.plan.bounds.Properties && s.plan.bounds.Own.Sometimes() == 0:
-		s.halt(Decided)
 	case s.opts.Depth > 0 && s.res.Depth >= s.opts.Depth:
 		s.halt(AtDepth)
 	}

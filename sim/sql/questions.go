@@ -53,7 +53,7 @@ func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario
 	if d == sql.MariaDB {
 		honest := func(setting string, options ...string) question.Row {
 			r := on(setting, "slots", refreshed, options...)
-			r.Clients, r.Judge = 3, []property.Property{property.HonestFull}
+			r.Clients, r.Judge, r.First = 3, []property.Property{property.HonestFull}, true
 			return r
 		}
 		return []question.Question{
@@ -69,8 +69,8 @@ func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario
 			}, Answer: "By SYSDATE(). A statement that waits for a slot's row has an old NOW() when it goes on: it takes a lease for living that ended while it waited, and says that all is held though nobody holds anything. It grants nothing wrong: whoever waits for the master row takes the time in a later statement."},
 		}
 	}
-	granted := func(r question.Row) question.Row {
-		r.Judge = []property.Property{property.MutualExclusion, property.HonestFull}
+	exclusive := func(r question.Row) question.Row {
+		r.Judge, r.First = []property.Property{property.MutualExclusion}, true
 		return r
 	}
 	return []question.Question{
@@ -83,8 +83,8 @@ func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario
 			on("UPDATE … WHERE num = (SELECT … LIMIT 1)", "subselect", acquire),
 		}, Answer: "Not unless the subselect locks: it is not evaluated again after the UPDATE has waited for the row, so that the second client overwrites the first."},
 		{Ask: "By which clock does a lease end?", Rows: []question.Row{
-			granted(on("the moment of asking: clock_timestamp()", "master", refreshed)),
-			granted(on("the beginning of the transaction: now()", "transaction-time", refreshed)),
+			exclusive(on("the moment of asking: clock_timestamp()", "master", refreshed)),
+			exclusive(on("the beginning of the transaction: now()", "transaction-time", refreshed)),
 		}, Answer: "By clock_timestamp(). The time of now() is that of the transaction's beginning, before it waited: leases are shorter than their holders believe."},
 	}
 }

@@ -147,6 +147,7 @@ func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, e
 		return nil, err
 	}
 	e.Options = slices.Concat(slices.DeleteFunc(slices.Clone(a.Options), func(o [2]string) bool { return named(e.Options, o[0]) }), e.Options)
+	e.Search.First = r.First
 	for _, p := range r.Judge {
 		e.Properties = e.Properties.With(p)
 	}

@@ -54,8 +54,6 @@ func cut(r *search.Result) string {
 		return "ended at the bound of memory; " + left
 	case search.AtViolation:
 		return "ended at the first violation; " + left
-	case search.Decided:
-		return fmt.Sprintf("ended when all that is judged was violated; %d states were seen and not gone on from", r.Queue)
 	case search.Interrupted:
 		return "interrupted; " + left
 	}
