@@ -59,7 +59,7 @@ func TestExamplesOnRedis(t *testing.T) {
 			t.Parallel()
 			on := enginetest.Redis(t, 1)
 			t.Run("holds", func(t *testing.T) {
-				holds(t, &e, on, 200)
+				holds(t, &e, on, 80)
 			})
 			for bug, property := range e.Breaks {
 				t.Run(bug, func(t *testing.T) {
