@@ -100,13 +100,13 @@ func (c *Client) Taken() bool { return len(c.rows()) > 0 }
 
 // Close lets go of the memory.
 func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	page := c.page
 	c.page = nil
 	if page == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, p := range c.processes {
 		p.close()
 	}
