@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/gate/clock"
@@ -217,14 +218,24 @@ func (p *Process) Remove() error {
 	return p.temporary.Remove()
 }
 
-// FreePort is a port of this machine without a listener.
+// Ports are taken from below those that systems give to outgoing connections, and below those of package rabbitmq.
+const (
+	lowestPort = 10000
+	portsDealt = 10000
+)
+
+var portsTaken atomic.Int64
+
+// FreePort is a port of this machine without a listener. A server opens it a moment later: ports are dealt by process number, so that
+// two programs do not choose the same at the same moment.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range 100 {
+		port := lowestPort + (31*os.Getpid()+int(portsTaken.Add(1)))%portsDealt
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
+	return 0, fmt.Errorf("finding a port on 127.0.0.1: none of a hundred from %d up is free", lowestPort)
 }
 
 // ID is the process's number.
