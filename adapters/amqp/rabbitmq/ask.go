@@ -18,9 +18,9 @@ type Told struct {
 	// Heartbeat is the interval that it proposes in connection.tune; 0 is none.
 	Heartbeat time.Duration
 	// Registry says that the queue exists in which runs of lockproof note what they make. Entries is how many messages wait
-	// in it, and Readers how many consumers it has.
-	Registry         bool
-	Entries, Readers int
+	// in it.
+	Registry bool
+	Entries  int
 }
 
 // Ask connects to brokers and asks each what it is, by commands that change nothing there. None is asked before all addresses
@@ -78,7 +78,7 @@ func (t *Told) lookForRegistry(conn *amqp.Connection) error {
 	var closed *amqp.Error
 	switch {
 	case err == nil:
-		t.Registry, t.Entries, t.Readers = true, q.Messages, q.Consumers
+		t.Registry, t.Entries = true, q.Messages
 		return nil
 	case errors.As(err, &closed) && closed.Code == amqp.NotFound:
 		return nil

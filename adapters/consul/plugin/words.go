@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -20,7 +19,7 @@ func subjectOf(r *http.Request) subject {
 	kind, rest, _ := strings.Cut(path, "/")
 	switch kind {
 	case "kv":
-		return subject{kind: kind, name: rest, session: cmp.Or(r.URL.Query().Get("acquire"), r.URL.Query().Get("release"))}
+		return subject{kind: kind, name: rest}
 	case "session":
 		verb, id, _ := strings.Cut(rest, "/")
 		return subject{kind: kind, name: verb, session: id}

@@ -77,12 +77,6 @@ func (m *management) get(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// overview is what is read of /api/overview.
-type overview struct {
-	Version string `json:"rabbitmq_version"`
-	Cluster string `json:"cluster_name"`
-}
-
 // node is what is read of each of /api/nodes.
 type node struct {
 	Name       string   `json:"name"`
@@ -107,7 +101,6 @@ type feature struct {
 
 // managed is what the management interface tells.
 type managed struct {
-	overview overview
 	nodes    []node
 	policies []policy
 	khepri   bool
@@ -121,7 +114,7 @@ func (m *management) ask(ctx context.Context) (*managed, error) {
 	for _, part := range []struct {
 		path string
 		into any
-	}{{"api/overview", &told.overview}, {"api/nodes", &told.nodes}, {"api/policies", &told.policies}, {"api/feature-flags", &features}} {
+	}{{"api/overview", new(struct{})}, {"api/nodes", &told.nodes}, {"api/policies", &told.policies}, {"api/feature-flags", &features}} {
 		switch err := m.get(ctx, part.path, part.into); {
 		case errors.Is(err, errForbidden) && part.path != "api/overview":
 			told.unseen = append(told.unseen, part.path)

@@ -26,7 +26,7 @@ type thread struct {
 // what it waits.
 type ran struct{ times, until, turn int64 }
 
-// newProcess begins to watch a process. Its threads are not known yet.
+// newProcess begins to watch a process.
 func newProcess(number int32) *process {
 	p := &process{number: number, threads: make(map[int32]*thread)}
 	p.list()
