@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/internal/gatetest"
 	"github.com/lockproof/lockproof/model/backend"
 )
 
@@ -55,26 +56,5 @@ func TestNotHTTP(t *testing.T) {
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(putHeld+"GET /v1/kv/jobs?index=3&wait=1s HTTP/1.1\r\nHost: a\r\n\r\n"), []byte(saidFalse+saidMade))
 	f.Add([]byte("PUT /v1/session/create HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\n\r\n{\"TTL\":\"10s\"}"), []byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n"))
-	f.Fuzz(func(t *testing.T, sent, said []byte) {
-		s, names := new(session), stream.NewNames("part")
-		for len(sent) > 0 {
-			c, n, err := s.Command(sent)
-			if err != nil || n == 0 {
-				break
-			}
-			_ = c.Words(names)
-			sent = sent[n:]
-		}
-		for len(said) > 0 {
-			r, n, _, err := s.Reply(said)
-			if err != nil || n == 0 {
-				break
-			}
-			if n > len(said) {
-				t.Fatalf("%d bytes of %d", n, len(said))
-			}
-			_ = r.Words(names)
-			said = said[n:]
-		}
-	})
+	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, new(session), sent, said) })
 }

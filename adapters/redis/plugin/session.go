@@ -36,7 +36,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 		return c, 0, err
 	}
 	if len(args) == 0 { // an empty line, which Redis takes no notice of
-		return stream.Sent{Name: "nothing", Passes: true}, n, nil
+		return stream.Sent{Name: "nothing", Passes: true, Words: func(*stream.Names) string { return "nothing" }}, n, nil
 	}
 	name := nameOf(args)
 	c = stream.Sent{

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
 // TestDeep: attributes of attributes are not followed for ever.
@@ -19,31 +19,7 @@ func TestDeep(t *testing.T) {
 func FuzzSession(f *testing.F) {
 	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\nPING\r\n"), []byte("+OK\r\n-ERR no\r\n"))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n"), []byte(">3\r\n+subscribe\r\n+a\r\n:1\r\n|1\r\n+k\r\n:1\r\n%1\r\n+a\r\n_\r\n"))
-	f.Fuzz(func(t *testing.T, sent, said []byte) {
-		s := resp{new(scripts)}.Session()
-		names := stream.NewNames("part")
-		for len(sent) > 0 {
-			c, n, err := s.Command(sent)
-			if err != nil || n == 0 {
-				break
-			}
-			if c.Words != nil {
-				_ = c.Words(names)
-			}
-			sent = sent[n:]
-		}
-		for len(said) > 0 {
-			r, n, _, err := s.Reply(said)
-			if err != nil || n == 0 {
-				break
-			}
-			if n > len(said) {
-				t.Fatalf("%d bytes of %d", n, len(said))
-			}
-			_ = r.Words(names)
-			said = said[n:]
-		}
-	})
+	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, resp{new(scripts)}.Session(), sent, said) })
 }
 
 // TestLoaded: a script that a client loads of its own accord is kept from one run to the next, and not one that it loads since the

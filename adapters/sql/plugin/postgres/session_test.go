@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
 // message is a message of a kind; 0 is none.
@@ -77,27 +78,5 @@ func FuzzSession(f *testing.F) {
 		message('D', "P\x00")+message('E', "\x00\x00\x00\x00\x00")+message('H', "")+message('C', "Sa\x00")+message('S', "")),
 		[]byte(message('Z', "I")+message('1', "")+message('2', "")+message('n', "")+message('E', "SERROR\x00C42000\x00Mno\x00\x00")+message('Z', "I")))
 	f.Add([]byte("\x00\x00\x00\x08\x04\xd2\x16\x2f"), []byte("N"))
-	f.Fuzz(func(t *testing.T, sent, said []byte) {
-		s := protocol{}.Session()
-		names := stream.NewNames("part")
-		for len(sent) > 0 {
-			c, n, err := s.Command(sent)
-			if err != nil || n == 0 {
-				break
-			}
-			_ = c.Words(names)
-			sent = sent[n:]
-		}
-		for len(said) > 0 {
-			r, n, _, err := s.Reply(said)
-			if err != nil || n == 0 {
-				break
-			}
-			if r.Words == nil || n > len(said) {
-				t.Fatalf("%d bytes of %d", n, len(said))
-			}
-			_ = r.Words(names)
-			said = said[n:]
-		}
-	})
+	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, protocol{}.Session(), sent, said) })
 }

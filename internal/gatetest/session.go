@@ -1,0 +1,36 @@
+package gatetest
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+// Feed cuts all commands off what a client has written, and then all replies off what its server has said. Each has to be said in
+// words, and none may be longer than what there is.
+func Feed(t *testing.T, s stream.Session, sent, said []byte) {
+	t.Helper()
+	names := stream.NewNames("part")
+	for len(sent) > 0 {
+		c, n, err := s.Command(sent)
+		if err != nil || n == 0 {
+			break
+		}
+		if c.Words == nil || n > len(sent) {
+			t.Fatalf("%d bytes of %d", n, len(sent))
+		}
+		_ = c.Words(names)
+		sent = sent[n:]
+	}
+	for len(said) > 0 {
+		r, n, _, err := s.Reply(said)
+		if err != nil || n == 0 {
+			break
+		}
+		if r.Words == nil || n > len(said) {
+			t.Fatalf("%d bytes of %d", n, len(said))
+		}
+		_ = r.Words(names)
+		said = said[n:]
+	}
+}
