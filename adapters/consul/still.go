@@ -1,6 +1,7 @@
 package consul
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/model/consul"
@@ -44,7 +45,7 @@ func (s *Server) Waits(from string) bool {
 func (s *Server) Keys() []consul.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]consul.Entry(nil), s.store.Under("")...)
+	return slices.Clone(s.store.Under(""))
 }
 
 // Left is in how many milliseconds a session ends unless it is renewed; 0 is never.
