@@ -527,17 +527,31 @@ func (r *run) administer(l uint8, least, most int) error {
 // obtains reports whether a client is granted a lock, in so many attempts.
 func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 	for i := range tries {
+		sent := p.sent
 		res, err := r.asks(p, l, lock.Acquire)
 		if err != nil || res.Held || p.dead {
 			return res.Held, err
 		}
-		if i+1 < tries {
-			if err := r.elapse(betweenAttempts); err != nil {
+		if i+1 == tries {
+			break
+		}
+		if p.sent == sent && res.Outcome == lock.Unknown && !r.timed() {
+			if err := r.notice(i); err != nil {
 				return false, err
 			}
 		}
+		if err := r.elapse(betweenAttempts); err != nil {
+			return false, err
+		}
 	}
 	return false, nil
+}
+
+// notice gives clients whose time is not ours some of their own, more after each attempt: one that fails without a word to the
+// server may be about to see that its connection has ended.
+func (r *run) notice(attempt int) error {
+	_, err := r.wait(r.ctx, r.config.Patience>>(2*(attempts-1-attempt)), func() bool { return false })
+	return err
 }
 
 // asks has a client carry out an operation while nobody else is at work. It is a step of its own.

@@ -3,7 +3,9 @@ package foreign_test
 import (
 	"context"
 	"flag"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -60,6 +62,29 @@ func (m *moody) Acquire(ctx context.Context, name string) (int, error) {
 		return 0, m.Release(ctx, name, slot)
 	}
 	return slot, err
+}
+
+// slowToNotice is a mutex whose client goes on with a lost connection for a while of its own time, and connects again then.
+type slowToNotice struct {
+	*mutexes.Mutex
+	notices time.Time
+}
+
+func (m *slowToNotice) Acquire(ctx context.Context, name string) (int, error) {
+	if !m.Connected() && m.notices.IsZero() {
+		m.notices = time.Now().Add(20 * time.Millisecond)
+	}
+	if time.Now().Before(m.notices) {
+		return 0, syscall.EPIPE
+	}
+	m.notices = time.Time{}
+	return m.Mutex.Acquire(ctx, name)
+}
+
+// slowToNoticeMutex is a mutex in exclusive queues whose client notices late that it has lost its connection.
+func slowToNoticeMutex(ctx context.Context, url string) (inprocess.Lock, error) {
+	c, err := mutexes.New(ctx, url, mutexes.Queue{})
+	return plainMutex{&slowToNotice{Mutex: c}}, err
 }
 
 // moodyMutex is a mutex in exclusive queues that refuses every other acquire.
@@ -124,6 +149,7 @@ var rightDesigns = []design{
 	mutexOf("exclusive queue that is waited for", mutexes.Queue{}, true),
 	mutexOf("exclusive queue with fencing tokens", mutexes.Fenced{}, false),
 	{name: "exclusive queue, every other acquire refused", kind: lock.Mutex, new: moodyMutex},
+	{name: "exclusive queue, slow to notice a lost connection", kind: lock.Mutex, new: slowToNoticeMutex},
 	severalOf("several queues", several.Queue{}, several.NoBug),
 	severalOf("several tokens", several.Token{}, several.NoBug),
 	severalOf("several tokens, tidy", several.Tidy{}, several.NoBug),

@@ -27,7 +27,7 @@ type Audit struct {
 	begun    bool
 	locks    []audited
 	calls    map[int32]*call
-	earlier  map[int32]bool // the processes that were at work before the audit
+	earlier  map[int32]bool // the processes that were at work before the audit, or that something befell
 	under    int            // operations under way that were called in the audit
 	verdicts map[property.Property]*linear.Verdict
 }
@@ -112,6 +112,7 @@ func (a *Audit) world(e *history.Event) {
 		}
 	}
 	if !a.begun {
+		a.earlier[e.Target] = true
 		b := &a.Before
 		b.Restarted = b.Restarted || e.F == history.Restart
 		b.Crashed = b.Crashed || e.F == history.Crash

@@ -76,6 +76,7 @@ func TestAudit(t *testing.T) {
 		{"a lease that ended", mutex, "1+ 1l audit 8-", property.Progress, "after an expiry"},
 		{"slots were added", semaphore, "1a audit 7+ 8+ 9- 7r", property.ContiguousSlots, "after a change of its slots"},
 		{"a survivor", mutex, "1+ 1r audit 8+ 8r 1-", property.Progress, "c1, who survived"},
+		{"a survivor that did nothing", mutex, "1g audit 8+ 8r 1-", property.Progress, "c1, who survived"},
 		{"it was killed in the audit", mutex, "1? audit 1k 8-", property.Progress, "though nobody has held it"},
 		{"a count", semaphore, "1a audit 8c", property.ExactCount, "c8 counts 2 slots"},
 		{"a count that is right", semaphore, "1+ 1r audit 8c", property.Count, ""},

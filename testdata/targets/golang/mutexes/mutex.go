@@ -47,9 +47,12 @@ func New(_ context.Context, url string, d Design) (*Mutex, error) {
 	return m, m.connect()
 }
 
+// Connected reports whether the client knows of no end of its connection.
+func (m *Mutex) Connected() bool { return m.conn != nil && !m.conn.IsClosed() }
+
 // connect connects unless connected. A lock that was held went with the old connection.
 func (m *Mutex) connect() (err error) {
-	if m.conn != nil && !m.conn.IsClosed() {
+	if m.Connected() {
 		return m.open()
 	}
 	m.held, m.ch = "", nil
@@ -70,7 +73,7 @@ func (m *Mutex) open() (err error) {
 // abandon gives the connection up: the broker frees what it holds.
 func (m *Mutex) abandon() {
 	m.held = ""
-	if m.conn != nil && !m.conn.IsClosed() {
+	if m.Connected() {
 		m.conn.Close()
 	}
 	if m.prober != nil && !m.prober.IsClosed() {
