@@ -162,7 +162,7 @@ func TestRightSemaphores(t *testing.T) {
 	for _, d := range rightSemaphores {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			t.Run("simulated", func(t *testing.T) { d.holds(t, enginetest.Simulated(t), 60) })
+			t.Run("simulated", func(t *testing.T) { d.holds(t, enginetest.Simulated(t), 30) })
 			t.Run("rabbitmq", func(t *testing.T) {
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")

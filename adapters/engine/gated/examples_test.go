@@ -36,7 +36,7 @@ func TestExamples(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					on := on(t)
-					t.Run("holds", func(t *testing.T) { holds(t, &e, on, 30) })
+					t.Run("holds", func(t *testing.T) { holds(t, &e, on, 20) })
 					for bug, property := range e.Breaks {
 						if e.On(on, bug, *everyBug) {
 							t.Run(bug, func(t *testing.T) { violates(t, &e, on, bug, property) })

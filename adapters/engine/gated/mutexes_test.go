@@ -264,9 +264,9 @@ func TestRightMutexes(t *testing.T) {
 				t.Skip("skipped: processes take long to start, and other examples have the design and the driver; -every-bug has it")
 			}
 			t.Parallel()
-			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 16, m.fewer(60))) })
+			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 16, m.fewer(40))) })
 			t.Run("rabbitmq", func(t *testing.T) {
-				if m.alike {
+				if m.alike || m.design == nil && !*everyBug {
 					t.Skip("skipped: another example has the design or the driver, and is tried on a real broker")
 				}
 				if m.simulated {
