@@ -44,14 +44,14 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Mode: o.Mode, Origin: programs.Server, network: newNetwork(o.Nodes)}
+	c := &Cluster{Mode: o.Mode, Origin: programs.Place(), network: newNetwork(o.Nodes)}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("starting a cluster of %d nodes with %s: %w", o.Nodes, programs.Server, err)
+			err = fmt.Errorf("starting a cluster of %d nodes with %s: %w", o.Nodes, programs.Place(), err)
 			_ = c.Stop()
 		}
 	}()
-	o.logf("starting a cluster of %d nodes with %s", o.Nodes, programs.Server)
+	o.logf("starting a cluster of %d nodes with %s", o.Nodes, programs.Place())
 	if err := c.prepare(programs, o); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 			return err
 		}
 		n.AMQP, n.Dist, n.Name, n.Conf = first, first+1, nodeName(i)+"@localhost", o.config()
-		n.Advanced = fmt.Sprintf("[{kernel, [{net_ticktime, %d}]}].\n", netTickSeconds)
+		n.Flags = []string{fmt.Sprintf("-kernel net_ticktime %d", netTickSeconds)}
 		if err := os.Mkdir(n.Dir, 0o700); err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -27,12 +29,17 @@ type epmd struct {
 	peers    map[string]int // by name: the port that it is told for it
 
 	mu       sync.Mutex
-	own      string // the node, while it is registered
-	ownPort  int
-	creation uint32 // grows, so that a node is told from an earlier one of its name
+	own      map[string]registered // the node, and those that it starts for a while, by name
+	creation uint32                // of the last one
 	conns    map[net.Conn]bool
 	over     bool
 	work     sync.WaitGroup
+}
+
+// registered is a node that listens at a port. Its creation tells it from an earlier one of its name.
+type registered struct {
+	port     int
+	creation uint32
 }
 
 // serveEpmd begins to answer one node. The peers are set before the node starts.
@@ -41,7 +48,7 @@ func serveEpmd(peers map[string]int) (*epmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &epmd{listener: listener, peers: peers, conns: make(map[net.Conn]bool)}
+	e := &epmd{listener: listener, peers: peers, own: make(map[string]registered), conns: make(map[net.Conn]bool)}
 	e.work.Go(e.accept)
 	return e, nil
 }
@@ -133,9 +140,9 @@ func (e *epmd) register(conn net.Conn, request []byte) {
 		return // it belongs to another epmd
 	}
 	e.mu.Lock()
-	e.own, e.ownPort = a.name, int(a.port)
 	e.creation++
 	creation := e.creation
+	e.own[a.name] = registered{int(a.port), creation}
 	e.mu.Unlock()
 	answer := []byte{aliveAnswer, 0}
 	if a.version >= aliveVersionX {
@@ -148,8 +155,8 @@ func (e *epmd) register(conn net.Conn, request []byte) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.creation == creation { // no new one has come in the meantime
-		e.own = ""
+	if e.own[a.name].creation == creation { // no new one has come in the meantime
+		delete(e.own, a.name)
 	}
 }
 
@@ -158,8 +165,8 @@ func (e *epmd) lookUp(name string) []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	port, known := e.peers[name]
-	if !known && e.own != "" && e.own == name {
-		port, known = e.ownPort, true
+	if own, is := e.own[name]; is {
+		port, known = own.port, true
 	}
 	if !known {
 		return []byte{portAnswer, 1}
@@ -177,8 +184,8 @@ func (e *epmd) names() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	answer := binary.BigEndian.AppendUint32(nil, uint32(e.port()))
-	if e.own != "" {
-		answer = fmt.Appendf(answer, "name %s at port %d\n", e.own, e.ownPort)
+	for _, name := range slices.Sorted(maps.Keys(e.own)) {
+		answer = fmt.Appendf(answer, "name %s at port %d\n", name, e.own[name].port)
 	}
 	return answer
 }

@@ -70,6 +70,11 @@ func TestEpmd(t *testing.T) {
 	if _, names := asked(t, e, []byte{namesRequest}); !strings.Contains(string(names), "name lp1 at port 4000\n") {
 		t.Errorf("names: %q", names)
 	}
+	helper, _ := asked(t, e, registering("lp1-7-5772", 4001, 6)) // of which RabbitMQ 4 asks what it asks other nodes
+	if got := port("lp1"); got != 4000 || port("lp1-7-5772") != 4001 {
+		t.Errorf("beside a node that it started for a while, a node is at %d", got)
+	}
+	_ = helper.Close()
 	_ = node.Close()
 	waittest.Until(t, "the node is no more registered", func() bool { return port("lp1") == 0 })
 	if _, answer := asked(t, e, registering("lp1", 4000, 5)); len(answer) != 4 || answer[0] != aliveAnswer {

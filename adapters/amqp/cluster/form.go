@@ -29,6 +29,13 @@ func (c *Cluster) form(ctx context.Context, o Options) error {
 		o.logf("%s takes clients", n.Name)
 	}
 	c.Version = c.nodes[0].version
+	if err := c.Whole(ctx); err != nil || !o.Khepri {
+		return err
+	}
+	if err := c.tell(ctx, khepri); err != nil {
+		return fmt.Errorf("having %s keep its records by Khepri: %w", c.Version, err)
+	}
+	c.Version += " with Khepri"
 	return c.Whole(ctx)
 }
 

@@ -43,7 +43,9 @@ type Options struct {
 	Nodes int
 	// Mode is what nodes do when they are separated; "" is ignore, as RabbitMQ has it.
 	Mode Mode
-	// Folder has the RabbitMQ to start; "" is the installed one.
+	// Khepri has nodes keep their records by Khepri, where RabbitMQ can and does not by itself: from 4.0 to 4.1.
+	Khepri bool
+	// Folder has the RabbitMQ to start; "" is the installed one. See [rabbitmq.FindPrograms].
 	Folder string
 	// Log is called with what is being done, one line a call. It may be nil.
 	Log func(string)

@@ -45,5 +45,8 @@ func (*Cluster) Mend(context.Context) error { return errNotUnix }
 // Ready is an error.
 func (*Cluster) Ready(context.Context) error { return errNotUnix }
 
+// Mirrors is false.
+func (*Cluster) Mirrors() bool { return false }
+
 // Mirror is an error.
 func (*Cluster) Mirror(context.Context, string) error { return errNotUnix }

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // askPause is how long is waited before a node's console is looked at again.
 const askPause = 50 * time.Millisecond
+
+// tellLimit is how long a node may take to do what it is told.
+const tellLimit = time.Minute
 
 // errNoNode is the error of asking a node that is down.
 var errNoNode = errors.New("the node is down")
@@ -63,21 +67,35 @@ const (
 		`[F | _] -> length(rabbit_nodes:F()) end`
 	// partitions counts the nodes from which a node knows to be partitioned.
 	partitions = `length(rabbit_node_monitor:partitions())`
+	// khepri has a cluster keep its records by Khepri from now on.
+	khepri = `rabbit_feature_flags:enable(khepri_db)`
 	// mirroring sets a policy by which queues whose name has an ending are mirrored on all nodes.
 	mirroring = `rabbit_policy:parse_set(<<"/">>, <<"lockproof">>, <<"%s$">>, ` +
 		`<<"{\"ha-mode\":\"all\",\"ha-sync-mode\":\"automatic\"}">>, <<"0">>, <<"queues">>, <<"lockproof">>)`
 )
 
-// Mirror has classic queues be mirrored on all nodes whose name ends so. RabbitMQ 4 has no mirrored queues, which is an error.
+// Mirrors reports whether the cluster's version has mirrored queues, as versions before 4 have.
+func (c *Cluster) Mirrors() bool {
+	number, _ := strings.CutPrefix(c.Version, "RabbitMQ ")
+	major, err := strconv.Atoi(strings.SplitN(number, ".", 2)[0])
+	return err == nil && major < 4
+}
+
+// Mirror has classic queues be mirrored on all nodes whose name ends so. It is an error where there are no mirrored queues.
 func (c *Cluster) Mirror(ctx context.Context, suffix string) error {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	value, err := c.nodes[0].ask(ctx, fmt.Sprintf(mirroring, strings.ReplaceAll(suffix, ".", "[.]")))
-	if err == nil && value != "ok" {
-		err = fmt.Errorf("%s answers %s", c.nodes[0].Name, value)
-	}
-	if err != nil {
+	if err := c.tell(ctx, fmt.Sprintf(mirroring, strings.ReplaceAll(suffix, ".", "[.]"))); err != nil {
 		return fmt.Errorf("setting a policy that mirrors queues: %w", err)
 	}
 	return nil
+}
+
+// tell has the first node evaluate an expression whose value is ok.
+func (c *Cluster) tell(ctx context.Context, expression string) error {
+	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	defer cancel()
+	value, err := c.nodes[0].ask(ctx, expression)
+	if err == nil && value != "ok" {
+		err = fmt.Errorf("%s answers %s", c.nodes[0].Name, value)
+	}
+	return err
 }

@@ -45,10 +45,10 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("starting a private RabbitMQ with %s: %w", programs.Server, err)
+			err = fmt.Errorf("starting a private RabbitMQ with %s: %w", programs.Place(), err)
 		}
 	}()
-	o.logf("starting a private RabbitMQ with %s", programs.Server)
+	o.logf("starting a private RabbitMQ with %s", programs.Place())
 
 	n := &node{Setting: Setting{Programs: programs, Advanced: o.Advanced, Plugins: o.Plugins}}
 	defer func() {
@@ -63,7 +63,7 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Broker{URL: n.URL(), Version: version, Origin: "a private node of " + programs.Server, own: n}, nil
+	return &Broker{URL: n.URL(), Version: version, Origin: "a private node of " + programs.Place(), own: n}, nil
 }
 
 // prepare makes what every start of the node shares: the janitor first, so that nothing after it

@@ -22,6 +22,8 @@ type Setting struct {
 	Conf string
 	// Advanced is its advanced.config; empty is none.
 	Advanced string
+	// Flags are added to Erlang's, which the nodes that it starts for a while have too.
+	Flags []string
 	// Plugins are those to enable. None starts faster, and opens no other port.
 	Plugins []string
 	// Shell says that the node carries out Erlang expressions that it reads from its standard input.
@@ -41,6 +43,9 @@ func (s *Setting) Configure() error {
 	if s.Advanced != "" {
 		files["advanced.config"] = s.Advanced
 	}
+	if s.Programs.Root != "" {
+		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // that root may know no localhost
+	}
 	for name, text := range files {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 			return err
@@ -52,7 +57,7 @@ func (s *Setting) Configure() error {
 // Command prepares a program of the node: in its directory, with an environment that has nothing in
 // it from outside but where programs are, its output in the node's console.
 func (s *Setting) Command(program string) *exec.Cmd {
-	cmd := exec.Command(program)
+	cmd := s.Programs.command(program, s.Dir)
 	cmd.Dir = s.Dir
 	cmd.Env = s.environment()
 	cmd.Stdout, cmd.Stderr = s.Console, s.Console
@@ -84,10 +89,10 @@ func (s *Setting) environment() []string {
 		fmt.Sprintf("ERL_EPMD_PORT=%d", s.Epmd),
 		"ERL_EPMD_ADDRESS=127.0.0.1",
 		"ERL_CRASH_DUMP_SECONDS=0", // no dump: it takes seconds, and goes with the directory
-		"ERL_FLAGS=" + strings.Join([]string{
+		"ERL_FLAGS=" + strings.Join(append([]string{
 			"-start_epmd false", // ours runs; one that an Erlang starts would outlive us
 			"-kernel inet_dist_use_interface {127,0,0,1}",
-		}, " "),
+		}, s.Flags...), " "),
 
 		"RABBITMQ_NODENAME=" + s.Name,
 		fmt.Sprintf("RABBITMQ_NODE_PORT=%d", s.AMQP),
@@ -105,6 +110,9 @@ func (s *Setting) environment() []string {
 		"RABBITMQ_PID_FILE=" + s.path("pid"),
 
 		"RABBITMQ_ALLOW_INPUT=1", // no shell stays between us and the server, so that our signals reach it
+	}
+	if s.Programs.Root != "" {
+		env = append(env, "ERL_INETRC="+s.path("inetrc"))
 	}
 	if !s.Shell {
 		env = append(env, "RABBITMQ_SERVER_START_ARGS=-noinput")

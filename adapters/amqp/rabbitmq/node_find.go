@@ -9,20 +9,24 @@ import (
 )
 
 // Programs are what a private node is made of: rabbitmq-server, and the epmd beside its Erlang.
-type Programs struct{ Server, Epmd string }
+type Programs struct {
+	Server, Epmd string
+	// Root is the root of the file system in which the programs find their libraries; "" is this machine's.
+	Root string
+}
 
 // installDirs are where packages put the programs, besides PATH: administrators' programs are often
 // not on it. The first comes before PATH, too: on Debian, what is on PATH is a wrapper that changes
 // to the user rabbitmq and puts its output elsewhere.
 var installDirs = []string{"/usr/lib/rabbitmq/bin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"}
 
-// FindPrograms finds the RabbitMQ that is unpacked in a folder, or the installed one where the folder is "". Erlang is the
-// installed one.
+// FindPrograms finds the RabbitMQ in a folder, or the installed one where the folder is "". The folder is that of RabbitMQ's
+// archive for Unix, which uses the installed Erlang, or the root of a file system with RabbitMQ and Erlang installed in it.
 func FindPrograms(folder string) (p Programs, err error) {
 	if folder == "" {
 		p.Server, err = findProgram("rabbitmq-server")
-	} else {
-		p.Server, err = unpacked(folder)
+	} else if p, err = unpacked(folder); p.Root != "" {
+		return p, nil
 	}
 	if err != nil {
 		return p, err
@@ -32,17 +36,48 @@ func FindPrograms(folder string) (p Programs, err error) {
 }
 
 // unpacked is the rabbitmq-server in a folder: that of the archive for Unix is in sbin.
-func unpacked(folder string) (string, error) {
-	folder, err := filepath.Abs(folder)
+func unpacked(folder string) (p Programs, err error) {
+	folder, err = filepath.Abs(folder)
 	if err != nil {
-		return "", err
+		return p, err
+	}
+	inRoot := Programs{Server: filepath.Join(installDirs[0], "rabbitmq-server"), Root: folder}
+	if _, err := exec.LookPath(inRoot.Place()); err == nil {
+		return inRoot, nil
 	}
 	for _, dir := range []string{"sbin", "bin", "."} {
 		if path, err := exec.LookPath(filepath.Join(folder, dir, "rabbitmq-server")); err == nil {
-			return path, nil
+			return Programs{Server: path}, nil
 		}
 	}
-	return "", fmt.Errorf("%s has no rabbitmq-server: expected the folder of RabbitMQ's archive for Unix, with sbin/rabbitmq-server in it", folder)
+	return p, fmt.Errorf("%s has no rabbitmq-server: expected the folder of RabbitMQ's archive for Unix, with sbin/rabbitmq-server in it, "+
+		"or the root of a file system, with %s in it", folder, strings.TrimPrefix(inRoot.Server, "/"))
+}
+
+// Place is where the server's program is on this machine.
+func (p Programs) Place() string { return filepath.Join(p.Root, p.Server) }
+
+// inRoot has a program run in another root, $1, where the folder $2 is at the same path, and nothing of that root is written:
+// the mounts are in a namespace of the program's own, and end with it.
+const inRoot = `set -e
+top=/$(echo "$2" | cut -d / -f 2)
+mount --rbind /proc "$1/proc"
+mount --rbind /dev "$1/dev"
+mount -t tmpfs lockproof "$1$top"
+mkdir -p "$1$2"
+mount --bind "$2" "$1$2"
+exec chroot "$1" /bin/sh -c 'cd "$0" && exec "$1"' "$2" "$3"`
+
+// command prepares a program of a node whose files are in a folder.
+func (p Programs) command(program, folder string) *exec.Cmd {
+	if p.Root == "" {
+		return exec.Command(program)
+	}
+	apart := []string{"--mount"}
+	if os.Getuid() != 0 {
+		apart = append(apart, "--map-root-user") // mounts without being root
+	}
+	return exec.Command("unshare", append(apart, "/bin/sh", "-c", inRoot, "sh", p.Root, folder, program)...)
 }
 
 func findProgram(name string) (string, error) {
@@ -58,5 +93,8 @@ func findProgram(name string) (string, error) {
 
 // path is the PATH that the programs themselves need, to find Erlang.
 func (p Programs) path() string {
+	if p.Root != "" {
+		return strings.Join(append([]string{"/bin"}, installDirs[1:]...), ":")
+	}
 	return strings.Join(append([]string{os.Getenv("PATH"), filepath.Dir(p.Epmd)}, installDirs[1:]...), ":")
 }

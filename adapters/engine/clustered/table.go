@@ -46,8 +46,9 @@ type TableConfig struct {
 	Faults  []cluster.Fault
 	// Rounds is how often each is measured, each time on a fresh cluster.
 	Rounds int
-	// Folder has the RabbitMQ to start; "" is the installed one.
+	// Folder has the RabbitMQ to start; "" is the installed one. Khepri has it keep its records by Khepri.
 	Folder string
+	Khepri bool
 	// Length is how long a cut or a pause lasts, and Pause how long it is before each fault.
 	Length, Pause time.Duration
 	// Log is called with what happens, one line a call. It may be nil.
@@ -100,7 +101,7 @@ func (m *measuring) all(ctx context.Context) error {
 
 // measure has one fault befall one fresh cluster.
 func (m *measuring) measure(ctx context.Context, f cluster.Fault, mode cluster.Mode) (err error) {
-	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Folder: m.config.Folder})
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Khepri: m.config.Khepri, Folder: m.config.Folder})
 	if err != nil {
 		return err
 	}
@@ -110,6 +111,10 @@ func (m *measuring) measure(ctx context.Context, f cluster.Fault, mode cluster.M
 	var where []Placement
 	for i := range m.config.Designs {
 		d := &m.config.Designs[i]
+		if d.Mirrored && !c.Mirrors() {
+			m.config.Log(fmt.Sprintf("%s is left out: %s has no mirrored queues", d.Name, c.Version))
+			continue
+		}
 		for _, p := range Placements(*d) {
 			trials = append(trials, Trial{Design: d, Clients: []int{p.A, p.B}, Queue: p.Queue})
 			where = append(where, p)

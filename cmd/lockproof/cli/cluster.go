@@ -14,6 +14,7 @@ type clusterFlags struct {
 	nodes  int
 	mode   string
 	folder string
+	khepri bool
 }
 
 // register adds the flags of a command that starts one cluster.
@@ -25,7 +26,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 }
 
 func (f *clusterFlags) registerFolder(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.folder, "rabbitmq", "", "the `FOLDER` of an unpacked RabbitMQ to start (default the installed one)")
+	cmd.Flags().StringVar(&f.folder, "rabbitmq", "", "start the RabbitMQ in this `FOLDER`, unpacked or with its system (default the installed one)")
+	cmd.Flags().BoolVar(&f.khepri, "khepri", false, "nodes keep their records by Khepri, which RabbitMQ 4.0 and 4.1 do on request")
 }
 
 // start starts the cluster, and stops it when the command ends.
@@ -34,7 +36,7 @@ func (f *clusterFlags) start(c *cobra.Command) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--mode %w", err)
 	}
-	started, err := cluster.Start(c.Context(), cluster.Options{Nodes: f.nodes, Mode: mode, Folder: f.folder, Log: tell})
+	started, err := cluster.Start(c.Context(), cluster.Options{Nodes: f.nodes, Mode: mode, Khepri: f.khepri, Folder: f.folder, Log: tell})
 	if err != nil {
 		return nil, err
 	}

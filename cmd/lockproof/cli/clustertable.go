@@ -51,7 +51,7 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 
 // config is what the flags ask for.
 func (f *clusterTableFlags) config() (c clustered.TableConfig, err error) {
-	c = clustered.TableConfig{Designs: designs.All, Modes: cluster.Modes, Faults: cluster.Faults, Rounds: f.rounds, Folder: f.folder, Length: f.length, Pause: usualPause}
+	c = clustered.TableConfig{Designs: designs.All, Modes: cluster.Modes, Faults: cluster.Faults, Rounds: f.rounds, Folder: f.folder, Khepri: f.khepri, Length: f.length, Pause: usualPause}
 	if len(f.designs) > 0 {
 		c.Designs = nil
 	}
