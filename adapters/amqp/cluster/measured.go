@@ -11,48 +11,62 @@ import (
 //go:embed README.md
 var page string
 
-// MeasuredVersion is the RabbitMQ with which the tables of the page were measured.
-const MeasuredVersion = "3.10.8"
+// MeasuredVersions are the versions of RabbitMQ of which the page has tables. The first was measured under all modes.
+var MeasuredVersions = []string{"3.10.8", "4.0.5", "4.0.5 with Khepri", "4.3.6"}
 
 // Cell is what was measured of one design in one placement, under one fault and one mode.
 type Cell struct {
-	Fault  Fault
-	Design string
-	Where  string // the placement in words
-	Mode   Mode
+	Version string // of RabbitMQ, as [MeasuredVersions] have it
+	Fault   Fault
+	Design  string
+	Where   string // the placement in words
+	Mode    Mode
 	// Said is the cell: for how many seconds two clients held the lock for certain, ∞ where neither was told, and the words
-	// lost and stuck. Told is how holders were told, in all modes of the row.
+	// lost and stuck. There are several, with commas, where it was measured several times. Told is how holders were told, in
+	// all cells of the row.
 	Said, Told string
 }
 
-// Wrong reports whether the lock failed in the cell.
-func (c *Cell) Wrong() bool { return c.Said != "0" }
-
 // Measured are the cells of the tables on the page. A placement that is not among them was measured, and nothing was wrong.
 func Measured() (cells []Cell) {
-	_, tables, _ := strings.Cut(page, "\n## What was measured\n")
-	tables, _, _ = strings.Cut(tables, "\n## ")
 	var fault Fault
-	for line := range strings.Lines(tables) {
+	var columns []Cell // what those of a table are of
+	for line := range strings.Lines(page) {
+		if title, is := strings.CutPrefix(line, "## "); is {
+			fault, columns = "", columnsOf(strings.TrimSpace(title))
+		}
 		if name, is := strings.CutPrefix(line, "### "); is {
 			fault = Fault(strings.TrimSpace(name))
+		}
+		row := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if fault == "" || len(row) != 3+len(columns) {
 			continue
 		}
-		columns := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if fault == "" || len(columns) != 3+len(Modes) {
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		if slices.Contains([]string{"design", "---"}, row[0]) {
 			continue
 		}
-		for i := range columns {
-			columns[i] = strings.TrimSpace(columns[i])
-		}
-		if slices.Contains([]string{"design", "---"}, columns[0]) {
-			continue
-		}
-		for i, mode := range Modes {
-			cells = append(cells, Cell{
-				Fault: fault, Design: columns[0], Where: columns[1], Mode: mode, Said: columns[2+i], Told: columns[2+len(Modes)],
-			})
+		for i, c := range columns {
+			c.Fault, c.Design, c.Where, c.Said, c.Told = fault, row[0], row[1], row[2+i], row[2+len(columns)]
+			cells = append(cells, c)
 		}
 	}
 	return cells
+}
+
+// columnsOf are the columns of the tables in a section.
+func columnsOf(title string) (columns []Cell) {
+	switch title {
+	case "What was measured":
+		for _, mode := range Modes {
+			columns = append(columns, Cell{Version: MeasuredVersions[0], Mode: mode})
+		}
+	case "What newer versions do":
+		for _, version := range MeasuredVersions[1:] {
+			columns = append(columns, Cell{Version: version, Mode: PauseMinority})
+		}
+	}
+	return columns
 }

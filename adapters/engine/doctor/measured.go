@@ -21,16 +21,22 @@ func (e *examination) measured() {
 		return
 	}
 	version := e.told[0].Version
-	under := "the worst of all modes"
-	if e.config.Mode != "" {
-		under = "under " + string(e.config.Mode)
+	of := e.nearest(version)
+	under, mode := "the worst of all modes", e.config.Mode
+	switch {
+	case of != cluster.MeasuredVersions[0]:
+		mode = cluster.PauseMinority // these were not measured under others
+		fallthrough
+	case mode != "":
+		under = "under " + string(mode)
 	}
-	e.said.Measured = fmt.Sprintf("measured on RabbitMQ %s with a net_ticktime of 4 s, %s, wherever clients and queue were", cluster.MeasuredVersion, under)
-	if version != cluster.MeasuredVersion {
+	e.said.Measured = fmt.Sprintf("measured on RabbitMQ %s with a net_ticktime of 4 s, %s, wherever clients and queue were", of, under)
+	if version != of {
 		e.said.Measured += "; yours is " + version
 	}
+	cells := slices.DeleteFunc(cluster.Measured(), func(c cluster.Cell) bool { return c.Version != of || mode != "" && c.Mode != mode })
 	for _, f := range cluster.Faults {
-		if slices.ContainsFunc(cluster.Measured(), func(c cluster.Cell) bool { return c.Fault == f }) {
+		if slices.ContainsFunc(cells, func(c cluster.Cell) bool { return c.Fault == f }) {
 			e.said.Faults = append(e.said.Faults, string(f))
 		}
 	}
@@ -40,12 +46,23 @@ func (e *examination) measured() {
 		}
 		row := report.DiagnosedDesign{Name: d.Name, Doc: d.Doc}
 		for _, f := range e.said.Faults {
-			row.Cells = append(row.Cells, worst(cluster.Measured(), func(c *cluster.Cell) bool {
-				return c.Design == d.Name && string(c.Fault) == f && (e.config.Mode == "" || c.Mode == e.config.Mode)
-			}))
+			row.Cells = append(row.Cells, worst(cells, func(c *cluster.Cell) bool { return c.Design == d.Name && string(c.Fault) == f }))
 		}
 		e.said.Designs = append(e.said.Designs, row)
 	}
+}
+
+// nearest is the version that was measured and is most like one.
+func (e *examination) nearest(version string) string {
+	switch {
+	case major(version) < noMirrors:
+		return cluster.MeasuredVersions[0]
+	case !strings.HasPrefix(version, "4.0.") && !strings.HasPrefix(version, "4.1."):
+		return cluster.MeasuredVersions[3]
+	case e.managed != nil && e.managed.khepri:
+		return cluster.MeasuredVersions[2]
+	}
+	return cluster.MeasuredVersions[1]
 }
 
 // major is the first number of a version, 0 where it has none.
@@ -63,12 +80,11 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 		if !concerns(&cells[i]) {
 			continue
 		}
-		said := strings.Fields(cells[i].Said)
-		if seconds := secondsOf(said[0]); seconds > longest {
-			time, longest = said[0], seconds
-		}
-		for _, word := range said[1:] {
-			if !slices.Contains(words, word) {
+		for _, word := range strings.Fields(strings.ReplaceAll(cells[i].Said, ",", "")) {
+			switch seconds := secondsOf(word); {
+			case seconds > longest:
+				time, longest = word, seconds
+			case seconds < 0 && !slices.Contains(words, word):
 				words = append(words, word)
 			}
 		}
@@ -77,7 +93,7 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 	return strings.Join(append([]string{time}, words...), " ")
 }
 
-// secondsOf is the time of a cell, for comparing.
+// secondsOf is the time that a word of a cell says, for comparing; what says none is less than nothing.
 func secondsOf(said string) float64 {
 	const forever, almostNone = 1e9, 0.01
 	switch {
@@ -86,6 +102,9 @@ func secondsOf(said string) float64 {
 	case strings.HasPrefix(said, "<"):
 		return almostNone
 	}
-	n, _ := strconv.ParseFloat(said, 64)
+	n, err := strconv.ParseFloat(said, 64)
+	if err != nil {
+		return -1
+	}
 	return n
 }

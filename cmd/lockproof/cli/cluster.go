@@ -53,12 +53,13 @@ is installed or unpacked, without root. Faults befall their nodes, while locks a
 for longer than nodes take to notice. Everything is stopped at the end, also when lockproof
 is killed. A RabbitMQ that runs on this machine is left alone.`,
 		Example: `  lockproof cluster prove --fault cut
+  lockproof cluster explore --fault cut
   lockproof cluster table --markdown locks.md
   lockproof cluster up`,
 		GroupID: "judge", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	cmd.AddCommand(clusterProveCommand(), clusterTableCommand(), clusterUpCommand())
+	cmd.AddCommand(clusterProveCommand(), clusterExploreCommand(), clusterTableCommand(), clusterUpCommand())
 	return cmd
 }
 

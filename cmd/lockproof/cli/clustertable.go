@@ -16,10 +16,51 @@ import (
 // clusterTableFlags are the flags of `cluster table`.
 type clusterTableFlags struct {
 	clusterFlags
-	designs, modes, faults []string
-	rounds                 int
-	length                 time.Duration
-	markdown               string
+	clusterCells
+	rounds   int
+	length   time.Duration
+	markdown string
+}
+
+// clusterCells are the cells of a table that are wanted.
+type clusterCells struct{ designs, modes, faults []string }
+
+// register adds the flags, for a command that does something with each cell.
+func (f *clusterCells) register(cmd *cobra.Command, verb string) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.designs, "design", nil, "the designs to "+verb+", by `NAMES` with commas (default all)")
+	flags.StringSliceVar(&f.modes, "mode", nil, "the `MODES` to "+verb+" under, with commas: ignore, pause_minority or autoheal (default all)")
+	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` to "+verb+" with, with commas: "+faultNames()+" (default all)")
+}
+
+// named are the designs, modes and faults that the flags name.
+func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faults []cluster.Fault, err error) {
+	for _, name := range f.designs {
+		d, err := designs.Named(name)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("--design %w", err)
+		}
+		all = append(all, d)
+	}
+	for _, name := range f.modes {
+		mode, err := cluster.ModeNamed(name)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("--mode %w", err)
+		}
+		modes = append(modes, mode)
+	}
+	if faults, err = faultsNamed(f.faults); err != nil {
+		return nil, nil, nil, err
+	}
+	return allUnlessNamed(all, designs.All), allUnlessNamed(modes, cluster.Modes), allUnlessNamed(faults, cluster.Faults), nil
+}
+
+// allUnlessNamed is what was named, or all where nothing was.
+func allUnlessNamed[T any](named, all []T) []T {
+	if len(named) == 0 {
+		return all
+	}
+	return named
 }
 
 func clusterTableCommand() *cobra.Command {
@@ -39,9 +80,7 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.designs, "design", nil, "the designs to measure, by `NAMES` with commas (default all)")
-	flags.StringSliceVar(&f.modes, "mode", nil, "the `MODES` to measure under, with commas: ignore, pause_minority or autoheal (default all)")
-	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` to measure with, with commas: "+faultNames()+" (default all)")
+	f.clusterCells.register(cmd, "measure")
 	flags.Var(number[int]{&f.rounds, 1, 100}, "rounds", "how often each is measured")
 	flags.Var(span{&f.length}, "length", "how long a cut or a pause lasts")
 	f.registerFolder(cmd)
@@ -51,30 +90,8 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 
 // config is what the flags ask for.
 func (f *clusterTableFlags) config() (c clustered.TableConfig, err error) {
-	c = clustered.TableConfig{Designs: designs.All, Modes: cluster.Modes, Faults: cluster.Faults, Rounds: f.rounds, Folder: f.folder, Khepri: f.khepri, Length: f.length, Pause: usualPause}
-	if len(f.designs) > 0 {
-		c.Designs = nil
-	}
-	for _, name := range f.designs {
-		d, err := designs.Named(name)
-		if err != nil {
-			return c, fmt.Errorf("--design %w", err)
-		}
-		c.Designs = append(c.Designs, d)
-	}
-	if len(f.modes) > 0 {
-		c.Modes = nil
-	}
-	for _, name := range f.modes {
-		mode, err := cluster.ModeNamed(name)
-		if err != nil {
-			return c, fmt.Errorf("--mode %w", err)
-		}
-		c.Modes = append(c.Modes, mode)
-	}
-	if len(f.faults) > 0 {
-		c.Faults, err = faultsNamed(f.faults)
-	}
+	c = clustered.TableConfig{Rounds: f.rounds, Folder: f.folder, Khepri: f.khepri, Length: f.length, Pause: usualPause}
+	c.Designs, c.Modes, c.Faults, err = f.named()
 	return c, err
 }
 

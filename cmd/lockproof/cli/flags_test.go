@@ -297,8 +297,14 @@ var sorts = map[string]sort{
 	}},
 	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // it runs until it is interrupted
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"khepri": {args: "--khepri", refused: noRabbitMQ},
+	}},
+	"cluster explore": {base: "cluster explore --design classic-token,mirrored-token --fault kill", flags: map[string]use{
+		"design": {args: "--design quorum-token"}, "mode": {args: "--mode ignore"}, "fault": {args: "--fault cut"}, "nodes": {args: "--nodes 4"}, "khepri": {args: "--khepri"},
+		"clients-at": {args: "--clients-at 3,2"}, "queue-at": {args: "--queue-at 3", base: "cluster explore --design classic-token --clients-at 1,2"},
 	}},
 	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
+		"khepri": {args: "--khepri", refused: noRabbitMQ},
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "exec": {args: "--exec cat --design exclusive-queue", refused: "beside --exec"},
 		"lock-type": {args: "--lock-type mutex", refused: ofExec}, "slots": {args: "--slots 2", refused: ofExec}, "option": {args: "-o a=b", refused: ofExec},
@@ -309,6 +315,7 @@ var sorts = map[string]sort{
 		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
 	}},
 	"cluster prove --exec": {base: "cluster prove --exec cat --rabbitmq DIR", flags: map[string]use{
+		"khepri": {args: "--khepri", refused: noRabbitMQ},
 		"nodes": {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design exclusive-queue", refused: "beside --exec"}, "exec": {args: "--exec dog", refused: noRabbitMQ}, "lock-type": {args: "--lock-type sofa", refused: "sofa"}, "slots": {args: "--slots 0", refused: "expected a number"},
 		"option": {args: "-o a", refused: "expected name=value"}, "queue-at": {args: "--queue-at 1", refused: "where its queues are is not known"}, "clients-at": {args: "--clients-at 1", refused: "expected 2 to"},
@@ -318,6 +325,7 @@ var sorts = map[string]sort{
 		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
 	}},
 	"cluster table": {base: "cluster table --rabbitmq DIR", flags: map[string]use{
+		"khepri": {args: "--khepri", refused: noRabbitMQ},
 		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "fault": {args: "--fault flood", refused: "expected one of cut"},
 		"rounds": {args: "--rounds 0", refused: "expected a number"}, "length": {args: "--length 0s", refused: "more than nothing"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"},

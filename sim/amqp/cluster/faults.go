@@ -1,0 +1,108 @@
+package cluster
+
+import "github.com/lockproof/lockproof/model/history"
+
+// mayBefall reports whether the next fault can come now: a node is started once it is off.
+func (m *Model) mayBefall(s *state) bool {
+	if int(s.next) == len(m.Faults) {
+		return false
+	}
+	f := &m.Faults[s.next]
+	for i := range m.Nodes {
+		n := &s.nodes[i]
+		switch {
+		case !f.Nodes.Has(i + 1):
+		case f.F == history.StartNode && n.is != off, f.F == history.ResumeNode && n.is != frozen:
+			return false
+		case f.F != history.StartNode && f.F != history.ResumeNode && f.F != history.Cut && n.is != up:
+			return false
+		}
+	}
+	return true
+}
+
+// befall has the next fault befall its nodes.
+func (m *Model) befall(s *state) {
+	f := m.Faults[s.next]
+	s.next++
+	switch f.F {
+	case history.Cut:
+		m.cut(s, f)
+		return
+	case history.Heal:
+		m.heal(s)
+		return
+	}
+	for i := range m.Nodes {
+		if !f.Nodes.Has(i + 1) {
+			continue
+		}
+		n := &s.nodes[i]
+		switch f.F {
+		case history.KillNode:
+			m.gone(s, i)
+			n.is = off
+			for c := range s.clients {
+				if m.place(c) == i {
+					s.clients[c] = client{}
+				}
+			}
+		case history.TerminateNode:
+			n.is, n.ends = leaving, true
+		case history.StartNode:
+			m.comesBack(s, i)
+		case history.PauseNode:
+			m.gone(s, i)
+			n.is = frozen
+		case history.ResumeNode:
+			n.is, n.wary = up, true
+		}
+	}
+}
+
+// cut has messages of some nodes not reach others.
+func (m *Model) cut(s *state, f Fault) {
+	for to := range m.Nodes {
+		for from := range m.Nodes {
+			if f.To.Has(to+1) && f.Nodes.Has(from+1) {
+				s.nodes[to].hears = s.nodes[to].hears.without(from)
+				s.parts(from, to)
+				s.parts(to, from)
+			}
+		}
+	}
+}
+
+// parts has a node owe the notice that it has lost another, which it sees.
+func (s *state) parts(at, gone int) {
+	if n := &s.nodes[at]; n.sees.has(gone) {
+		n.owes = n.owes.with(gone)
+	}
+}
+
+// heal has all messages arrive again. Two nodes that have not noticed anything never do; if one has, the other will.
+func (m *Model) heal(s *state) {
+	for i := range m.Nodes {
+		n := &s.nodes[i]
+		n.hears = all(m.Nodes)
+		for j := range m.Nodes {
+			if n.owes.has(j) && s.answers(j) && s.nodes[j].sees.has(i) && n.sees.has(j) {
+				n.owes = n.owes.without(j)
+			}
+		}
+	}
+	for c := range s.clients {
+		if !s.clients[c].connected && m.Design.kind != exclusive {
+			m.giveBack(s, c)
+		}
+	}
+}
+
+// gone has all others owe the notice that a node has gone. What it owes them is over.
+func (m *Model) gone(s *state, at int) {
+	for i := range m.Nodes {
+		if i != at {
+			s.parts(i, at)
+		}
+	}
+}

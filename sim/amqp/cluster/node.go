@@ -1,0 +1,139 @@
+package cluster
+
+// notices has a node notice that another is gone, or was for a while.
+func (m *Model) notices(s *state, at, gone int) {
+	n := &s.nodes[at]
+	n.owes = n.owes.without(gone)
+	if back := s.talks(at, gone) && s.nodes[gone].is == up && !s.nodes[gone].owes.has(at); !back {
+		n.sees = n.sees.without(gone)
+		s.parts(gone, at) // their connection is closed
+	}
+	m.misses(s, at, gone)
+}
+
+// mayPause reports whether a node sees so few that it leaves.
+func (m *Model) mayPause(s *state, at int) bool {
+	n := &s.nodes[at]
+	return m.Mode == PauseMinority && !m.Khepri && n.is == up && !n.wary && !m.majority(n.sees)
+}
+
+// closesOne is a client whose connection a node that leaves has still to close, or nobody.
+func (m *Model) closesOne(s *state, at int) int {
+	for c := range s.clients {
+		if s.nodes[at].is == leaving && m.place(c) == at && s.clients[c].connected {
+			return c
+		}
+	}
+	return nobody
+}
+
+// leaves ends a node that has closed all connections. It says so: those that hear it notice at once.
+func (m *Model) leaves(s *state, at int) {
+	part := m.part(s, at).without(at)
+	m.gone(s, at)
+	n := &s.nodes[at]
+	n.is = waiting
+	if n.ends {
+		n.is, n.ends = off, false
+	}
+	for i := range m.Nodes {
+		if part.has(i) {
+			m.notices(s, i, at)
+		}
+	}
+}
+
+// anchor is a node by which another that has left can come back, or nobody: a node that runs, in a part in which all have
+// noticed that it had gone. Under pause_minority it has to be a majority with it.
+func (m *Model) anchor(s *state, at int) int {
+	if s.nodes[at].is != waiting {
+		return nobody
+	}
+	for j := range m.Nodes {
+		if s.nodes[j].is != up || !s.nodes[at].hears.has(j) || !s.nodes[j].hears.has(at) {
+			continue
+		}
+		part, noticed := m.part(s, j), true
+		for k := range m.Nodes {
+			noticed = noticed && !(part.has(k) && s.nodes[k].owes.has(at))
+		}
+		if noticed && (m.Mode != PauseMinority || m.majority(part.with(at))) {
+			return j
+		}
+	}
+	return nobody
+}
+
+// comesBack has a node that was down take part again, with the records of those that run.
+func (m *Model) comesBack(s *state, at int) {
+	n := &s.nodes[at]
+	n.is, n.wary, n.owes, n.sees = up, false, 0, only(at)
+	for j := range m.Nodes {
+		if j == at || s.nodes[j].is != up || !n.hears.has(j) || !s.nodes[j].hears.has(at) {
+			continue
+		}
+		n.owner, n.host, n.master = s.nodes[j].owner, s.nodes[j].host, s.nodes[j].master
+		for k := range m.Nodes {
+			if m.part(s, j).has(k) {
+				n.sees = n.sees.with(k)
+				s.nodes[k].sees = s.nodes[k].sees.with(at)
+			}
+		}
+		break
+	}
+	m.restarts(s, at)
+}
+
+// divided reports whether nodes that hear each other do not see each other, and none has yet to notice anything.
+func (m *Model) divided(s *state) (yes bool) {
+	for i := range m.Nodes {
+		n := &s.nodes[i]
+		if n.is == leaving || n.is == waiting || n.owes != 0 {
+			return false
+		}
+		for j := range m.Nodes {
+			yes = yes || s.joined(i, j) && !s.talks(i, j)
+		}
+	}
+	return yes
+}
+
+// autoheals has all nodes leave that are not in the part of the winner.
+func (m *Model) autoheals(s *state, winner int) {
+	part := m.part(s, winner)
+	for i := range m.Nodes {
+		if !part.has(i) && s.nodes[i].is == up {
+			s.nodes[i].is = leaving
+		}
+	}
+}
+
+// mayReunite reports whether two nodes see each other again by themselves, as they do with Khepri.
+func (m *Model) mayReunite(s *state, i, j int) bool {
+	return m.Khepri && i < j && s.joined(i, j) && !s.talks(i, j) && !s.nodes[i].owes.has(j) && !s.nodes[j].owes.has(i)
+}
+
+// reunites has two nodes see each other again. The one in the larger part is up to date.
+func (m *Model) reunites(s *state, i, j int) {
+	if m.part(s, i).count() < m.part(s, j).count() {
+		i, j = j, i
+	}
+	a, b := &s.nodes[i], &s.nodes[j]
+	b.owner, b.host = a.owner, a.host
+	a.sees, b.sees = a.sees.with(j), b.sees.with(i)
+}
+
+// mayCommit reports whether Khepri carries out now what a minority has proposed.
+func (m *Model) mayCommit(s *state) bool {
+	return s.pending != nobody && m.majority(m.part(s, m.place(1-int(s.pending)))) && m.majority(m.part(s, m.place(int(s.pending))))
+}
+
+// commits deletes the exclusive queue that a minority has proposed to delete.
+func (m *Model) commits(s *state) {
+	for i := range m.Nodes {
+		if n := &s.nodes[i]; n.owner == s.pending {
+			n.owner, n.host = nobody, nobody
+		}
+	}
+	s.pending = nobody
+}

@@ -1,0 +1,177 @@
+package cluster
+
+// grants has a client ask for the lock at its node, and reports whether it is granted.
+func (m *Model) grants(s *state, c int) bool {
+	at := m.place(c)
+	if s.nodes[at].is != up {
+		return false
+	}
+	if m.Design.kind == exclusive {
+		if !m.declares(s, at, c) {
+			return false
+		}
+	} else if !m.fetches(s, at, c) {
+		return false
+	}
+	s.clients[c] = client{connected: true, holds: true}
+	s.begun = true
+	return true
+}
+
+// declares makes an exclusive queue of a client at its node, where its node knows of none.
+func (m *Model) declares(s *state, at, c int) bool {
+	part := m.part(s, at)
+	if s.nodes[at].owner != nobody || !m.decides(s, at, part) {
+		return false
+	}
+	m.record(s, part, int8(c), int8(at))
+	return true
+}
+
+// decides reports whether the part of a node can change a record now.
+func (m *Model) decides(s *state, at int, part set) bool {
+	if m.Khepri {
+		return m.majority(part)
+	}
+	return m.together(s, at)
+}
+
+// record notes an exclusive queue on the nodes of a part.
+func (m *Model) record(s *state, part set, owner, host int8) {
+	for k := range m.Nodes {
+		if part.has(k) {
+			s.nodes[k].owner, s.nodes[k].host = owner, host
+		}
+	}
+}
+
+// fetches has a client get the message of the lock's queue, which is ready.
+func (m *Model) fetches(s *state, at, c int) bool {
+	host := s.nodes[at].master
+	if !s.talks(at, int(host)) || s.nodes[host].token != nobody || !m.leadsQueue(s, int(host)) {
+		return false
+	}
+	s.nodes[host].token = int8(c)
+	return true
+}
+
+// leadsQueue reports whether the process of the lock's queue can change what it has: a leader of a quorum queue needs a majority.
+func (m *Model) leadsQueue(s *state, at int) bool {
+	if m.Design.kind != quorum {
+		return true
+	}
+	var followers set
+	for k := range m.Nodes {
+		if int(s.nodes[k].master) == at && s.talks(at, k) {
+			followers = followers.with(k)
+		}
+	}
+	return m.majority(followers)
+}
+
+// told ends a client's hold: it knows. Its connection stays.
+func (s *state) told(c int) { s.clients[c].holds = false }
+
+// closes ends a client's connection, and what it has goes back as far as messages go.
+func (m *Model) closes(s *state, c int) {
+	s.clients[c] = client{}
+	at := m.place(c)
+	if m.Design.kind == exclusive {
+		if n := &s.nodes[at]; int(n.owner) == c && int(n.host) == at {
+			m.deletes(s, at)
+		}
+		return
+	}
+	m.giveBack(s, c)
+}
+
+// giveBack makes a message ready whose client has gone, as soon as the queue's process hears of it.
+func (m *Model) giveBack(s *state, c int) {
+	at := m.place(c)
+	host := int(s.nodes[at].master)
+	if s.talks(at, host) && int(s.nodes[host].token) == c && m.leadsQueue(s, host) {
+		s.nodes[host].token = nobody
+	}
+}
+
+// deletes has a node delete the exclusive queue of its record. With Khepri, a minority only proposes it.
+func (m *Model) deletes(s *state, at int) {
+	part, gone := m.part(s, at), s.nodes[at]
+	if m.Khepri && !m.majority(part) {
+		s.pending = gone.owner
+		return
+	}
+	for k := range m.Nodes {
+		if n := &s.nodes[k]; part.has(k) && n.owner == gone.owner && n.host == gone.host {
+			n.owner, n.host = nobody, nobody
+		}
+	}
+}
+
+// misses is what a queue does where a node notices that another is gone.
+func (m *Model) misses(s *state, at, gone int) {
+	n := &s.nodes[at]
+	if m.Design.kind == exclusive {
+		if int(n.host) == gone {
+			m.deletes(s, at)
+		}
+		return
+	}
+	if m.Design.kind == mirrored && int(n.master) == gone {
+		m.leads(s, at, nobody)
+	}
+	if int(n.master) == at && n.token != nobody && m.place(int(n.token)) == gone && m.leadsQueue(s, at) {
+		n.token = nobody
+	}
+	for c := range s.clients {
+		if m.Design.consumes && m.place(c) == at && int(n.master) == gone {
+			s.told(c)
+		}
+	}
+}
+
+// leads makes a node the place of the queue's process in its part, with its message as told.
+func (m *Model) leads(s *state, at int, token int8) {
+	for k := range m.Nodes {
+		if m.part(s, at).has(k) {
+			s.nodes[k].master = int8(at)
+		}
+	}
+	s.nodes[at].token = token
+}
+
+// mayLead reports whether a node can be elected leader of a quorum queue: by a majority that misses the old one.
+func (m *Model) mayLead(s *state, at int) bool {
+	n := &s.nodes[at]
+	if m.Design.kind != quorum || n.is != up || n.sees.has(int(n.master)) {
+		return false
+	}
+	var voters set
+	for k := range m.Nodes {
+		if s.talks(at, k) && !s.nodes[k].sees.has(int(n.master)) {
+			voters = voters.with(k)
+		}
+	}
+	return m.majority(voters)
+}
+
+// elects makes a node the leader of a quorum queue. It returns the message of a client whose node it does not see.
+func (m *Model) elects(s *state, at int) {
+	token := s.nodes[s.nodes[at].master].token
+	if token != nobody && !m.part(s, at).has(m.place(int(token))) {
+		token = nobody
+	}
+	m.leads(s, at, token)
+}
+
+// restarts is what a queue does whose node comes back: the messages of a classic queue are ready again, and exclusive queues of
+// the node's former clients are gone.
+func (m *Model) restarts(s *state, at int) {
+	n := &s.nodes[at]
+	switch {
+	case m.Design.kind == exclusive && int(n.host) == at:
+		m.deletes(s, at)
+	case m.Design.kind == classic && int(n.master) == at, m.Design.kind == mirrored && int(n.master) == at:
+		n.token = nobody
+	}
+}
