@@ -84,7 +84,7 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 			switch seconds := secondsOf(word); {
 			case seconds > longest:
 				time, longest = word, seconds
-			case seconds < 0 && !slices.Contains(words, word):
+			case seconds < 0 && word != "?" && !slices.Contains(words, word):
 				words = append(words, word)
 			}
 		}
