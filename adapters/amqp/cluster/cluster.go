@@ -168,6 +168,9 @@ func (c *Cluster) stop() error {
 	return nil
 }
 
+// Abandon does nothing: what has befallen a private cluster ends with it.
+func (*Cluster) Abandon() error { return nil }
+
 // Nodes is how many nodes there are.
 func (c *Cluster) Nodes() int { return len(c.nodes) }
 

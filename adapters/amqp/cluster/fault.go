@@ -61,6 +61,8 @@ func (s Step) String() string {
 type Plan struct {
 	Nodes  int     // of the cluster
 	Faults []Fault // that follow one another; empty is one to three, drawn
+	// From are the faults that are drawn from; empty is all.
+	From []Fault
 	// At is the node that they befall, from 1; 0 has each fault's drawn.
 	At int
 	// Length is how long a cut or a pause lasts, and Pause how long it is before each fault and how long a node stays down.
@@ -73,8 +75,12 @@ func (p Plan) Draw() (all []Step) {
 	random := rand.New(rand.NewPCG(p.Seed, 0))
 	faults := p.Faults
 	if len(faults) == 0 {
+		from := p.From
+		if len(from) == 0 {
+			from = Faults
+		}
 		for range 1 + random.IntN(3) {
-			faults = append(faults, Faults[random.IntN(len(Faults))])
+			faults = append(faults, from[random.IntN(len(from))])
 		}
 	}
 	for _, f := range faults {

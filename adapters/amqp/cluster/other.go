@@ -21,6 +21,9 @@ func Start(context.Context, Options) (*Cluster, error) { return nil, errNotUnix 
 // Stop does nothing.
 func (*Cluster) Stop() error { return nil }
 
+// Abandon does nothing.
+func (*Cluster) Abandon() error { return nil }
+
 // Nodes is none.
 func (*Cluster) Nodes() int { return 0 }
 

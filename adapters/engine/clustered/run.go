@@ -16,7 +16,7 @@ import (
 
 // Config says which locks are held on which cluster, and what befalls it.
 type Config struct {
-	Cluster *cluster.Cluster
+	Cluster Cluster
 	Trials  []Trial
 	// Steps are the faults. Seed is what they were drawn from, for reports.
 	Steps []cluster.Step
@@ -34,6 +34,9 @@ type Config struct {
 	// Keep is given each history before it is judged, so that it is there whatever happens next, and says where it has put it.
 	// It may be nil.
 	Keep func(h *history.History) (source string, err error)
+	// Sweep deletes queues of the run, by their names, when its clients have ended. It may be nil: on a private cluster they
+	// end with it.
+	Sweep func(queues []string) error
 	// Log is called with what happens, one line a call. It may be nil.
 	Log func(string)
 }
@@ -137,6 +140,13 @@ func (r *run) befall(ctx context.Context) error {
 	if err := sleep(ctx, beforeFault); err != nil {
 		return err
 	}
+	if err := r.steps(ctx); err != nil {
+		return errors.Join(err, r.config.Cluster.Abandon())
+	}
+	return r.settle(ctx)
+}
+
+func (r *run) steps(ctx context.Context) error {
 	for _, s := range r.config.Steps {
 		if err := sleep(ctx, s.After); err != nil {
 			return err
@@ -145,7 +155,7 @@ func (r *run) befall(ctx context.Context) error {
 			return errors.Join(err, r.config.Cluster.Mend(ctx))
 		}
 	}
-	return r.settle(ctx)
+	return nil
 }
 
 // step has one step befall the cluster. An end of something is recorded when it has come, and all else just before.

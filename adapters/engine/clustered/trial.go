@@ -110,9 +110,9 @@ func (a *attempt) carryOut(ctx context.Context, begun func()) {
 	}
 	load := stress.Load{Slots: t.Slots, Clients: len(t.Clients), Rounds: 1, Seed: a.run.config.Seed}.Fit(kind)
 	a.out.History, a.stats, a.out.Err = clientstress.Run(ctx, clientstress.Config{
-		Starter: starter, Kind: kind, Options: t.Options, URL: urls[0], URLs: urls, Load: load, Limit: a.run.config.Limit,
+		Starter: starter, Kind: kind, Options: t.Options, URL: urls[0], URLs: urls, Load: load, Limit: a.run.config.Limit, Sweep: a.run.config.Sweep,
 		Holds: &clientstress.Holds{
-			For: a.run.config.Hold, Verify: a.run.config.Verify, Again: a.run.config.Again, SetUp: a.setUp, Close: a.count,
+			For: a.run.config.Hold, Verify: a.run.config.Verify, Again: a.run.config.Again, SetUp: a.setUp, Close: a.close,
 			Begun: func(record func(history.Event)) { a.run.join(a, record); once() }, Over: a.run.over,
 		},
 	})
@@ -124,6 +124,15 @@ func (a *attempt) setUp(ctx context.Context, name string) error {
 		return nil
 	}
 	return a.trial.Design.SetUp(ctx, a.run.config.Cluster.URL(a.trial.host()), name)
+}
+
+// close looks at what is left when all clients have ended, and removes the queue of a design of ours where it would stay.
+func (a *attempt) close(ctx context.Context, name string) error {
+	err := a.count(ctx, name)
+	if a.trial.Design != nil && a.run.config.Sweep != nil {
+		err = errors.Join(err, a.trial.Design.Remove(ctx, a.run.config.Cluster.URL(a.trial.host()), name))
+	}
+	return err
 }
 
 // count counts the tokens when all clients have ended: what they had is given back then, a moment later.

@@ -70,20 +70,32 @@ func (e *examination) overAMQP() {
 	first := e.told[0]
 	for _, t := range e.told {
 		e.fact("node", "%s: %s %s, %s, cluster %s", t.Address, t.Product, t.Version, t.Platform, t.Cluster)
-		switch {
-		case t.Product != "RabbitMQ":
-			e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
-		case t.Cluster != first.Cluster:
-			e.worry("%s is of another cluster than %s: a lock on both is two locks", t.Address, first.Address)
-		case t.Version != first.Version:
-			e.worry("%s has another version than %s", t.Address, first.Address)
-		}
+		e.differs(t, first)
 		if t.Heartbeat == 0 {
 			e.worry("%s proposes no heartbeat: unless clients ask for one, it keeps the locks of a machine that is gone until TCP gives up, for minutes or longer", t.Address)
 		}
 	}
 	if first.Heartbeat > 0 {
 		e.fact("heartbeat", "%v, unless a client asks for a shorter one: for up to twice as long a client that is gone keeps its lock", first.Heartbeat)
+	}
+}
+
+// differs says how a node differs from the first, and from what was measured.
+func (e *examination) differs(t, first *rabbitmq.Told) {
+	if t.Product != "RabbitMQ" {
+		e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
+		return
+	}
+	named := !strings.Contains(t.Cluster+first.Cluster, "@") // unless somebody names it, each node has a name of its own for it
+	switch {
+	case t.Cluster == first.Cluster:
+	case named:
+		e.worry("%s is of another cluster than %s: a lock on both is two locks", t.Address, first.Address)
+	default:
+		e.fact("cluster", "whether %s and %s are nodes of one is not told over AMQP: nobody has named it", first.Address, t.Address)
+	}
+	if t.Version != first.Version {
+		e.worry("%s has another version than %s", t.Address, first.Address)
 	}
 }
 

@@ -32,6 +32,8 @@ const (
 // clusterProveFlags are the flags of `cluster prove`.
 type clusterProveFlags struct {
 	clusterFlags
+	on        string
+	hooks     []string
 	design    string
 	exec      string
 	lockType  string
@@ -65,6 +67,10 @@ Two clients hold the lock for certain if both were told yes, neither was told an
 since, and their connections live. For how long that was, and how the first could know, is
 measured and printed; no verdict rests on it.
 
+The cluster of --on is left as it is, but for what hooks do, and that is undone at the end.
+A hook is given the addresses of nodes in LOCKPROOF_NODES, with spaces. That of cut is given
+in LOCKPROOF_TO those that no longer receive anything from them.
+
 The lock is one of the designs ` + designNames() + `, or anybody's program, by
 --exec, whose clients are given the address of the node that they are placed at.`,
 		Example: `  lockproof cluster prove --fault cut
@@ -80,6 +86,8 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	flags.Var(number[int]{&f.slots, 1, 100}, "slots", "with --exec, how many slots a lock has that begins with some")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "with --exec, an option for its clients, as `NAME=VALUE`")
 	f.clusterFlags.register(cmd)
+	flags.StringVar(&f.on, "on", "", "use a cluster of yours, whose nodes are at these `URLS`, with commas; hooks are its faults")
+	flags.StringArrayVar(&f.hooks, "hook", nil, "with --on, a command of yours, as `NAME=COMMAND`: cut, heal, kill, terminate, start, pause or resume")
 	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` that follow one another, with commas: "+faultNames()+" (default drawn)")
 	flags.Var(number[int]{&f.at, 1, cluster.LargestCluster}, "fault-at", "the node that faults befall")
 	flags.IntSliceVar(&f.clientsAt, "clients-at", nil, "the nodes where the clients are, the holder's first, such as 1,2")
@@ -94,7 +102,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	flags.StringVar(&f.jsonl, "jsonl", "", "write the history as JSON Lines to a `FILE`, for lockproof check --audit")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "design exec lock-type", "slots option require")
-	section(cmd, "Where", "nodes mode clients-at queue-at", "rabbitmq")
+	section(cmd, "Where", "nodes mode clients-at queue-at on hook", "rabbitmq khepri")
 	section(cmd, "What happens", "fault seed length", "fault-at hold verify settle limit")
 	section(cmd, "What is written", "jsonl html json", "junit summary sarif annotate")
 	return cmd
@@ -121,19 +129,24 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 	if err := f.demand(property.ApplicableExternal(trial.Kind), trial.Kind); err != nil {
 		return err
 	}
+	cfg := clustered.Config{Seed: f.seed, Settle: f.settle, Hold: f.hold, Verify: f.verify, Limit: f.limit, Keep: f.keepHistory, Log: tell}
+	plan := cluster.Plan{Faults: faults, At: f.at, Length: f.length, Pause: usualPause, Seed: f.seed}
+	existing, err := f.existing(c, &plan)
+	if err != nil {
+		return err
+	}
 	f.place(c, &trial)
 	if err := f.within(c, &trial); err != nil {
 		return err
 	}
-	steps := cluster.Plan{Nodes: f.nodes, Faults: faults, At: f.at, Length: f.length, Pause: usualPause, Seed: f.seed}.Draw()
-	started, err := f.start(c)
-	if err != nil {
+	if plan.Nodes = f.nodes; existing == nil || len(faults)+len(plan.From) > 0 {
+		cfg.Steps = plan.Draw()
+	}
+	if cfg.Cluster, cfg.Sweep, err = f.cluster(c, existing); err != nil {
 		return err
 	}
-	outcomes, err := clustered.Run(c.Context(), clustered.Config{
-		Cluster: started, Trials: []clustered.Trial{trial}, Steps: steps, Seed: f.seed, Settle: f.settle, Hold: f.hold, Verify: f.verify, Limit: f.limit,
-		Keep: f.keepHistory, Log: tell,
-	})
+	cfg.Trials = []clustered.Trial{trial}
+	outcomes, err := clustered.Run(c.Context(), cfg)
 	if len(outcomes) == 0 || outcomes[0].Report == nil {
 		return all(err, firstError(outcomes))
 	}

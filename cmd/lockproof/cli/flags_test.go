@@ -299,13 +299,19 @@ var sorts = map[string]sort{
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"khepri": {args: "--khepri", refused: noRabbitMQ},
 	}},
+	"cluster prove --on": {like: "cluster prove", base: "cluster prove --on " + unreachable, flags: map[string]use{
+		"on": {args: "--on nowhere", refused: "is not the address of a broker"}, "nodes": {args: "--nodes 3", refused: "with --on"}, "mode": {args: "--mode ignore", refused: "with --on"},
+		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
+		"fault": {args: "--fault cut --hook cut=true", refused: "--hook 'heal=COMMAND'"},
+	}},
 	"cluster explore": {base: "cluster explore --design classic-token,mirrored-token --fault kill", flags: map[string]use{
 		"design": {args: "--design quorum-token"}, "mode": {args: "--mode ignore"}, "fault": {args: "--fault cut"}, "nodes": {args: "--nodes 4"}, "khepri": {args: "--khepri"},
 		"clients-at": {args: "--clients-at 3,2"}, "queue-at": {args: "--queue-at 3", base: "cluster explore --design classic-token --clients-at 1,2"},
 	}},
 	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
+		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
 		"khepri": {args: "--khepri", refused: noRabbitMQ},
-		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"nodes":  {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "exec": {args: "--exec cat --design exclusive-queue", refused: "beside --exec"},
 		"lock-type": {args: "--lock-type mutex", refused: ofExec}, "slots": {args: "--slots 2", refused: ofExec}, "option": {args: "-o a=b", refused: ofExec},
 		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "clients-at": {args: "--clients-at 1,9", refused: "expected nodes from 1 to 3"},
@@ -315,8 +321,9 @@ var sorts = map[string]sort{
 		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
 	}},
 	"cluster prove --exec": {base: "cluster prove --exec cat --rabbitmq DIR", flags: map[string]use{
+		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
 		"khepri": {args: "--khepri", refused: noRabbitMQ},
-		"nodes": {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"nodes":  {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design exclusive-queue", refused: "beside --exec"}, "exec": {args: "--exec dog", refused: noRabbitMQ}, "lock-type": {args: "--lock-type sofa", refused: "sofa"}, "slots": {args: "--slots 0", refused: "expected a number"},
 		"option": {args: "-o a", refused: "expected name=value"}, "queue-at": {args: "--queue-at 1", refused: "where its queues are is not known"}, "clients-at": {args: "--clients-at 1", refused: "expected 2 to"},
 		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "seed": {args: "--seed x", refused: "expected a whole number"}, "length": {args: "--length x", refused: "a length of time"},

@@ -1,0 +1,66 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+)
+
+// Together says which of several addresses is not of one cluster with the first, or of another virtual host: an exclusive queue
+// that is made at the first is there for the others as well. It has a run's mark in its name, and goes with its connection.
+// Names of clusters do not tell: unless somebody names a cluster, each node has a name of its own for it.
+func Together(ctx context.Context, urls []string) error {
+	if len(urls) < 2 {
+		return nil
+	}
+	queue := stress.Prefix() + "together"
+	declare := func(url string, passive bool) (release func(), err error) {
+		checked, err := checkURL(url)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := open(ctx, checked, amqp.Config{FrameSize: frameSize})
+		if err != nil {
+			return nil, fmt.Errorf("connecting to %s: %w", redact(checked), err)
+		}
+		release = func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }
+		defer time.AfterFunc(greetLimit, release).Stop()
+		ch, err := conn.Channel()
+		if err != nil {
+			return release, err
+		}
+		if passive {
+			_, err = ch.QueueDeclarePassive(queue, false, false, true, false, nil)
+		} else {
+			_, err = ch.QueueDeclare(queue, false, false, true, false, nil)
+		}
+		return release, err
+	}
+	release, err := declare(urls[0], false)
+	if release != nil {
+		defer release()
+	}
+	if err != nil {
+		return fmt.Errorf("making a queue at %s: %w", redact(urls[0]), err)
+	}
+	for _, url := range urls[1:] {
+		release, err := declare(url, true)
+		if release != nil {
+			release()
+		}
+		var closed *amqp.Error
+		switch {
+		case errors.As(err, &closed) && closed.Code == amqp.ResourceLocked:
+		case err == nil || closed != nil && closed.Code == amqp.NotFound:
+			return fmt.Errorf("%s knows nothing of a queue of %s: they are two clusters or two virtual hosts, and a lock on both is two locks", redact(url), redact(urls[0]))
+		default:
+			return fmt.Errorf("asking %s for a queue: %w", redact(url), err)
+		}
+	}
+	return nil
+}

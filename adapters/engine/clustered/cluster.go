@@ -1,0 +1,26 @@
+package clustered
+
+import (
+	"context"
+
+	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+)
+
+// Cluster is a cluster on which faults can be made to happen: a private one, [cluster.Cluster], or a user's, [cluster.Hooked].
+type Cluster interface {
+	// Nodes is how many nodes there are, which count from 1, and URL where clients find one.
+	Nodes() int
+	URL(number int) string
+	// Befall has one step befall the cluster. Nodes that are started take clients when it returns.
+	Befall(ctx context.Context, s cluster.Step) error
+	// Mend undoes all that has befallen it, and Ready waits until every node takes clients.
+	Mend(ctx context.Context) error
+	Ready(ctx context.Context) error
+	// Abandon undoes at once what a run that ends early has left undone, where others need the cluster.
+	Abandon() error
+	// Mirrors reports whether there are mirrored queues, and Mirror has those be mirrored whose names end so.
+	Mirrors() bool
+	Mirror(ctx context.Context, suffix string) error
+	// String is the cluster as reports have it.
+	String() string
+}
