@@ -82,7 +82,7 @@ func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 			return err
 		}
 		n.AMQP, n.Dist, n.Name, n.Conf = first, first+1, nodeName(i)+"@localhost", o.config()
-		n.Flags = []string{fmt.Sprintf("-kernel net_ticktime %d", netTickSeconds)}
+		n.Flags = []string{fmt.Sprintf("-kernel net_ticktime %d", o.Tick)}
 		if err := os.Mkdir(n.Dir, 0o700); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -34,8 +35,8 @@ const (
 	LargestCluster  = 7
 )
 
-// netTickSeconds is the nodes' net_ticktime: how long another node may say nothing. RabbitMQ's own is 60.
-const netTickSeconds = 4
+// DefaultTick is the nodes' net_ticktime in seconds, unless another is asked for. RabbitMQ's own is 60.
+const DefaultTick = 4
 
 // Options say which cluster to start.
 type Options struct {
@@ -45,6 +46,8 @@ type Options struct {
 	Mode Mode
 	// Khepri has nodes keep their records by Khepri, where RabbitMQ can and does not by itself: from 4.0 to 4.1.
 	Khepri bool
+	// Tick is net_ticktime, in seconds: how long another node may say nothing; 0 is [DefaultTick].
+	Tick int
 	// Folder has the RabbitMQ to start; "" is the installed one. See [rabbitmq.FindPrograms].
 	Folder string
 	// Log is called with what is being done, one line a call. It may be nil.
@@ -62,6 +65,7 @@ func (o *Options) check() error {
 	if o.Mode == "" {
 		o.Mode = Ignore
 	}
+	o.Tick = cmp.Or(o.Tick, DefaultTick)
 	_, err := ModeNamed(string(o.Mode))
 	return err
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,10 +24,12 @@ type brokerFlags struct {
 	refuses  bool
 	joins    bool
 	routes   bool
+	beat     int // seconds
+	timeout  int // seconds
 }
 
 func brokerCommand() *cobra.Command {
-	f := new(brokerFlags)
+	f := &brokerFlags{beat: 60, timeout: 30 * 60}
 	cmd := &cobra.Command{
 		Use:   "broker",
 		Short: "run the simulated broker for any AMQP 0-9-1 client, until interrupted",
@@ -50,6 +54,8 @@ it is interrupted what clients have sent.`,
 	cmd.Flags().BoolVar(&f.joins, "multiple-confirms", true, "confirm messages that come together by one confirm, as RabbitMQ does; if false, each by its own")
 	cmd.Flags().BoolVar(&f.refuses, "refuse-transient", false, "refuse queues that are neither durable nor exclusive, as RabbitMQ 4.3 does")
 	cmd.Flags().BoolVar(&f.routes, "route-when-published", false, "look a transaction's queues up when a message is published and not when it is committed, as RabbitMQ 4 does")
+	cmd.Flags().Var(number[int]{&f.beat, 0, math.MaxUint16}, "heartbeat", "the `SECONDS` between heartbeats that clients are offered; 0 is none")
+	cmd.Flags().Var(number[int]{&f.timeout, 0, math.MaxInt32}, "consumer-timeout", "for how many `SECONDS` a channel may keep a message unacknowledged; 0 is for ever")
 	return cmd
 }
 
@@ -90,7 +96,17 @@ func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 	like := broker.Like("RabbitMQ " + f.version)
 	like.TransientRefused = like.TransientRefused || f.refuses
 	like.RoutedAtPublish = like.RoutedAtPublish || f.routes
-	return wire.SimulatedOptions{Broker: like, Version: f.version, VirtualHosts: f.hosts}, nil
+	return wire.SimulatedOptions{
+		Broker: like, Version: f.version, VirtualHosts: f.hosts, Heartbeat: orNone(f.beat), ConsumerTimeout: orNone(f.timeout),
+	}, nil
+}
+
+// orNone is a number of seconds as the broker's options have it: below 0 is none.
+func orNone(seconds int) time.Duration {
+	if seconds == 0 {
+		return -1
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // local refuses an address that other machines can reach, unless that is wanted.

@@ -6,8 +6,11 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/internal/waittest"
 )
 
 // TestBroker: the broker says where it is and what it is like, takes a client to a virtual host there, and ends in good
@@ -15,7 +18,7 @@ import (
 func TestBroker(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	cmd := brokerCommand()
-	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--rabbitmq", "4.0.5", "--vhost", "second"})
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--rabbitmq", "4.0.5", "--vhost", "second", "--heartbeat", "7", "--consumer-timeout", "1"})
 	r, w := io.Pipe()
 	cmd.SetOut(w)
 	ended := make(chan error)
@@ -32,9 +35,10 @@ func TestBroker(t *testing.T) {
 	if version := conn.Properties["version"]; version != "4.0.5" {
 		t.Errorf("calls itself %v", version)
 	}
-	if _, err := conn.Channel(); err != nil {
-		t.Error(err)
+	if every := conn.Config.Heartbeat; every != 7*time.Second {
+		t.Errorf("heartbeats every %v", every)
 	}
+	late(t, conn)
 	interrupt()
 	summary := make(chan string)
 	go func() {
@@ -47,6 +51,30 @@ func TestBroker(t *testing.T) {
 	w.Close()
 	if text := <-summary; !strings.Contains(text, "channel.open") {
 		t.Errorf("does not say that a channel was opened: %q", text)
+	}
+}
+
+// late has a channel keep a message without acknowledging it for longer than it may.
+func late(t *testing.T, conn *amqp091.Connection) {
+	t.Helper()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
+	q, err := ch.QueueDeclare("", true, false, true, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.PublishWithContext(t.Context(), "", q.Name, true, false, amqp091.Publishing{}); err != nil {
+		t.Fatal(err)
+	}
+	waittest.Until(t, "the message arrives", func() bool {
+		_, got, err := ch.Get(q.Name, false)
+		return got && err == nil
+	})
+	if why := <-closed; why == nil || why.Code != amqp091.PreconditionFailed || !strings.Contains(why.Reason, "1000 ms") {
+		t.Errorf("the channel was closed by %v", why)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type clusterFlags struct {
 	nodes  int
 	mode   string
+	tick   int // seconds
 	folder string
 	khepri bool
 }
@@ -22,6 +23,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.nodes = 3
 	cmd.Flags().Var(number[int]{&f.nodes, cluster.SmallestCluster, cluster.LargestCluster}, "nodes", "how many nodes the cluster has")
 	cmd.Flags().StringVar(&f.mode, "mode", string(cluster.PauseMinority), "what nodes do when they are separated: the `MODE` ignore, pause_minority or autoheal")
+	f.tick = cluster.DefaultTick
+	cmd.Flags().Var(number[int]{&f.tick, 1, 3600}, "net-ticktime", "for how many `SECONDS` another node may say nothing, before nodes miss it")
 	f.registerFolder(cmd)
 }
 
@@ -36,7 +39,7 @@ func (f *clusterFlags) start(c *cobra.Command) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--mode %w", err)
 	}
-	started, err := cluster.Start(c.Context(), cluster.Options{Nodes: f.nodes, Mode: mode, Khepri: f.khepri, Folder: f.folder, Log: tell})
+	started, err := cluster.Start(c.Context(), cluster.Options{Nodes: f.nodes, Mode: mode, Khepri: f.khepri, Tick: f.tick, Folder: f.folder, Log: tell})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func clusterUpCommand() *cobra.Command {
 		Short: "start a cluster, print its addresses, and stop it when interrupted",
 		Long: `Starts a private RabbitMQ cluster, waits until all its nodes say that it has formed, prints
 the address of each, and stops it when it is interrupted. Nodes notice within some seconds
-that another is gone: their net_ticktime is 4.`,
+that another is gone: their net_ticktime is 4, unless a flag says otherwise.`,
 		Example: `  lockproof cluster up --nodes 3 --mode pause_minority`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.up(c) },

@@ -17,7 +17,7 @@ func (f *clusterProveFlags) existing(c *cobra.Command, plan *cluster.Plan) (*clu
 	if f.on == "" {
 		return nil, given(c, "without --on: leave it out", "hook")
 	}
-	if err := given(c, "with --on: the cluster is as it is; leave it out", "nodes", "mode", "rabbitmq", "khepri"); err != nil {
+	if err := given(c, "with --on: the cluster is as it is; leave it out", "nodes", "mode", "net-ticktime", "rabbitmq", "khepri"); err != nil {
 		return nil, err
 	}
 	hooks, err := cluster.ParseHooks(f.hooks)

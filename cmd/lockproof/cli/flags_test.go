@@ -297,11 +297,11 @@ var sorts = map[string]sort{
 	}},
 	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // it runs until it is interrupted
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
-		"khepri": {args: "--khepri", refused: noRabbitMQ},
+		"khepri": {args: "--khepri", refused: noRabbitMQ}, "net-ticktime": {args: "--net-ticktime 0", refused: "expected a number"},
 	}},
 	"cluster prove --on": {like: "cluster prove", base: "cluster prove --on " + unreachable, flags: map[string]use{
 		"on": {args: "--on nowhere", refused: "is not the address of a broker"}, "nodes": {args: "--nodes 3", refused: "with --on"}, "mode": {args: "--mode ignore", refused: "with --on"},
-		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
+		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --on"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
 		"fault": {args: "--fault cut --hook cut=true", refused: "--hook 'heal=COMMAND'"},
 	}},
 	"cluster explore": {base: "cluster explore --design classic-token,mirrored-token --fault kill", flags: map[string]use{
@@ -310,8 +310,9 @@ var sorts = map[string]sort{
 	}},
 	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
 		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
-		"khepri": {args: "--khepri", refused: noRabbitMQ},
-		"nodes":  {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"net-ticktime": {args: "--net-ticktime x", refused: "expected a number"},
+		"khepri":       {args: "--khepri", refused: noRabbitMQ},
+		"nodes":        {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "exec": {args: "--exec cat --design exclusive-queue", refused: "beside --exec"},
 		"lock-type": {args: "--lock-type mutex", refused: ofExec}, "slots": {args: "--slots 2", refused: ofExec}, "option": {args: "-o a=b", refused: ofExec},
 		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "clients-at": {args: "--clients-at 1,9", refused: "expected nodes from 1 to 3"},
@@ -322,8 +323,9 @@ var sorts = map[string]sort{
 	}},
 	"cluster prove --exec": {base: "cluster prove --exec cat --rabbitmq DIR", flags: map[string]use{
 		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
-		"khepri": {args: "--khepri", refused: noRabbitMQ},
-		"nodes":  {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
+		"net-ticktime": {args: "--net-ticktime x", refused: "expected a number"},
+		"khepri":       {args: "--khepri", refused: noRabbitMQ},
+		"nodes":        {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"design": {args: "--design exclusive-queue", refused: "beside --exec"}, "exec": {args: "--exec dog", refused: noRabbitMQ}, "lock-type": {args: "--lock-type sofa", refused: "sofa"}, "slots": {args: "--slots 0", refused: "expected a number"},
 		"option": {args: "-o a", refused: "expected name=value"}, "queue-at": {args: "--queue-at 1", refused: "where its queues are is not known"}, "clients-at": {args: "--clients-at 1", refused: "expected 2 to"},
 		"fault": {args: "--fault flood", refused: "expected one of cut"}, "fault-at": {args: "--fault-at 4", refused: "expected a node from 1 to 3"}, "seed": {args: "--seed x", refused: "expected a whole number"}, "length": {args: "--length x", refused: "a length of time"},
@@ -350,6 +352,7 @@ var sorts = map[string]sort{
 		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
 		"route-when-published": {args: "--route-when-published --listen nowhere", refused: "nowhere"},
 		"rabbitmq":             {args: "--rabbitmq new", refused: "new"}, "vhost": {args: "--vhost other --listen nowhere", refused: "nowhere"},
+		"heartbeat": {args: "--heartbeat 70000", refused: "expected a number"}, "consumer-timeout": {args: "--consumer-timeout never", refused: "expected a number"},
 	}},
 }
 
