@@ -115,7 +115,7 @@ func (d *svgHistory) place() {
 		d.x[i] = at
 	}
 	d.width = at
-	d.height = clientHeight*len(d.rows) + 30
+	d.height = clientHeight*len(d.rows) + 30 + bandHeight*len(d.bandsDrawn())
 }
 
 // at is an event's x; those before the first lie at the beginning.
@@ -129,6 +129,7 @@ func (d *svgHistory) at(event int) int {
 func (d *svgHistory) y(row int) int { return 20 + clientHeight*row + clientHeight/2 }
 
 func (d *svgHistory) paint() {
+	d.shade()
 	for name, row := range ordered(d.rows) {
 		d.text("bold", clientColor(row+1), margin, d.y(row), name)
 	}
@@ -189,7 +190,7 @@ func (d *svgHistory) effect(e *linear.Effect) {
 func (d *svgHistory) occurrences() {
 	for i := d.first; i <= d.last; i++ {
 		e := d.h.Events[i]
-		if e.F.Op() != lock.NoOp || !e.F.Occurrence() || e.F == history.Other {
+		if e.F.Op() != lock.NoOp || !e.F.Occurrence() || e.F.Machine() || e.F == history.Other {
 			continue
 		}
 		words := e.F.String()

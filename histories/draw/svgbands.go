@@ -1,0 +1,75 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// Faults of machines are bands behind the calls of a history: from what began them to what ended them.
+
+// bandHeight is the height of a band's name, beneath the clients.
+const bandHeight = 16
+
+// band is a fault of machines that lasts.
+type band struct {
+	words      string
+	begin, end int // its events; end is beyond the last that is drawn where it had not ended
+	ends       history.F
+	nodes      history.Nodes
+}
+
+// endOf is what ends a fault of machines.
+var endOf = map[history.F]history.F{
+	history.Cut: history.Heal, history.KillNode: history.StartNode, history.TerminateNode: history.StartNode, history.PauseNode: history.ResumeNode,
+}
+
+// bands are the faults of machines among the first events. Cuts that begin one after the other are one.
+func bands(events []history.Event) (all []band) {
+	for i := range events {
+		e := &events[i]
+		if !e.F.Machine() {
+			continue
+		}
+		for k := range all {
+			if b := &all[k]; b.end > i && b.ends == e.F && (e.F == history.Heal || b.nodes&e.Nodes != 0) {
+				b.end = i
+			}
+		}
+		ends, begins := endOf[e.F]
+		if !begins {
+			continue
+		}
+		verb, _, _ := strings.Cut(e.F.String(), "-")
+		words := fmt.Sprintf("%s %s", verb, e.Nodes)
+		if e.F == history.Cut {
+			words = fmt.Sprintf("cut %s → %s", e.Nodes, e.To)
+			if n := len(all); n > 0 && all[n-1].ends == ends && all[n-1].begin == i-1 {
+				all[n-1].words += "; " + words
+				continue
+			}
+		}
+		all = append(all, band{words: words, begin: i, end: len(events), ends: ends, nodes: e.Nodes})
+	}
+	return all
+}
+
+// bandsDrawn are those of which something is drawn.
+func (d *svgHistory) bandsDrawn() (all []band) {
+	for _, b := range bands(d.h.Events[:d.last+1]) {
+		if b.end >= d.first {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// shade draws the bands, behind all else.
+func (d *svgHistory) shade() {
+	for i, b := range d.bandsDrawn() {
+		x, y := d.at(b.begin), clientHeight*len(d.rows)+30+bandHeight*i
+		d.rect("event", "", x, 14, max(4, d.at(min(b.end, d.last+1))-x), y-14)
+		d.text("warn", "", x+2, y-4, b.words)
+	}
+}
