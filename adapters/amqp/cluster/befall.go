@@ -8,25 +8,22 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/model/history"
 )
 
 // Befall has one step of a sequence befall the cluster now. Nodes that are started take clients when it returns.
-func (c *Cluster) Befall(ctx context.Context, s Step) error {
+func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	switch s.F {
 	case history.Cut:
 		for _, from := range s.Nodes.List() {
 			for _, to := range s.To.List() {
-				c.network.silence(from-1, to-1, true)
+				c.network.Silence(from-1, to-1, true)
 			}
 		}
 		return nil
 	case history.Heal:
-		for from := range c.nodes {
-			for to := range c.nodes {
-				c.network.silence(from, to, false)
-			}
-		}
+		c.network.Heal()
 		return nil
 	}
 	var errs []error
@@ -59,7 +56,7 @@ func (c *Cluster) befallNode(ctx context.Context, f history.F, n *node) error {
 
 // Mend ends every fault: all is joined, nodes that stand still go on, and nodes that are down are started.
 func (c *Cluster) Mend(ctx context.Context) error {
-	errs := []error{c.Befall(ctx, Step{F: history.Heal})}
+	errs := []error{c.Befall(ctx, nemesis.Step{F: history.Heal})}
 	for _, n := range c.nodes {
 		if err := n.signal(syscall.SIGCONT); errors.Is(err, errNoNode) {
 			errs = append(errs, n.start(ctx, c.group()))

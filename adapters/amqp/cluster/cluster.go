@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
@@ -28,7 +29,7 @@ type Cluster struct {
 	janitor *rabbitmq.Janitor
 	leader  *exec.Cmd // of the process group that every node is in
 	hold    io.Closer // the leader's input, whose end is its end
-	network *network
+	network *nemesis.Network
 	nodes   []*node
 	stopped sync.Once
 	failed  error // in stopping
@@ -44,7 +45,7 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Mode: o.Mode, Origin: programs.Place(), network: newNetwork(o.Nodes)}
+	c := &Cluster{Mode: o.Mode, Origin: programs.Place(), network: nemesis.NewNetwork(o.Nodes)}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("starting a cluster of %d nodes with %s: %w", o.Nodes, programs.Place(), err)
@@ -119,12 +120,12 @@ func (c *Cluster) connect(i int, cookie string) (err error) {
 		if j == i {
 			continue
 		}
-		l, err := c.network.listen(i, j, fmt.Sprintf("127.0.0.1:%d", other.Dist))
+		l, err := c.network.Listen(i, j, fmt.Sprintf("127.0.0.1:%d", other.Dist))
 		if err != nil {
 			return err
 		}
 		n.links = append(n.links, l)
-		peers[nodeName(j)] = l.port()
+		peers[nodeName(j)] = l.Port()
 	}
 	if n.epmd, err = serveEpmd(peers); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (c *Cluster) stop() error {
 		_ = c.hold.Close()
 		_ = c.leader.Wait() // not earlier: reaped, its group's number could become another's
 	}
-	c.network.close()
+	c.network.Close()
 	for _, n := range c.nodes {
 		if n.server != nil {
 			n.down()

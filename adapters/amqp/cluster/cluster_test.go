@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/internal/clustertest"
 	"github.com/lockproof/lockproof/internal/waittest"
 	"github.com/lockproof/lockproof/model/history"
@@ -32,7 +33,7 @@ func TestCluster(t *testing.T) {
 	}
 	befall := func(f history.F, nodes, to history.Nodes) {
 		t.Helper()
-		if err := c.Befall(t.Context(), cluster.Step{F: f, Nodes: nodes, To: to}); err != nil {
+		if err := c.Befall(t.Context(), nemesis.Step{F: f, Nodes: nodes, To: to}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +45,7 @@ func TestCluster(t *testing.T) {
 	befall(history.Heal, 0, 0)
 	whole(t, c)
 	befall(history.KillNode, history.NodesOf(3), 0)
-	if err := c.Befall(t.Context(), cluster.Step{F: history.KillNode, Nodes: history.NodesOf(3)}); err == nil {
+	if err := c.Befall(t.Context(), nemesis.Step{F: history.KillNode, Nodes: history.NodesOf(3)}); err == nil {
 		t.Error("a node that is down is killed again")
 	}
 	if err := c.Mend(t.Context()); err != nil {

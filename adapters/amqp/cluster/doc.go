@@ -7,9 +7,6 @@
 //	node.go      one node: started, killed, terminated, paused
 //	shell.go     what a node is asked, in Erlang
 //	epmd.go      the process by which nodes find one another
-//	network.go   which node's messages reach which other node
-//	link.go      the connections of one ordered pair
-//	fault.go     faults, and sequences of them that are drawn from a seed
 //	hooked.go    a cluster of a user's, whose faults are commands of the user's
 //	measured.go  the tables of the page
 package cluster

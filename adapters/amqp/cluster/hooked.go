@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/model/history"
 )
@@ -54,21 +55,21 @@ func hookList() (names []string) {
 }
 
 // needs are the hooks that a fault takes: one that causes it, and one that ends it.
-func (f Fault) needs() []string {
+func needs(f nemesis.Fault) []string {
 	switch f {
-	case Cut, CutOneWay:
+	case nemesis.Cut, nemesis.CutOneWay:
 		return []string{"cut", "heal"}
-	case Kill:
+	case nemesis.Kill:
 		return []string{"kill", "start"}
-	case Pause:
+	case nemesis.Pause:
 		return []string{"pause", "resume"}
 	}
 	return []string{"terminate", "start"}
 }
 
 // Missing is a hook that a fault takes and that is not there; "" is none.
-func (h Hooks) Missing(f Fault) string {
-	for _, name := range f.needs() {
+func (h Hooks) Missing(f nemesis.Fault) string {
+	for _, name := range needs(f) {
 		if h[name] == "" {
 			return name
 		}
@@ -77,8 +78,8 @@ func (h Hooks) Missing(f Fault) string {
 }
 
 // Faults are those for which there are hooks.
-func (h Hooks) Faults() (all []Fault) {
-	for _, f := range Faults {
+func (h Hooks) Faults() (all []nemesis.Fault) {
+	for _, f := range nemesis.Faults {
 		if h.Missing(f) == "" {
 			all = append(all, f)
 		}
@@ -134,7 +135,7 @@ func (h *Hooked) String() string {
 }
 
 // Befall has one step of a sequence befall the cluster, by its hook.
-func (h *Hooked) Befall(ctx context.Context, s Step) error {
+func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
 	h.note(s)
 	if err := h.carryOut(ctx, s); err != nil {
 		return fmt.Errorf("the hook for %s: %w", s, err)
@@ -143,7 +144,7 @@ func (h *Hooked) Befall(ctx context.Context, s Step) error {
 }
 
 // note keeps account of what has to be undone.
-func (h *Hooked) note(s Step) {
+func (h *Hooked) note(s nemesis.Step) {
 	switch s.F {
 	case history.Cut:
 		h.cut = true
@@ -161,7 +162,7 @@ func (h *Hooked) note(s Step) {
 }
 
 // carryOut runs the hook of a step.
-func (h *Hooked) carryOut(ctx context.Context, s Step) error {
+func (h *Hooked) carryOut(ctx context.Context, s nemesis.Step) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, hookLimit, fmt.Errorf("it has not ended after %s", hookLimit))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.hooks[hookNames[s.F]])
@@ -190,13 +191,13 @@ func (h *Hooked) named(nodes history.Nodes) string {
 func (h *Hooked) Mend(ctx context.Context) error {
 	var errs []error
 	if h.cut {
-		errs = append(errs, h.Befall(ctx, Step{F: history.Heal}))
+		errs = append(errs, h.Befall(ctx, nemesis.Step{F: history.Heal}))
 	}
 	if h.paused != 0 {
-		errs = append(errs, h.Befall(ctx, Step{F: history.ResumeNode, Nodes: h.paused}))
+		errs = append(errs, h.Befall(ctx, nemesis.Step{F: history.ResumeNode, Nodes: h.paused}))
 	}
 	if h.down != 0 {
-		errs = append(errs, h.Befall(ctx, Step{F: history.StartNode, Nodes: h.down}))
+		errs = append(errs, h.Befall(ctx, nemesis.Step{F: history.StartNode, Nodes: h.down}))
 	}
 	return errors.Join(errs...)
 }

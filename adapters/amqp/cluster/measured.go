@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // page is the page for operators, whose tables are what was measured.
@@ -17,7 +19,7 @@ var MeasuredVersions = []string{"3.10.8", "4.0.5", "4.0.5 with Khepri", "4.3.6"}
 // Cell is what was measured of one design in one placement, under one fault and one mode.
 type Cell struct {
 	Version string // of RabbitMQ, as [MeasuredVersions] have it
-	Fault   Fault
+	Fault   nemesis.Fault
 	Design  string
 	Where   string // the placement in words
 	Mode    Mode
@@ -29,14 +31,14 @@ type Cell struct {
 
 // Measured are the cells of the tables on the page. A placement that is not among them was measured, and nothing was wrong.
 func Measured() (cells []Cell) {
-	var fault Fault
+	var fault nemesis.Fault
 	var columns []Cell // what those of a table are of
 	for line := range strings.Lines(page) {
 		if title, is := strings.CutPrefix(line, "## "); is {
 			fault, columns = "", columnsOf(strings.TrimSpace(title))
 		}
 		if name, is := strings.CutPrefix(line, "### "); is {
-			fault = Fault(strings.TrimSpace(name))
+			fault = nemesis.Fault(strings.TrimSpace(name))
 		}
 		row := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		if fault == "" || len(row) != 3+len(columns) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // The tables of the page are read whole: each fault, each mode and each version, and nothing that is no cell.
@@ -21,7 +23,7 @@ func TestMeasured(t *testing.T) {
 	versions := make(map[string]bool)
 	for _, c := range cells {
 		versions[c.Version] = true
-		if !slices.Contains(Faults, c.Fault) || c.Said == "" || !strings.HasPrefix(c.Where, "A n") {
+		if !slices.Contains(nemesis.Faults, c.Fault) || c.Said == "" || !strings.HasPrefix(c.Where, "A n") {
 			t.Errorf("%+v", c)
 		}
 	}

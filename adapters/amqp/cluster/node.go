@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // startLimit is how long a node may take to be ready for clients: some seconds on an idle machine, and on a busy one more than
@@ -22,7 +23,7 @@ const startLimit = 3 * time.Minute
 type node struct {
 	rabbitmq.Setting
 	epmd  *epmd
-	links []*link
+	links []*nemesis.Link
 
 	mu      sync.Mutex // one fault at a time
 	server  *rabbitmq.Server
@@ -142,7 +143,7 @@ func (n *node) close() {
 		n.epmd.close()
 	}
 	for _, l := range n.links {
-		l.close()
+		l.Close()
 	}
 	if n.Console != nil {
 		_ = n.Console.Close()

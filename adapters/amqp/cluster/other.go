@@ -5,6 +5,8 @@ package cluster
 import (
 	"context"
 	"errors"
+
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // Cluster is a private cluster, which is started on Unix systems only.
@@ -40,7 +42,7 @@ func (*Cluster) Views(context.Context) string { return "" }
 func (*Cluster) Whole(context.Context) error { return errNotUnix }
 
 // Befall is an error.
-func (*Cluster) Befall(context.Context, Step) error { return errNotUnix }
+func (*Cluster) Befall(context.Context, nemesis.Step) error { return errNotUnix }
 
 // Mend is an error.
 func (*Cluster) Mend(context.Context) error { return errNotUnix }

@@ -3,7 +3,7 @@ package clustered
 import (
 	"context"
 
-	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // Cluster is a cluster on which faults can be made to happen: a private one, [cluster.Cluster], or a user's, [cluster.Hooked].
@@ -12,7 +12,7 @@ type Cluster interface {
 	Nodes() int
 	URL(number int) string
 	// Befall has one step befall the cluster. Nodes that are started take clients when it returns.
-	Befall(ctx context.Context, s cluster.Step) error
+	Befall(ctx context.Context, s nemesis.Step) error
 	// Mend undoes all that has befallen it, and Ready waits until every node takes clients.
 	Mend(ctx context.Context) error
 	Ready(ctx context.Context) error

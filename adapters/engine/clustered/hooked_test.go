@@ -17,6 +17,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/internal/clustertest"
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/history"
@@ -48,7 +49,7 @@ func TestHooked(t *testing.T) {
 	var queue string
 	_, err = clustered.Run(ctx, clustered.Config{
 		Cluster: h, Trials: []clustered.Trial{{Design: &d, Clients: []int{1, 2}, Queue: 2}}, Limit: 5 * time.Second,
-		Steps: cluster.Plan{Nodes: 2, Faults: []cluster.Fault{cluster.Pause}, At: 1, Length: time.Hour, Pause: time.Second}.Draw(),
+		Steps: nemesis.Plan{Nodes: 2, Faults: []nemesis.Fault{nemesis.Pause}, At: 1, Length: time.Hour, Pause: time.Second}.Draw(),
 		Sweep: (&rabbitmq.Broker{URL: c.URL(2)}).Sweep,
 		Keep:  func(h *history.History) (string, error) { queue = h.Locks[0] + ".lock"; return "", nil },
 		Log: func(line string) {
@@ -109,7 +110,7 @@ func TestNoCluster(t *testing.T) {
 		}
 	}
 	hooks := cluster.Hooks{"kill": "k", "start": "s", "cut": "c"}
-	if got := fmt.Sprint(hooks.Faults()); got != "[kill]" || hooks.Missing(cluster.Cut) != "heal" {
-		t.Errorf("%s, missing %q", got, hooks.Missing(cluster.Cut))
+	if got := fmt.Sprint(hooks.Faults()); got != "[kill]" || hooks.Missing(nemesis.Cut) != "heal" {
+		t.Errorf("%s, missing %q", got, hooks.Missing(nemesis.Cut))
 	}
 }

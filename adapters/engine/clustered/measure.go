@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
@@ -122,10 +122,10 @@ func (a *attempt) left() []string {
 }
 
 // nemesis is what befell the machines, each with its time.
-func nemesis(h *history.History) (all []string) {
+func befell(h *history.History) (all []string) {
 	for _, e := range h.Events {
 		if e.F.Machine() {
-			all = append(all, fmt.Sprintf("%s %s", seconds(e.Time), cluster.Step{F: e.F, Nodes: e.Nodes, To: e.To}))
+			all = append(all, fmt.Sprintf("%s %s", seconds(e.Time), nemesis.Step{F: e.F, Nodes: e.Nodes, To: e.To}))
 		}
 	}
 	return all

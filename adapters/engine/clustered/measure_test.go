@@ -59,7 +59,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s: %q", name, said)
 		}
 	}
-	if said := nemesis(historyOf(cut)); len(said) != 1 || said[0] != "3.0 s cut n1 → n2, n3" {
+	if said := befell(historyOf(cut)); len(said) != 1 || said[0] != "3.0 s cut n1 → n2, n3" {
 		t.Errorf("said %q", said)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -19,7 +19,7 @@ type Config struct {
 	Cluster Cluster
 	Trials  []Trial
 	// Steps are the faults. Seed is what they were drawn from, for reports.
-	Steps []cluster.Step
+	Steps []nemesis.Step
 	Seed  uint64
 	// Settle is how long the run goes on when the faults have ended, before the audit; 0 is [DefaultSettle].
 	Settle time.Duration
@@ -159,7 +159,7 @@ func (r *run) steps(ctx context.Context) error {
 }
 
 // step has one step befall the cluster. An end of something is recorded when it has come, and all else just before.
-func (r *run) step(ctx context.Context, s cluster.Step) error {
+func (r *run) step(ctx context.Context, s nemesis.Step) error {
 	r.config.Log(s.String())
 	late := s.F == history.StartNode
 	if !late {
@@ -172,7 +172,7 @@ func (r *run) step(ctx context.Context, s cluster.Step) error {
 	return err
 }
 
-func (r *run) record(s cluster.Step) {
+func (r *run) record(s nemesis.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.joined {

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/internal/clustertest"
 	"github.com/lockproof/lockproof/internal/waittest"
@@ -76,7 +77,7 @@ func cut(t *testing.T, c *cluster.Cluster, all []placed) []clustered.Outcome {
 		}
 		trials = append(trials, clustered.Trial{Design: &d, Clients: []int{p.a, p.b}, Queue: p.at})
 	}
-	steps := cluster.Plan{Nodes: c.Nodes(), Faults: []cluster.Fault{cluster.Cut}, At: 1, Length: 15 * time.Second, Pause: time.Second}.Draw()
+	steps := nemesis.Plan{Nodes: c.Nodes(), Faults: []nemesis.Fault{nemesis.Cut}, At: 1, Length: 15 * time.Second, Pause: time.Second}.Draw()
 	outcomes, err := clustered.Run(t.Context(), clustered.Config{Cluster: c, Trials: trials, Steps: steps, Limit: 10 * time.Second, Log: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)

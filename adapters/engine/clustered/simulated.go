@@ -7,6 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 	simulated "github.com/lockproof/lockproof/sim/amqp/cluster"
 )
@@ -18,7 +19,7 @@ const MostSimulated = simulated.MostModelled
 type ModelConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
-	Faults  []cluster.Fault
+	Faults  []nemesis.Fault
 	// At are where the clients and the queue are; nil is all placements of the table. The fault befalls n1.
 	At *Placement
 	// Nodes is how many nodes the cluster has.
@@ -51,7 +52,7 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 }
 
 // explore explores a design under a fault, in all placements and modes.
-func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f cluster.Fault) error {
+func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f nemesis.Fault) error {
 	places := Placements(d)
 	if c.At != nil {
 		places = []Placement{*c.At}
@@ -79,7 +80,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f cluste
 }
 
 // flags are those by which `cluster prove` has the same befall real nodes.
-func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, f cluster.Fault) (said string) {
+func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, f nemesis.Fault) (said string) {
 	if c.Khepri {
 		said = " --rabbitmq FOLDER --khepri"
 	}
@@ -91,7 +92,7 @@ func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, f 
 }
 
 // model is the model of one cell.
-func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, f cluster.Fault) (simulated.Model, error) {
+func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, f nemesis.Fault) (simulated.Model, error) {
 	design, err := simulated.DesignNamed(d.Name)
 	if err != nil {
 		return simulated.Model{}, err
@@ -99,7 +100,7 @@ func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, f 
 	m := simulated.Model{
 		Design: design, Mode: simulated.Mode(slices.Index(cluster.Modes, mode)), Khepri: c.Khepri, Nodes: c.Nodes, A: p.A, B: p.B, Queue: max(p.Queue, 1),
 	}
-	for _, s := range (cluster.Plan{Nodes: c.Nodes, Faults: []cluster.Fault{f}, At: 1}).Draw() {
+	for _, s := range (nemesis.Plan{Nodes: c.Nodes, Faults: []nemesis.Fault{f}, At: 1}).Draw() {
 		m.Faults = append(m.Faults, simulated.Fault{F: s.F, Nodes: s.Nodes, To: s.To})
 	}
 	return m, nil

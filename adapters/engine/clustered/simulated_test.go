@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	simulated "github.com/lockproof/lockproof/sim/amqp/cluster"
 )
 
@@ -74,7 +75,7 @@ func TestSimulatedAgrees(t *testing.T) {
 func twiceHeld(t *testing.T, version string, c clustered.ModelConfig) map[cellOf]bool {
 	t.Helper()
 	c.Nodes, c.Designs = 3, designs.All
-	c.Faults = slices.DeleteFunc(slices.Clone(cluster.Faults), func(f cluster.Fault) bool { return f == cluster.CutOneWay })
+	c.Faults = slices.DeleteFunc(slices.Clone(nemesis.Faults), func(f nemesis.Fault) bool { return f == nemesis.CutOneWay })
 	m, err := clustered.Explore(c)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 )
 
@@ -43,7 +44,7 @@ func Placements(d designs.Design) []Placement {
 type TableConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
-	Faults  []cluster.Fault
+	Faults  []nemesis.Fault
 	// Rounds is how often each is measured, each time on a fresh cluster.
 	Rounds int
 	// Folder has the RabbitMQ to start; "" is the installed one. Khepri has it keep its records by Khepri.
@@ -100,7 +101,7 @@ func (m *measuring) all(ctx context.Context) error {
 }
 
 // measure has one fault befall one fresh cluster.
-func (m *measuring) measure(ctx context.Context, f cluster.Fault, mode cluster.Mode) (err error) {
+func (m *measuring) measure(ctx context.Context, f nemesis.Fault, mode cluster.Mode) (err error) {
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Khepri: m.config.Khepri, Folder: m.config.Folder})
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (m *measuring) measure(ctx context.Context, f cluster.Fault, mode cluster.M
 			where = append(where, p)
 		}
 	}
-	steps := cluster.Plan{Nodes: tableNodes, Faults: []cluster.Fault{f}, At: 1, Length: m.config.Length, Pause: m.config.Pause}.Draw()
+	steps := nemesis.Plan{Nodes: tableNodes, Faults: []nemesis.Fault{f}, At: 1, Length: m.config.Length, Pause: m.config.Pause}.Draw()
 	outcomes, err := Run(ctx, Config{Cluster: c, Trials: trials, Steps: steps})
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 type Trial struct {
 	// Design is one of ours; nil for somebody else's clients.
 	Design *designs.Design
-	// Exec is the command behind somebody else's clients, and Starter starts them.
+	// Exec is the command behind somebody else's clients, or what there is to say of them, and Starter starts them.
 	Exec    string
 	Starter foreign.Starter
 	Kind    lock.Kind
@@ -183,7 +183,7 @@ func (a *attempt) judge() Outcome {
 		{Name: "unknown outcome", Scenarios: a.stats.Unclear},
 	}
 	a.out.Measure = a.measure()
-	r.Nemesis, r.Together, r.Left = nemesis(a.out.History), a.out.Measure.words(a.out.History), a.left()
+	r.Nemesis, r.Together, r.Left = befell(a.out.History), a.out.Measure.words(a.out.History), a.left()
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Violation != nil && source != "" {
 			p.Violation.Command = "lockproof check --audit " + source

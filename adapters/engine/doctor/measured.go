@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 )
 
@@ -35,7 +36,7 @@ func (e *examination) measured() {
 		e.said.Measured += "; yours is " + version
 	}
 	cells := slices.DeleteFunc(cluster.Measured(), func(c cluster.Cell) bool { return c.Version != of || mode != "" && c.Mode != mode })
-	for _, f := range cluster.Faults {
+	for _, f := range nemesis.Faults {
 		if slices.ContainsFunc(cells, func(c cluster.Cell) bool { return c.Fault == f }) {
 			e.said.Faults = append(e.said.Faults, string(f))
 		}

@@ -144,7 +144,8 @@ type session struct {
 	over      bool      // its life has ended
 }
 
-// watch has the client reach its node through a relay, which tells how its connections end.
+// watch has the client reach its node through a relay, which tells how its connections end. They mean nothing to a lock on
+// another server than RabbitMQ.
 func (l *life) watch(s *runner, url string) (string, error) {
 	made, err := newRelay(url, func(n notice) { s.noticed(l, n) })
 	if err != nil {

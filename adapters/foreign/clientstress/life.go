@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/amqp/wire"
@@ -39,7 +40,7 @@ func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wi
 			return nil, err
 		}
 	}
-	if s.config.Holds != nil && process > 0 {
+	if s.config.Holds != nil && process > 0 && strings.HasPrefix(url, "amqp") {
 		if url, err = l.watch(s, url); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type Node struct {
 
 	program string
 	folder  *leftover.Folder
+	first   []string // of the arguments: a configuration file comes before all else
 	args    []string
 	env     []string
 	command *exec.Cmd
@@ -69,6 +71,12 @@ func Version() (string, error) {
 	return version, nil
 }
 
+// With adds arguments. It is called before Start.
+func (n *Node) With(args ...string) { n.args = append(n.args, args...) }
+
+// Configure has the server read a file, with arguments that come before all others. It is called before Start.
+func (n *Node) Configure(first ...string) { n.first = first }
+
 // Folder is where its files are.
 func (n *Node) Folder() string { return n.folder.Path }
 
@@ -109,7 +117,7 @@ func (n *Node) Restart(ctx context.Context) error {
 func (n *Node) boot() (err error) {
 	fixed := []string{"--port", strconv.Itoa(n.Port), "--bind", "127.0.0.1", "--dir", n.folder.Path, "--daemonize", "no"}
 	n.console.Reset()
-	n.command = exec.Command(n.program, append(fixed, n.args...)...)
+	n.command = exec.Command(n.program, slices.Concat(n.first, fixed, n.args)...)
 	n.command.Env = append(os.Environ(), n.env...)
 	n.command.Stdout, n.command.Stderr = &n.console, &n.console
 	n.over, err = process.Launch(n.command)
@@ -143,6 +151,9 @@ func (n *Node) kill() {
 		<-n.over
 	}
 }
+
+// Signal sends the process a signal.
+func (n *Node) Signal(s os.Signal) error { return n.command.Process.Signal(s) }
 
 // Ended waits until the process has ended by itself.
 func (n *Node) Ended(ctx context.Context) error {

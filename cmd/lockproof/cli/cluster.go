@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
 // clusterFlags say which cluster is started.
@@ -97,9 +98,9 @@ func (f *clusterFlags) up(c *cobra.Command) error {
 }
 
 // faultsNamed are the faults that a flag names.
-func faultsNamed(names []string) (faults []cluster.Fault, err error) {
+func faultsNamed(names []string) (faults []nemesis.Fault, err error) {
 	for _, name := range names {
-		f, err := cluster.FaultNamed(name)
+		f, err := nemesis.FaultNamed(name)
 		if err != nil {
 			return nil, fmt.Errorf("--fault %w", err)
 		}
@@ -111,7 +112,7 @@ func faultsNamed(names []string) (faults []cluster.Fault, err error) {
 // faultNames are those of all faults, for the text of flags.
 func faultNames() string {
 	var names []string
-	for _, f := range cluster.Faults {
+	for _, f := range nemesis.Faults {
 		names = append(names, string(f))
 	}
 	return strings.Join(names, ", ")

@@ -10,14 +10,16 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
+	"github.com/lockproof/lockproof/adapters/redis/sentinel"
 )
 
 // existing is the user's cluster that --on names, nil where none is. The plan may have faults only for which there are hooks.
-func (f *clusterProveFlags) existing(c *cobra.Command, plan *cluster.Plan) (*cluster.Hooked, error) {
+func (f *clusterProveFlags) existing(c *cobra.Command, plan *nemesis.Plan) (*cluster.Hooked, error) {
 	if f.on == "" {
 		return nil, given(c, "without --on: leave it out", "hook")
 	}
-	if err := given(c, "with --on: the cluster is as it is; leave it out", "nodes", "mode", "net-ticktime", "rabbitmq", "khepri"); err != nil {
+	if err := given(c, "with --on: the cluster is as it is; leave it out", "server", "nodes", "mode", "net-ticktime", "rabbitmq", "khepri"); err != nil {
 		return nil, err
 	}
 	hooks, err := cluster.ParseHooks(f.hooks)
@@ -43,6 +45,13 @@ func (f *clusterProveFlags) existing(c *cobra.Command, plan *cluster.Plan) (*clu
 
 // cluster is what locks are held on: the user's cluster, and what deletes a run's queues there, or one that is started.
 func (f *clusterProveFlags) cluster(c *cobra.Command, existing *cluster.Hooked) (clustered.Cluster, func(queues []string) error, error) {
+	if f.server == redisCluster {
+		started, err := sentinel.Start(c.Context(), f.nodes, tell)
+		if err == nil {
+			atEnd(c, started.Stop)
+		}
+		return started, nil, err
+	}
 	if existing == nil {
 		started, err := f.start(c)
 		return started, nil, err

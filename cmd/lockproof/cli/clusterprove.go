@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
@@ -32,6 +33,7 @@ const (
 // clusterProveFlags are the flags of `cluster prove`.
 type clusterProveFlags struct {
 	clusterFlags
+	server    string
 	on        string
 	hooks     []string
 	design    string
@@ -71,6 +73,12 @@ The cluster of --on is left as it is, but for what hooks do, and that is undone 
 A hook is given the addresses of nodes in LOCKPROOF_NODES, with spaces. That of cut is given
 in LOCKPROOF_TO those that no longer receive anything from them.
 
+With --server redis the nodes are redis-servers, of which the first is the master, and each has
+a Sentinel. Clients are given redis+sentinel://HOST:PORT,HOST:PORT,HOST:PORT/lockproof, the
+Sentinels' addresses, the node's own first; one that binds its connections to the address behind
+?from= is cut off with its node. The designs are redis-lease and redis-lease-waited, whose
+leases last 5 seconds. A hold is released after a second, unless --hold says otherwise.
+
 The lock is one of the designs ` + designNames() + `, or anybody's program, by
 --exec, whose clients are given the address of the node that they are placed at.`,
 		Example: `  lockproof cluster prove --fault cut
@@ -86,6 +94,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	flags.Var(number[int]{&f.slots, 1, 100}, "slots", "with --exec, how many slots a lock has that begins with some")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "with --exec, an option for its clients, as `NAME=VALUE`")
 	f.clusterFlags.register(cmd)
+	flags.StringVar(&f.server, "server", "rabbitmq", "which `KIND` of cluster is started: rabbitmq, or redis with a Sentinel at each node")
 	flags.StringVar(&f.on, "on", "", "use a cluster of yours, whose nodes are at these `URLS`, with commas; hooks are its faults")
 	flags.StringArrayVar(&f.hooks, "hook", nil, "with --on, a command of yours, as `NAME=COMMAND`: cut, heal, kill, terminate, start, pause or resume")
 	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` that follow one another, with commas: "+faultNames()+" (default drawn)")
@@ -102,7 +111,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	flags.StringVar(&f.jsonl, "jsonl", "", "write the history as JSON Lines to a `FILE`, for lockproof check --audit")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "design exec lock-type", "slots option require")
-	section(cmd, "Where", "nodes mode clients-at queue-at on hook", "net-ticktime rabbitmq khepri")
+	section(cmd, "Where", "server nodes mode clients-at queue-at on hook", "net-ticktime rabbitmq khepri")
 	section(cmd, "What happens", "fault seed length", "fault-at hold verify settle limit")
 	section(cmd, "What is written", "jsonl html json", "junit summary sarif annotate")
 	return cmd
@@ -126,11 +135,14 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := f.checkServer(c); err != nil {
+		return err
+	}
 	if err := f.demand(property.ApplicableExternal(trial.Kind), trial.Kind); err != nil {
 		return err
 	}
 	cfg := clustered.Config{Seed: f.seed, Settle: f.settle, Hold: f.hold, Verify: f.verify, Limit: f.limit, Keep: f.keepHistory, Log: tell}
-	plan := cluster.Plan{Faults: faults, At: f.at, Length: f.length, Pause: usualPause, Seed: f.seed}
+	plan := nemesis.Plan{Faults: faults, At: f.at, Length: f.length, Pause: usualPause, Seed: f.seed}
 	existing, err := f.existing(c, &plan)
 	if err != nil {
 		return err
@@ -171,6 +183,9 @@ func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err erro
 	if f.exec == "" {
 		if err := given(c, "without --exec: leave it out", "lock-type", "slots", "option"); err != nil {
 			return t, err
+		}
+		if f.server == redisCluster {
+			return f.lease()
 		}
 		d, err := designs.Named(cmp.Or(f.design, designs.All[0].Name))
 		if err != nil {

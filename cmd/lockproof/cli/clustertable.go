@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 )
 
@@ -34,7 +35,7 @@ func (f *clusterCells) register(cmd *cobra.Command, verb string) {
 }
 
 // named are the designs, modes and faults that the flags name.
-func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faults []cluster.Fault, err error) {
+func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faults []nemesis.Fault, err error) {
 	for _, name := range f.designs {
 		d, err := designs.Named(name)
 		if err != nil {
@@ -52,7 +53,7 @@ func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faul
 	if faults, err = faultsNamed(f.faults); err != nil {
 		return nil, nil, nil, err
 	}
-	return allUnlessNamed(all, designs.All), allUnlessNamed(modes, cluster.Modes), allUnlessNamed(faults, cluster.Faults), nil
+	return allUnlessNamed(all, designs.All), allUnlessNamed(modes, cluster.Modes), allUnlessNamed(faults, nemesis.Faults), nil
 }
 
 // allUnlessNamed is what was named, or all where nothing was.

@@ -304,12 +304,20 @@ var sorts = map[string]sort{
 		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --on"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
 		"fault": {args: "--fault cut --hook cut=true", refused: "--hook 'heal=COMMAND'"},
 	}},
+	"cluster prove --server": {like: "cluster prove", base: "cluster prove --server redis", flags: map[string]use{ // on Redis: TestSentinel
+		"server": {args: "--server redis --nodes 2", base: "cluster prove", refused: "Sentinels decide by majority"}, "nodes": {args: "--nodes 1", refused: "expected a number"},
+		"mode": {args: "--mode ignore", refused: "with --server redis"}, "queue-at": {args: "--queue-at 1", refused: "with --server redis"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --server redis"},
+		"khepri": {args: "--khepri", refused: "with --server redis"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --server redis"}, "on": {args: "--on " + unreachable, refused: "with --server redis"},
+		"hook": {args: "--hook cut=true", refused: "with --server redis"}, "design": {args: "--design classic-token", refused: "expected one of redis-lease"}, "hold": {args: "--hold 1m", refused: "in good time"},
+		"exec": {args: "--exec cat --design redis-lease", refused: "beside --exec"},
+	}},
 	"cluster explore": {base: "cluster explore --design classic-token,mirrored-token --fault kill", flags: map[string]use{
 		"design": {args: "--design quorum-token"}, "mode": {args: "--mode ignore"}, "fault": {args: "--fault cut"}, "nodes": {args: "--nodes 4"}, "khepri": {args: "--khepri"},
 		"clients-at": {args: "--clients-at 3,2"}, "queue-at": {args: "--queue-at 3", base: "cluster explore --design classic-token --clients-at 1,2"},
 	}},
 	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
-		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
+		"server": {args: "--server etcd", refused: "expected rabbitmq or redis"},
+		"on":     {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
 		"net-ticktime": {args: "--net-ticktime x", refused: "expected a number"},
 		"khepri":       {args: "--khepri", refused: noRabbitMQ},
 		"nodes":        {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
@@ -322,7 +330,8 @@ var sorts = map[string]sort{
 		"summary": {args: "--summary DIR/none/s.md", refused: "--summary"}, "sarif": {args: "--sarif DIR/none/s.sarif", refused: "--sarif"}, "annotate": {args: "--annotate", refused: noRabbitMQ}, "require": {args: "--require sofa", refused: "sofa"},
 	}},
 	"cluster prove --exec": {base: "cluster prove --exec cat --rabbitmq DIR", flags: map[string]use{
-		"on": {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
+		"server": {args: "--server etcd", refused: "expected rabbitmq or redis"},
+		"on":     {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
 		"net-ticktime": {args: "--net-ticktime x", refused: "expected a number"},
 		"khepri":       {args: "--khepri", refused: noRabbitMQ},
 		"nodes":        {args: "--nodes 9", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
