@@ -27,7 +27,7 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	first := Cell{Version: "3.10.8", Fault: "cut", Design: "exclusive-queue", Where: "A n1, B n2", Mode: Ignore, Said: "∞", Told: "connection.close 320 CONNECTION_FORCED"}
+	first := Cell{Version: "3.10.8", Fault: "cut", Design: "exclusive-queue", Where: "A n1, B n2", Mode: Ignore, Said: "∞, ∞", Told: "connection.close 320 CONNECTION_FORCED"}
 	if cells[0] != first {
 		t.Errorf("the first is %+v", cells[0])
 	}
