@@ -37,15 +37,34 @@ func (d *causer) holes() string {
 	case made != 0 && !t.Contiguous():
 		return fmt.Sprintf("c%d's %s made %s at %s (%s) while a slot below did not exist", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
 	case made != 0:
-		return fmt.Sprintf("c%d's %s made %s at %s: %s", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
+		return fmt.Sprintf("c%d's %s %s at %s (%s)", c, op, d.changed(began, c, made), stepWord(d.at), d.exchange(d.at))
 	case gone != 0 && !t.Contiguous():
 		return fmt.Sprintf("c%d's %s deleted %s at %s (%s) while %s still existed", c, op, slots(gone), stepWord(d.at), d.exchange(d.at), slots(t.Exists&^(1<<bits.TrailingZeros16(gone)-1)))
-	case gone != 0 && d.before(began).Exists&^t.Exists == gone:
+	case gone != 0 && d.before(began).Exists&^t.Exists&^gone == 0:
 		return fmt.Sprintf("c%d's %s deleted %s at %s (%s)", c, op, slots(gone), stepWord(d.at), d.exchange(d.at))
 	case gone != 0:
 		return fmt.Sprintf("c%d's %s deleted %s: the last of them, %s, at %s", c, op, slots(d.before(began).Exists&^t.Exists), slots(gone), stepWord(d.at))
 	}
 	return ""
+}
+
+// changed says which slots a call has deleted and made by the step that decided it; last are those that it made there.
+func (d *causer) changed(began, c int, last uint16) string {
+	var made, gone uint16
+	for i := max(0, began); i <= d.at; i++ {
+		if d.sent(i, c) {
+			made |= d.truth(i).Exists &^ d.before(i).Exists
+			gone |= d.before(i).Exists &^ d.truth(i).Exists
+		}
+	}
+	said := "made " + slots(last)
+	if made != last {
+		said = fmt.Sprintf("made %s, the last of them, %s,", slots(made), slots(last))
+	}
+	if gone != 0 {
+		return fmt.Sprintf("deleted %s and %s", slots(gone), said)
+	}
+	return said
 }
 
 // twoAdministrators is why two administer at once.

@@ -49,7 +49,11 @@ func (d *causer) expected() string {
 		if strings.Contains(d.v.Detail, "messages") {
 			return "a queue that is asked by messages keeps none of them"
 		}
-		return "whoever made it deletes it before its call ends, or it goes with the connection"
+		goes := "the connection"
+		if lock.WordsOf(d.Scenario.Target, d.Scenario.Server).OffBroker() {
+			goes = "its session"
+		}
+		return "whoever made it deletes it before its call ends, or it goes with " + goes
 	case property.CheapAcquire, property.CheapVerify:
 		return d.cheaper()
 	case property.MinimalDriver:
@@ -81,6 +85,9 @@ func (d *causer) otherAnswer() string {
 		for i := began; i <= at; i++ {
 			free &= d.before(i).Free()
 		}
+		if free == 0 { // none stayed free: what it was told is wrong by what clients were told
+			return call + property.ForKind(kind, " finds a slot that nobody was told to hold", " gets the lock")
+		}
 		return call + " gets " + property.ForKind(kind, anySlot(free), "the lock")
 	case e.F.Op() == lock.Verify && e.Held:
 		return call + ` says "not held"`
@@ -109,7 +116,7 @@ func (d *causer) notGranted(call, slot string) string {
 func (d *causer) noEnd(op string) string {
 	switch {
 	case d.v.Property == property.Progress && op != "":
-		return fmt.Sprintf("c%d's %s ends after its last permitted attempt, and says that it gave up", d.c, op)
+		return fmt.Sprintf("c%d's %s ends after its last permitted attempt%s", d.c, op, d.thenSays(op))
 	case d.v.Property == property.RemovalDrains:
 		return fmt.Sprintf("c%d keeps %s until it releases it or its connection ends", d.c, d.lock())
 	}
@@ -117,6 +124,17 @@ func (d *causer) noEnd(op string) string {
 		return fmt.Sprintf("c%d says that it does not hold %s any more, once it has given it up at %s", s.Action.Client, d.lock(), stepWord(d.at))
 	}
 	return fmt.Sprintf("only one of the two has %s", d.lock())
+}
+
+// thenSays is what a call says that has made its last attempt. Who releases or verifies has nothing to give up.
+func (d *causer) thenSays(op string) string {
+	switch name, _, _ := strings.Cut(op, " "); name {
+	case lock.Acquire.String(), lock.Wait.String():
+		return ", and says that it gave up"
+	case lock.Create.String(), lock.Add.String(), lock.Remove.String(), lock.Destroy.String(), lock.Count.String():
+		return ", and says that somebody else administers"
+	}
+	return ""
 }
 
 // otherSlots are the slots of a right lock.
@@ -128,16 +146,18 @@ func (d *causer) otherSlots() string {
 		gone = d.before(began).Exists &^ t.Exists
 	}
 	call := fmt.Sprintf("c%d's %s", s.Action.Client, op)
-	asked := lock.NoOp
+	asked, n := lock.NoOp, 0
 	for i := max(began, 0); i <= d.at && op != ""; i++ {
 		for _, e := range d.events(i, int(s.Action.Client)) {
-			asked = e.F.Op()
+			if asked = e.F.Op(); e.Type == history.Invoke {
+				n = int(e.Slots)
+			}
 		}
 	}
 	switch {
 	case d.at < d.shows && t.Exists != d.truth(d.shows).Exists: // it is gone again
 	case asked == lock.Add || asked == lock.Create:
-		return call + " makes the slots from the lowest number that is missing upward, and leaves none out"
+		return call + property.ForKind(d.History.Kind, makes(asked, n), " makes the lock where it is missing, and deletes nothing")
 	case asked == lock.Destroy || asked == lock.Remove && bits.OnesCount16(gone) < 2:
 		return call + " deletes from the highest slot down: wherever it ends, what is left has no hole"
 	case asked == lock.Remove:
@@ -146,6 +166,17 @@ func (d *causer) otherSlots() string {
 		return call + " makes no slot and deletes none: administrators do"
 	}
 	return "slots stay until an administrator removes them"
+}
+
+// makes is what an add or a create of some slots does.
+func makes(asked lock.Op, n int) string {
+	switch {
+	case asked == lock.Create:
+		return fmt.Sprintf(" makes those of the slots 1 to %d that are missing, and deletes none", n)
+	case n == 1:
+		return " makes the lowest slot that is missing, and deletes none"
+	}
+	return fmt.Sprintf(" makes the %d lowest slots that are missing, and deletes none", n)
 }
 
 // cheaper is a right lock's behaviour in a call that costs too much.

@@ -51,7 +51,12 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	case !st.existed(slot, c.inv):
 		return what + ", but it did not exist at any moment of the call"
 	case h != none && w.r.call(h).effect == takes:
-		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), w.r.h.Moment(int(w.r.call(h).ret)))
+		by := w.r.call(h)
+		moment := w.r.h.Moment(int(by.ret))
+		if by.op.AsksHeld() {
+			return fmt.Sprintf("%s, but %s had it: its %s said so at %s, and it was not given back", what, w.holder(st, slot), by.op, moment)
+		}
+		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), moment)
 	}
 	return what + ", but it was there and free at no moment of the call"
 }

@@ -687,3 +687,20 @@ func TestCheckerUsesItsMemoryAgain(t *testing.T) {
 		t.Errorf("%.0f allocations for %d histories", n, len(all))
 	}
 }
+
+// What a client has again since a verify was never granted to it again: its verify said so.
+func TestHeldByVerify(t *testing.T) {
+	h := drawn.Script(t, lock.Mutex, 0, `
+		c1 acquire
+		c1 ok acquire 1
+		gone c1
+		c1 verify 1
+		c1 ok verify 1
+		c2 acquire
+		c2 ok acquire 1`)
+	h.GoneMayFree = true
+	want := "c2 was granted the lock (events 5 to 6), but c1 had it: its verify said so at event 4, and it was not given back"
+	if f := Check(h, Options{}); f.Why != want {
+		t.Errorf("%+v, expected %s", f, want)
+	}
+}

@@ -43,7 +43,7 @@ func (v Violation) Explain() string {
 	case HonestVerify:
 		return fmt.Sprintf("%s was told that it holds %s, which does not exist or is not its own", c, s)
 	case StaleBeliefEnds:
-		return fmt.Sprintf("%s was told that it holds %s though the broker had dropped its connection before it asked", c, s)
+		return fmt.Sprintf("%s was told that it holds %s though the server had cut it off before it asked", c, s)
 	case ExactCount:
 		return fmt.Sprintf("%s counted %s, which was not right at any moment of the call", c, ForKind(v.Kind, fmt.Sprintf("%d slots", v.Slot), fmt.Sprint(v.Slot)))
 	case AdminExclusion:
@@ -56,9 +56,9 @@ func (v Violation) Explain() string {
 		return fmt.Sprintf("%s released %s, but it cannot be acquired", c, s)
 	case CrashFrees:
 		if v.Slot == 0 && v.Kind == lock.Semaphore {
-			return fmt.Sprintf("%s crashed and the broker noticed, but what it had cannot be acquired", c)
+			return fmt.Sprintf("%s crashed and the server noticed, but what it had cannot be acquired", c)
 		}
-		return fmt.Sprintf("%s crashed and the broker noticed, but %s is not free", c, s)
+		return fmt.Sprintf("%s crashed and the server noticed, but %s is not free", c, s)
 	case SurvivesRestart:
 		return ForKind(v.Kind, "after the restart there are slots missing, or holders left", "after the restart the lock is missing, or a holder is left")
 	case CheapAcquire:

@@ -62,6 +62,7 @@ type exchange struct {
 	command *wire.Command
 	model   amqp.Command
 	reply   amqp.Reply
+	broken  bool // a fault broke the channel: Refuse tells the client another code than the reply has
 	names   *names
 }
 
@@ -80,9 +81,18 @@ func (x *exchange) Answer(a gate.Answer, fault bool) {
 	if a != nil {
 		x.reply = a.(answer).Reply
 	}
-	if fault {
+	if x.broken = fault; fault {
 		x.reply.Code = amqp.InternalError
 	}
+}
+
+// told is the reply with the code that the client was told.
+func (x *exchange) told() amqp.Reply {
+	told := x.reply
+	if x.broken {
+		told.Code = amqp.PreconditionFailed
+	}
+	return told
 }
 
 // Disconnect has the reply be that the connection is gone.
@@ -112,7 +122,7 @@ func (x *exchange) Cost() backend.Exchange {
 func (x *exchange) Describe(step *scenario.TraceStep) {
 	sent := amqp.Sent{Command: x.model, Reply: x.reply, Names: &x.names.all}
 	step.Exchange, step.Payload, step.Resource = x.model.Exchange(x.reply, true), sent, sent.Resource()
-	step.Command, step.Reply = x.model.Words(&x.names.all), x.reply.Words()
+	step.Command, step.Reply = x.model.Words(&x.names.all), x.told().Words()
 	if x.model.Method == amqp.NoMethod {
 		step.Command = x.command.Method.ID().String()
 	}
