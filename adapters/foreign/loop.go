@@ -336,6 +336,9 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	res = r.said(p.op, p.arg, res)
 	switch {
 	case p.op == lock.Acquire:
+		if r.absent(p, res, answer) {
+			r.uncontrolled.Absent++
+		}
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
 		if res.Held {
 			p.held, p.unsure = max(1, res.Slot), false
@@ -349,6 +352,15 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
 	r.lapse()
 	r.bill(p, res)
+}
+
+// absent reports whether an acquire was answered with an error since there is no lock: nothing else has gone wrong.
+func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
+	if res.Outcome != lock.Unknown || a == nil || a.said == "" || r.befell.faulty() {
+		return false
+	}
+	_, most := r.slots(r.lockOf(p.id))
+	return most == 0
 }
 
 // said is a result with what its client needs not say: the slot that it was asked about, and that of a mutex. An acquire that was

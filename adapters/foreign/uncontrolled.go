@@ -29,6 +29,9 @@ type Uncontrolled struct {
 	Unplayed int
 	// Disagreed is how many executions a real broker did something else in than the simulated one.
 	Disagreed int
+	// Absent is how many acquires of a lock that was not there were answered with an error, before anything had gone
+	// wrong, so that it is not known what came of them. They are no reason to doubt an execution.
+	Absent int
 }
 
 // Add adds other counts.
@@ -44,13 +47,13 @@ func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died+u.Disagreed == 0
 }
 
-func (u *Uncontrolled) fields() [11]*int {
-	return [11]*int{
-		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused, &u.Unplayed, &u.Disagreed,
+func (u *Uncontrolled) fields() [12]*int {
+	return [12]*int{
+		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused, &u.Unplayed, &u.Disagreed, &u.Absent,
 	}
 }
 
-func (u *Uncontrolled) counts() (n [11]int) {
+func (u *Uncontrolled) counts() (n [12]int) {
 	for i, f := range u.fields() {
 		n[i] = *f
 	}
@@ -64,12 +67,21 @@ var uncontrolledWords = [11]string{
 	"executions in which the real broker did something else than the simulated one",
 }
 
-// Words are the counts that are not zero, in words.
+// Words are the counts of what no schedule decided that are not zero, in words.
 func (u *Uncontrolled) Words() (words []string) {
-	for i, n := range u.counts() {
-		if n > 0 {
-			words = append(words, fmt.Sprintf("%s: %d", uncontrolledWords[i], n))
+	counts := u.counts()
+	for i, said := range uncontrolledWords {
+		if counts[i] > 0 {
+			words = append(words, fmt.Sprintf("%s: %d", said, counts[i]))
 		}
 	}
 	return words
+}
+
+// Reading says how errors were read where the lock was not there, and what to answer instead; "" where there was none.
+func (u *Uncontrolled) Reading() string {
+	if u.Absent == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`an error as the answer to an acquire of a lock that was never created, or was destroyed (%d times), is an unknown outcome: acquire has to answer {"held":false} then`, u.Absent)
 }

@@ -84,3 +84,23 @@ func junit(t *testing.T, r *Report) junitSuite {
 	}
 	return suites.Suite
 }
+
+// TestOnlyCrashes: where clients end by themselves and nothing else is wrong, nobody was promised what another has.
+func TestOnlyCrashes(t *testing.T) {
+	crash := PropertyResult{Property: property.NoCrash, Checked: 9, Violation: &Found{Detail: "it ended"}}
+	twice := PropertyResult{Property: property.MutualExclusion, Checked: 9, Violation: &Found{Detail: "both"}}
+	leak := PropertyResult{Property: property.NoLeak, Checked: 9, Violation: &Found{Detail: "left"}}
+	for _, c := range []struct {
+		properties []PropertyResult
+		want       string
+	}{
+		{[]PropertyResult{crash, leak}, "Nobody was promised what another has"},
+		{[]PropertyResult{crash, twice}, "No: what one client was promised, another has"},
+		{[]PropertyResult{twice}, "No: what one client was promised, another has"},
+	} {
+		r := &Report{Contract: new(Contract), Properties: c.properties}
+		if answer := r.answer(safety); !strings.HasPrefix(answer, c.want) {
+			t.Errorf("%d properties: %q, expected %q", len(c.properties), answer, c.want)
+		}
+	}
+}

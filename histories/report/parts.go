@@ -71,6 +71,8 @@ func (r *Report) answer(which part) string {
 	}
 	violated := counts[Violated]+counts[Suspected] > 0
 	switch {
+	case violated && which == safety && r.onlyCrashes():
+		return "Nobody was promised what another has, but a call ends its client. Mend that before anything else."
 	case violated:
 		return [...]string{
 			safety:   "No: what one client was promised, another has. Mend this before anything else.",
@@ -90,6 +92,13 @@ func (r *Report) answer(which part) string {
 		return "Nothing is wrong in what was judged."
 	}
 	return "Yes, in all that was judged."
+}
+
+// onlyCrashes reports whether clients that end by themselves are all that is wrong with a lock's safety.
+func (r *Report) onlyCrashes() bool {
+	return !slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
+		return p.Violation != nil && p.Property != property.NoCrash && partOf(&p) == safety
+	})
 }
 
 // heading is the line above a part on the card.

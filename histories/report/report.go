@@ -24,7 +24,7 @@ type Report struct {
 	Server string
 	// Source is the file judged, of Recorded and Replayed.
 	Source string
-	// Readings are the choices made in reading a Recorded history, each in a line.
+	// Readings are the choices made in reading a Recorded history, or clients' answers, each in a line.
 	Readings []string
 	// Command is what was typed, as a shell takes it: it repeats the run. "" where nothing was typed.
 	Command string

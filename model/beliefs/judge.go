@@ -60,8 +60,8 @@ func New(h *history.History, o linear.Options) *Judge {
 	return w
 }
 
-// Certain judges a history of clients, whose design is not known, also by how many slots there may be: no-phantom-slot, and
-// limit-respected of every semaphore.
+// Certain judges a history of clients, whose design is not known, also by how many slots there may be: no-phantom-slot,
+// limit-respected of every semaphore, and removal-drains of every persistent mutex.
 func Certain(h *history.History, o linear.Options) *Judge {
 	w := New(h, o)
 	w.slots, w.lastFenced = make(map[uint16]*Slots), make(map[place]Fenced)
@@ -90,7 +90,7 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 // Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
-		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).Has(v.Property) {
+		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).With(property.RemovalDrains).Has(v.Property) {
 			all = append(all, v)
 		}
 	}
@@ -98,7 +98,7 @@ func (w *Judge) Verdicts() (all []linear.Verdict) {
 }
 
 // judged are the properties.
-var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot}
+var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot, property.RemovalDrains}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }

@@ -14,6 +14,7 @@ type Slots struct {
 	Highest     int // the largest possible number of a slot, in any order of the operations
 	under       int // operations under way, those that were not answered among them
 	adding      int // slots that those of them add, which may come after whatever begins
+	destroyed   bool // somebody has called destroy
 	since       overlap
 }
 
@@ -51,7 +52,7 @@ func (s *Slots) Begin(op lock.Op, n int) {
 		s.since.removed += n
 		s.Least = max(0, s.Least-n)
 	case lock.Destroy:
-		s.Least = 0
+		s.Least, s.destroyed = 0, true
 	}
 }
 
@@ -144,7 +145,11 @@ func (w *Judge) slotsOf(l uint16) *Slots {
 // exceed that of the slots at every moment since the first of them invoked its acquire. A removed slot stays its
 // holder's.
 func (w *Judge) within(i int, e *history.Event, s *seen) {
-	if w.slots == nil || w.h.Kind != lock.Semaphore {
+	switch {
+	case w.slots == nil || w.h.Kind == lock.Mutex:
+		return
+	case w.h.Kind == lock.PersistentMutex:
+		w.there(i, e, s)
 		return
 	}
 	slots := w.slotsOf(e.Lock)
@@ -162,4 +167,11 @@ func (w *Judge) within(i int, e *history.Event, s *seen) {
 	}
 	w.judge(property.LimitRespected, holders <= most, i, "%s was granted %s (%s), and %d hold the lock, which has %d slots at most",
 		w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), holders, most)
+}
+
+// there judges a grant of a persistent mutex, which has to have been there at some moment since its client asked for it.
+func (w *Judge) there(i int, e *history.Event, s *seen) {
+	there, destroyed := s.most > 0, w.slotsOf(e.Lock).destroyed
+	w.judge(property.NoPhantomSlot, there || destroyed, i, "%s was granted the lock (%s), which nobody had created", w.h.Who(e.Process), w.h.Moment(i))
+	w.judge(property.RemovalDrains, there || !destroyed, i, "%s was granted the lock (%s), which had been destroyed before it asked", w.h.Who(e.Process), w.h.Moment(i))
 }

@@ -3,6 +3,7 @@ package beliefs
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -122,6 +123,45 @@ func TestCertain(t *testing.T) {
 		}
 		if broken != c.broken {
 			t.Errorf("%s: %v, expected %v", c.name, broken.Names(), c.broken.Names())
+		}
+	}
+}
+
+// TestPersistentMutexIsThere: a persistent mutex is granted only where it may have been there since its client asked.
+func TestPersistentMutexIsThere(t *testing.T) {
+	acquire := "c1 acquire\nc1 ok acquire 1\n"
+	for _, c := range []struct {
+		name, text string
+		slots      int
+		breaks     property.Property
+		why        string
+	}{
+		{"there", acquire, 1, property.Count, ""},
+		{"never created", acquire, 0, property.NoPhantomSlot, "c1 was granted the lock (event 1), which nobody had created"},
+		{"destroyed", "c2 destroy\nc2 ok destroy\n" + acquire, 1, property.RemovalDrains,
+			"c1 was granted the lock (event 3), which had been destroyed before it asked"},
+		{"destroyed and created", "c2 destroy\nc2 ok destroy\nc2 create 1\nc2 ok create\n" + acquire, 1, property.Count, ""},
+		{"perhaps destroyed", "c2 destroy\nc2 info destroy timed-out\n" + acquire, 1, property.Count, ""},
+		{"destroyed meanwhile", "c1 acquire\nc2 destroy\nc2 ok destroy\nc1 ok acquire 1\n", 1, property.Count, ""},
+	} {
+		h := drawn.Script(t, lock.PersistentMutex, c.slots, c.text)
+		h.GoneMayFree = true
+		w := Certain(h, linear.Options{})
+		for i := range h.Events {
+			w.Event(i, &h.Events[i])
+		}
+		checked := 0
+		for _, v := range w.Verdicts() {
+			if v.Property != property.NoPhantomSlot && v.Property != property.RemovalDrains {
+				continue
+			}
+			checked += v.Checked
+			if broken := v.Decision == linear.Illegal; broken != (v.Property == c.breaks) || broken && v.Why != c.why {
+				t.Errorf("%s: %s: %s %q, expected %q of %s", c.name, v.Property, v.Decision, v.Why, c.why, c.breaks)
+			}
+		}
+		if checked != 2 {
+			t.Errorf("%s: checked %d times, expected each property once", c.name, checked)
 		}
 	}
 }

@@ -6,7 +6,8 @@ import "github.com/lockproof/lockproof/model/lock"
 const (
 	// Safety is judged by the history alone, and nothing excuses it. A client certainly holds a slot that it was
 	// granted until it releases it, gets another answer than yes from a verify, dies, or loses a connection.
-	Safety = Set(1<<MutualExclusion | 1<<LimitRespected | 1<<NoPhantomSlot | 1<<StaleBeliefEnds | 1<<FencingMonotone | 1<<NoCrash)
+	Safety = Set(1<<MutualExclusion | 1<<LimitRespected | 1<<NoPhantomSlot | 1<<RemovalDrains |
+		1<<StaleBeliefEnds | 1<<FencingMonotone | 1<<NoCrash)
 	// Recovery is judged at rest, by an audit: fresh clients acquire and release one after the other, without any
 	// other client. Nothing excuses it either.
 	Recovery = Set(1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart | 1<<NoLeak | 1<<Progress | 1<<ExactCount |
@@ -20,9 +21,9 @@ const (
 func ApplicableExternal(k lock.Kind) Set {
 	all := Applicable(k).With(NoCrash)
 	if k == lock.Semaphore {
-		all = all.With(LimitRespected)
+		all = all.With(LimitRespected) &^ (1 << RemovalDrains) // which slot was removed is not known
 	} else {
-		all &^= 1<<NoPhantomSlot | 1<<ContiguousSlots
+		all &^= 1 << ContiguousSlots
 	}
 	return all & (Safety | Recovery | Promises)
 }

@@ -60,6 +60,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --require sofa", exitCannot, `property "sofa" is not known`},
 		{"prove mutex --require no-phantom-slot", exitCannot, "--require no-phantom-slot: it means nothing for a mutex"},
 		{"explore --property linearizable --require no-leak", exitCannot, "--require no-leak: it is not judged here"},
+		{"prove --exec cat --lock-type semaphore --property removal-drains", exitCannot, "--property removal-drains: it is not judged of this target"},
 		{"explore mutex --admins 0 --property no-phantom-slot", exitCannot, "--property no-phantom-slot: it means nothing for a mutex"},
 
 		{"adapter-check --exec cat", exitViolated, "expected answers only"},

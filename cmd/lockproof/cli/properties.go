@@ -56,9 +56,17 @@ func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.S
 		return applicable, nil
 	}
 	if none := p.set &^ applicable; none != 0 {
-		return 0, fmt.Errorf("--property %s: it means nothing for a %s; leave it out", none.Names()[0], kind)
+		return 0, fmt.Errorf("--property %s: %s; leave it out", none.Names()[0], notJudged(none, kind))
 	}
 	return p.set, nil
+}
+
+// notJudged is why the first of some properties is not judged.
+func notJudged(none property.Set, kind lock.Kind) string {
+	if first := none & -none; property.Applicable(kind)&first != 0 {
+		return "it is not judged of this target, by what its clients are told and what it can do"
+	}
+	return fmt.Sprintf("it means nothing for a %s", kind)
 }
 
 // required are those that must be among the judged: the ones that --require names, or all.
