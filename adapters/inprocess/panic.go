@@ -3,6 +3,7 @@ package inprocess
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
@@ -31,11 +32,13 @@ func (p *Panic) Unwrap() error { return foreign.ErrDied }
 // where is the first line of the stack that is not the runtime's.
 func (p *Panic) where() string {
 	lines := strings.Split(p.Stack, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "panic(") && i+3 < len(lines) {
-			at, _, _ := strings.Cut(strings.TrimSpace(lines[i+3]), " +0x")
-			return strings.TrimSpace(strings.SplitN(lines[i+2], "(0x", 2)[0]) + ", " + at
+	began := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic(") })
+	for i := began + 2; began >= 0 && i+1 < len(lines); i += 2 { // a line of the function, and one of its place
+		if isRuntime := strings.HasPrefix(lines[i], "runtime.") || strings.HasPrefix(lines[i], "internal/runtime/"); isRuntime {
+			continue
 		}
+		at, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
+		return strings.TrimSpace(strings.SplitN(lines[i], "(0x", 2)[0]) + ", " + at
 	}
 	return "an unknown place"
 }

@@ -16,6 +16,8 @@ func TestGuarded(t *testing.T) {
 	}{
 		{"error", "no", func() error { return errors.New("no") }},
 		{"panic", "acquire jobs panicked: runtime error: index out of range [3] with length 0; at ", func() error { return []error{}[len("two")] }},
+		{"panic", "assignment to entry in nil map; at ", func() error { var none map[string]int; none["one"] = 1; return nil }},
+		{"panic", "nil pointer dereference; at ", func() error { var none *Panic; return errors.New(none.During) }},
 		{"panic with nil", "panicked: panic called with nil argument", func() error { panic(nil) }},
 		{"goroutine", "acquire jobs ended its goroutine", func() error { runtime.Goexit(); return nil }},
 	} {

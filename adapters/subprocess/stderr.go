@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,7 @@ type stderrTail struct {
 	mu     sync.Mutex
 	lines  []string
 	framed bool   // the last line that said something is a backtrace's
+	stack  goroutine
 	last   []byte // of a line that is not over
 }
 
@@ -50,7 +52,8 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 	}
 }
 
-// keep ends a line. Empty ones say nothing, and of a backtrace that stands below what happened the first says enough.
+// keep ends a line. Empty ones say nothing, and of a backtrace that stands below what happened the first says enough
+// that is not of the language's own code.
 func (c *stderrTail) keep() {
 	line := c.hide(string(c.last)) // all of it, so that no part of a secret is left
 	line = strings.ToValidUTF8(line[:min(len(line), keptLength)], "?")
@@ -60,6 +63,9 @@ func (c *stderrTail) keep() {
 		return
 	}
 	framed := isFrame(line)
+	if framed && isRuntimes(s) || c.stack.drops(line) {
+		return
+	}
 	if !framed || !c.framed {
 		c.lines = append(c.lines, s)
 		c.lines = c.lines[max(0, len(c.lines)-keptLines):]
@@ -71,6 +77,40 @@ func (c *stderrTail) keep() {
 func isFrame(line string) bool {
 	s := strings.TrimLeft(line, " \t")
 	return len(s) < len(line) && (strings.HasPrefix(s, "from ") || strings.HasPrefix(s, "at ") || strings.HasPrefix(s, "... "))
+}
+
+// isRuntimes reports whether a frame is in a language's own code, which says less than the first that is not.
+func isRuntimes(frame string) bool {
+	return slices.ContainsFunc([]string{"node:", "at java.base/", "at jdk.", "<internal:"}, func(part string) bool {
+		return strings.Contains(frame, part)
+	})
+}
+
+// goroutine is where a reader is in the backtrace of a Go program, which goes outwards: a line of a function, and an indented one
+// of its place.
+type goroutine struct {
+	inside bool
+	kept   bool // the first function that is not the runtime's
+	drop   bool // the function of the last line
+}
+
+// drops reports whether a line of a Go program's says less than one that is kept.
+func (g *goroutine) drops(line string) bool {
+	switch {
+	case strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:"):
+		g.inside = true
+		return true
+	case !g.inside:
+		return false
+	case strings.HasPrefix(line, "\t"):
+		return g.drop
+	case strings.HasSuffix(line, ")") || strings.HasPrefix(line, "created by "):
+		g.drop = g.kept || strings.HasPrefix(line, "panic(") || strings.HasPrefix(line, "runtime.") || strings.HasPrefix(line, "internal/runtime/")
+		g.kept = g.kept || !g.drop
+		return g.drop
+	}
+	g.inside = false
+	return false
 }
 
 func (c *stderrTail) show(p []byte) {

@@ -27,6 +27,16 @@ func TestStderrTail(t *testing.T) {
 			"Error: a\n    at f (a.js:1:1)\n    at g (a.js:2:1)\n    at h (a.js:3:1)\n    at i (a.js:4:1)\n\nNode.js v18\n",
 			[]string{"Error: a", "at f (a.js:1:1)", "Node.js v18"},
 		},
+		"node's own code": {
+			"Error: a\n    at afterConnect (node:net:1607:16)\n    at f (a.js:1:1)\n    at g (node:internal/a:2:1)\n", []string{"Error: a", "at f (a.js:1:1)"},
+		},
+		"java's own code": {
+			"java.lang.Error: a\n\tat java.base/java.util.Map.put(Map.java:1)\n\tat A.f(A.java:1)\n", []string{"java.lang.Error: a", "at A.f(A.java:1)"},
+		},
+		"go": {
+			"panic: a\n\ngoroutine 1 [running]:\nruntime.f(...)\n\t/go/src/runtime/f.go:3\nmain.g(...)\n\ta.go:3\nmain.h()\n\ta.go:2 +0x28\nmain.main()\n\ta.go:1 +0x28\nruntime.main()\n\t/go/src/runtime/proc.go:3\nexit status 2\n",
+			[]string{"panic: a", "main.g(...)", "a.go:3", "exit status 2"},
+		},
 		"a sentence": {"from here on\nat once\nfrom there\nat last\n", []string{"from here on", "at once", "from there", "at last"}},
 	} {
 		var tail stderrTail
