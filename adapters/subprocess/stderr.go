@@ -30,7 +30,7 @@ type stderrTail struct {
 
 	mu     sync.Mutex
 	lines  []string
-	framed bool   // the last line that said something is a backtrace's
+	framed bool // the last line that said something is a backtrace's
 	stack  goroutine
 	last   []byte // of a line that is not over
 }

@@ -90,7 +90,9 @@ var claims = []claim{
 		})
 	}},
 	{regexp.MustCompile(`asked the broker nothing`), func(s *said, _ []string) bool {
-		return s.throughout(func(i int) bool { return i == 0 || int(s.Steps[i].Action.Client) != s.client() || s.Steps[i].Command == "" })
+		return s.throughout(func(i int) bool {
+			return i == 0 || int(s.Steps[i].Action.Client) != s.client() || s.Steps[i].Command == ""
+		})
 	}},
 	{regexp.MustCompile(`(?:made|deleted) slot (\d+) at step (\d+)`), func(s *said, of []string) bool {
 		at := number(of[2]) - 1

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -114,7 +113,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 // evidence names the evidence of verdicts in a word: for the server's state, it is the server.
 func (r *Report) evidence(e property.Evidence) string {
 	if e == property.FromTruth {
-		return lock.WordsOf(r.Target, r.Server).Called()
+		return r.words().Called()
 	}
 	return e.String()
 }

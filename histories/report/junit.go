@@ -9,7 +9,6 @@ import (
 
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -136,7 +135,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	default:
 		from := p.Evidence.String()
 		if p.Evidence == property.FromTruth {
-			from = lock.WordsOf(r.Target, r.Server).The() + "'s truth"
+			from = r.words().The() + "'s truth"
 		}
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s", verdict, r.sentence(p), style.Grouped(p.Checked), from)}
 	}

@@ -169,12 +169,20 @@ func (p *PropertyResult) Name() string {
 	return p.Property.String()
 }
 
+// words are how the report speaks of the server. Which one a recorded history is of, it does not say.
+func (r *Report) words() lock.Words {
+	if r.Mode == Recorded {
+		return lock.Words{Server: "server"}
+	}
+	return lock.WordsOf(r.Target, r.Server)
+}
+
 // sentence says when a property of the target holds.
 func (r *Report) sentence(p *PropertyResult) string {
 	if p.Own != nil {
 		return p.Own.Sentence()
 	}
-	return p.Property.SentenceOn(lock.WordsOf(r.Target, r.Server), r.Kind)
+	return p.Property.SentenceOn(r.words(), r.Kind)
 }
 
 // EfficiencyRow is what one operation cost in one cost class.

@@ -11,9 +11,9 @@ import (
 // tests, where a failed operation has an open end). The zero value is a lock without slots.
 type Slots struct {
 	Least, Most int
-	Highest     int // the largest possible number of a slot, in any order of the operations
-	under       int // operations under way, those that were not answered among them
-	adding      int // slots that those of them add, which may come after whatever begins
+	Highest     int  // the largest possible number of a slot, in any order of the operations
+	under       int  // operations under way, those that were not answered among them
+	adding      int  // slots that those of them add, which may come after whatever begins
 	destroyed   bool // somebody has called destroy
 	since       overlap
 }

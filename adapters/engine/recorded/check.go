@@ -234,7 +234,7 @@ func (o *CheckOptions) note(p property.Property) string {
 }
 
 // notShown is why a property is skipped that takes what the broker had, or what was sent.
-const notShown = "not shown by a history alone: judged on the simulated broker"
+const notShown = "not shown by a history alone: it takes a server, real or simulated"
 
 // fromHistory is what a history says of a property. Where it is of several locks, a violation names the lock.
 func fromHistory(h *history.History, p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
