@@ -42,7 +42,14 @@ const (
 	hasPID
 	hasSession
 	hasMono
+	hasPermits
+	hasMode
 )
+
+// act takes in what the event's f says.
+func (d *draft) act(a action) {
+	d.event.F, d.event.Shared = a.f, d.event.Shared || a.shared
+}
 
 // fieldError says which field is wrong, and how.
 type fieldError struct {
@@ -145,6 +152,8 @@ func (d *draft) operation() error {
 	switch {
 	case op == lock.NoOp:
 		return wrong("f", e.F.String(), "an operation, since process %d is a client", e.Process)
+	case d.has&(hasPermits|hasMode) != 0 && op != lock.Acquire && op != lock.Release:
+		return wrong("value", "permits or a mode", "these only of an acquire or a release, not of %s", op)
 	case e.Type == history.OK && op == lock.Acquire:
 		// Jepsen's acquire says no more than ok when the lock is held.
 		e.Held = e.Held || d.has&hasHeld == 0

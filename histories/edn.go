@@ -135,7 +135,7 @@ func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	if pid := f.get("pid"); pid != nil {
 		d.pid = pid.number
 	}
-	for _, read := range []func(*form, *draft) error{i.numbers, i.words, i.value, i.reason} {
+	for _, read := range []func(*form, *draft) error{i.numbers, i.words, i.value, i.owner, i.reason} {
 		if err := read(f, d); err != nil {
 			return false, err
 		}
@@ -190,7 +190,8 @@ func (i *interpreter) words(event *form, d *draft) error {
 	}
 	if f := event.get("f"); f != nil {
 		d.has |= hasF
-		if d.event.F, ok = fs.find([]byte(f.text)); !ok {
+		of, ok := fs.find([]byte(f.text))
+		if d.act(of); !ok {
 			return wrong("f", f.String(), "an operation: %s", fs.expected)
 		}
 	}
@@ -238,6 +239,19 @@ func (i *interpreter) value(event *form, d *draft) error {
 	return nil
 }
 
+// owner is the client that an answer names beside its value, as those of Hazelcast's semaphores do that granted nothing.
+func (i *interpreter) owner(event *form, d *draft) error {
+	debug := event.get("debug")
+	if debug == nil || d.owner != "" || d.event.Type == history.Invoke {
+		return nil
+	}
+	if client := debug.get("client"); client != nil && !client.is("nil") {
+		d.owner = client.String()
+		i.notes.Owned++
+	}
+	return nil
+}
+
 // detail takes in one part of a value.
 func (d *draft) detail(name string, f *form) error {
 	switch name {
@@ -271,6 +285,19 @@ func (d *draft) detail(name string, f *form) error {
 		}
 		d.has |= hasToken
 		d.event.Token = f.number
+	case "mode":
+		shared, ok := uses.find([]byte(f.text))
+		if !ok {
+			return wrong(name, f.String(), "%s", uses.expected)
+		}
+		d.has |= hasMode
+		d.event.Shared = shared
+	case "permits":
+		if f.kind != integerForm || f.number < 1 || f.number > maxSlot {
+			return wrong(name, f.String(), "a whole number from 1 to %d", maxSlot)
+		}
+		d.has |= hasPermits
+		d.event.Permits = uint16(f.number)
 	case "slot", "slots":
 		if f.kind != integerForm || f.number < 0 || f.number > maxSlot {
 			return wrong(name, f.String(), "a whole number from 0 to %d", maxSlot)
@@ -314,7 +341,8 @@ func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) 
 		return false, nil
 	}
 	name := strings.TrimPrefix(f.text, namespace)
-	if d.event.F, known = fs.find([]byte(name)); !known {
+	of, known := fs.find([]byte(name))
+	if d.event.F = of.f; !known {
 		return false, wrong("f", f.String(), "%s before crash, gone, lapse, pause, restart, audit, other or a fault of machines", ":"+namespace)
 	}
 	d.has |= hasType | hasF

@@ -42,6 +42,12 @@ func ednValue(e *history.Event) string {
 	if has&hasSlots != 0 {
 		parts = append(parts, fmt.Sprintf(":slots %d", e.Slots))
 	}
+	if has&hasPermits != 0 {
+		parts = append(parts, fmt.Sprintf(":permits %d", e.Permits))
+	}
+	if has&hasMode != 0 {
+		parts = append(parts, ":mode :read")
+	}
 	if has&hasPriority != 0 {
 		parts = append(parts, fmt.Sprintf(":priority %d", e.Priority))
 	}

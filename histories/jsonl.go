@@ -26,8 +26,8 @@ import (
 //     Faults of machines are start-partition (what the nodes send does not arrive at others), stop-partition (all arrives again),
 //     kill-node, terminate-node, start-node, pause-node and resume-node.
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
-//     slot, slots (how many; of acquire, the limit that its caller states), priority, held, token (the fencing token
-//     that came with a grant); of nemesis, client, or the numbers of nodes, from 1, as nodes and to.
+//     slot, slots (how many; of acquire, the limit that its caller states), permits (how many of a semaphore's are taken or
+//     given back at once), mode (read or write), priority, held, token (the fencing token that came with a grant); of nemesis, client, or the numbers of nodes, from 1, as nodes and to.
 //   - time is in nanoseconds: what came first is said by the order of the lines, which times must not contradict.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out, crashed or not-held.
@@ -215,7 +215,7 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 // eventFields are the fields of an event, and valueFields those of its value.
 var (
 	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock", "host", "pid", "session", "mono"}
-	valueFields = []string{"slot", "slots", "priority", "held", "token", "client", "nodes", "to"}
+	valueFields = []string{"slot", "slots", "permits", "mode", "priority", "held", "token", "client", "nodes", "to"}
 )
 
 // event reads the line at hand.
@@ -236,7 +236,7 @@ func (r *Reader) event(d *draft) {
 			e.Process = process(s)
 		case "f":
 			d.begin(hasF, "f", s)
-			e.F = pick(s, &fs)
+			d.act(pick(s, &fs))
 		case "value":
 			d.begin(hasValue, "value", s)
 			value(s, d)
@@ -322,6 +322,12 @@ func value(s *scanner, d *draft) {
 		case "token":
 			d.begin(hasToken, "token", s)
 			e.Token = s.integer(1, history.MaxToken)
+		case "permits":
+			d.begin(hasPermits, "permits", s)
+			e.Permits = uint16(s.integer(1, maxSlot))
+		case "mode":
+			d.begin(hasMode, "mode", s)
+			e.Shared = pick(s, &uses)
 		case "client":
 			d.begin(hasClient, "client", s)
 			e.Target = int32(s.integer(0, MaxProcess))

@@ -101,6 +101,14 @@ func appendValue(b []byte, e *history.Event) []byte {
 		field("slots")
 		b = strconv.AppendInt(b, int64(e.Slots), 10)
 	}
+	if parts&hasPermits != 0 {
+		field("permits")
+		b = strconv.AppendInt(b, int64(e.Permits), 10)
+	}
+	if parts&hasMode != 0 {
+		field("mode")
+		b = append(b, `"read"`...)
+	}
 	if parts&hasPriority != 0 {
 		field("priority")
 		b = strconv.AppendInt(b, int64(e.Priority), 10)
@@ -147,6 +155,12 @@ func valueOf(e *history.Event) part {
 	}
 	if e.Slots != 0 || op == lock.Count && e.Type == history.OK || op.Administrative() && op != lock.Destroy && e.Type == history.Invoke {
 		parts |= hasSlots
+	}
+	if e.Permits != 0 {
+		parts |= hasPermits
+	}
+	if e.Shared {
+		parts |= hasMode
 	}
 	if e.Priority != 0 {
 		parts |= hasPriority

@@ -94,7 +94,7 @@ func (k *keys) see(event *form) bool {
 		return known && k.calling[int32(process.number)] == number
 	}
 	if !known {
-		if op, _ := fs.find([]byte(f.text)); op.Op() != lock.Acquire && !op.Op().Administrative() {
+		if of, _ := fs.find([]byte(f.text)); of.f.Op() != lock.Acquire && !of.f.Op().Administrative() {
 			return false
 		}
 		number = uint16(len(k.names))

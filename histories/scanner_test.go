@@ -30,14 +30,18 @@ func FuzzJSONLines(f *testing.F) {
 			return
 		}
 		var said struct {
-			Index, Time    int64
-			Type, F, Error string
-			Lock           *string
-			Process        jsontext.Value
-			Value          struct {
-				Slot, Slots uint16
-				Held        bool
-				Client      int32
+			Index, Time, PID, Mono        int64
+			Type, F, Error, Session, Host string
+			Lock                          *string
+			Process                       jsontext.Value
+			Value                         struct {
+				Slot, Slots, Permits uint16
+				Priority             uint8
+				Token                int64
+				Held                 bool
+				Client               int32
+				Mode                 string
+				Nodes, To            []int
 			}
 		}
 		err := json.Unmarshal(data, &said, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true))
@@ -46,14 +50,14 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		e := d.event
 		if f, ok := fs.find([]byte(said.F)); ok { // one of two words for the same
-			said.F = f.String()
+			said.F = f.f.String()
 		}
 		if why, ok := reasons.find([]byte(said.Error)); ok {
 			said.Error = why.String()
 		}
 		if d.index != said.Index || e.Time != said.Time || d.has&hasF != 0 && e.F.String() != said.F ||
 			d.has&hasType != 0 && e.Type.String() != said.Type || e.Reason.String() != said.Error ||
-			e.Slot != said.Value.Slot || e.Slots != said.Value.Slots || e.Held != said.Value.Held || e.Target != said.Value.Client {
+			e.Slot != said.Value.Slot || e.Slots != said.Value.Slots || e.Permits != said.Value.Permits || e.Held != said.Value.Held || e.Target != said.Value.Client {
 			t.Errorf("%s\nread as %+v", data, d)
 		}
 	})

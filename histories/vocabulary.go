@@ -76,7 +76,7 @@ func (w words[T]) or(text string, value T) words[T] {
 // The words of histories, with those that Jepsen's tests use for the same.
 var (
 	types   = vocabulary(int(history.Info)+1, history.EventType.String)
-	fs      = vocabulary(1<<8, history.F.String).or("lock", history.F(lock.Acquire)).or("unlock", history.F(lock.Release))
+	fs      = actions()
 	reasons = vocabulary(1<<8, lock.Reason.String).or("timeout", lock.TimedOut)
 )
 
@@ -84,3 +84,34 @@ var (
 func (h *Header) vocabulary() words[uint16] {
 	return vocabulary(len(h.Locks), func(i uint16) string { return h.Locks[i].Name })
 }
+
+// action is what an event's f says: an operation or an occurrence, and whether it is of a lock to read.
+type action struct {
+	f      history.F
+	shared bool
+}
+
+// actions are the words of f.
+func actions() words[action] {
+	ours := vocabulary(1<<8, history.F.String)
+	all := words[action]{values: make(map[string]action), expected: ours.expected}
+	for _, w := range ours.list {
+		all.values[w.text] = action{f: w.value}
+	}
+	for _, op := range []struct {
+		op    lock.Op
+		words []string
+	}{{lock.Acquire, []string{"lock", "acquire"}}, {lock.Release, []string{"unlock", "release"}}} {
+		all.values[op.words[0]] = action{f: history.F(op.op)}
+		for _, word := range op.words {
+			for _, use := range []string{"read", "write"} {
+				a := action{f: history.F(op.op), shared: use == "read"}
+				all.values[word+"-"+use], all.values[use+"-"+word] = a, a
+			}
+		}
+	}
+	return all
+}
+
+// uses are the words of mode: whether a lock is held to read.
+var uses = words[bool]{list: []word[bool]{{"read", true}, {"write", false}, {"shared", true}, {"exclusive", false}}, expected: "read or write"}

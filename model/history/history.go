@@ -128,6 +128,10 @@ type Event struct {
 	F       F
 	Reason  lock.Reason
 	Held    bool // acquire, verify and refresh: the answer was yes
+	// Shared says that an acquire or a release is of a lock to read, which many may hold at once.
+	Shared bool
+	// Permits is how many permits an acquire takes, or a release gives back; 0 does not say.
+	Permits uint16
 	// Priority is, of the invocation of an acquire, that which its caller states.
 	Priority uint8
 	// Nodes are, of faults of machines, the nodes that they befell. To are those that a Cut separates them from.

@@ -12,6 +12,9 @@
 //	                  has is not known
 //	                  effective-release, crash-frees and others     the audit that a history ends with
 //	                  of recovery
+//	package shares    linearizable and mutual-exclusion, where      the history alone
+//	                  clients take several permits at once, or
+//	                  read
 //	package own       users' own properties                          whatever they look at
 //
 // no-crash belongs to the runner: it sees a client panic, exit or throw, and tells the monitor.

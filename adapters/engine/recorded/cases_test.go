@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,10 +12,12 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // TestCases walks testdata/histories/cases. In each folder, "expected" has a line for each history and reading of releases
-// by others: what judging it comes to, and the properties that are violated.
+// by others: what judging it comes to, and the properties that are violated. A reading "reject,2" is of a semaphore with two
+// permits.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/histories/cases/*/expected")
 	if err != nil || len(files) == 0 {
@@ -36,20 +39,28 @@ func TestCases(t *testing.T) {
 
 // judgeCase judges a history: expected are the reading, the outcome, and what is violated.
 func judgeCase(t *testing.T, path string, expected []string) {
-	releases, err := linear.ReleasesNamed(expected[0])
+	reading, permits, semaphore := strings.Cut(expected[0], ",")
+	releases, err := linear.ReleasesNamed(reading)
 	if err != nil {
 		t.Fatal(err)
+	}
+	assumed, options := histories.Unnamed, recorded.CheckOptions{Source: path, Releases: releases}
+	if semaphore {
+		if options.Permits, err = strconv.Atoi(permits); err != nil {
+			t.Fatal(err)
+		}
+		assumed = histories.Header{Kind: lock.Semaphore, Locks: []histories.Named{{Name: "lock", Slots: 1}}}
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	recording, err := histories.NewRecording(file, path, histories.Unnamed)
+	recording, err := histories.NewRecording(file, path, assumed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := recorded.CheckRecording(recording, recorded.CheckOptions{Source: path, Releases: releases})
+	r, err := recorded.CheckRecording(recording, options)
 	if err != nil {
 		t.Fatal(err)
 	}

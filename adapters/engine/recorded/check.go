@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/shares"
 )
 
 // CheckOptions say what a recorded history is judged by.
@@ -95,11 +96,29 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 
 // judge judges a history that is at hand.
 func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
+	if shares.Taken(h) {
+		return o.shared(h)
+	}
 	verdicts, err := judge.History(h, o.Reading())
 	if err != nil {
 		return nil, err
 	}
 	return o.audited(h, judge.Events(h), verdicts)
+}
+
+// shared judges a history of which clients take shares.
+func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
+	switch {
+	case o.Audit:
+		return nil, fmt.Errorf("%s: --audit: clients take several permits at once, or read: expected a history in which each takes one, or no audit", o.Source)
+	case o.Reentrant > 1:
+		return nil, fmt.Errorf("%s: --reentrant: clients hold the lock to read: expected a history without that, or leave it out", o.Source)
+	}
+	verdicts, err := shares.Check(h, o.Reading())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Source, err)
+	}
+	return verdicts, nil
 }
 
 // audited adds the verdicts on the audit that a history ends with, if that is asked for.
@@ -130,9 +149,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		verdicts, err = o.judge(h)
 	default:
 		h = rec.History()
-		if verdicts, err = judge.Read(h, rec.Each, o.Reading()); err == nil {
-			verdicts, err = o.audited(h, rec.Each, verdicts)
-		}
+		verdicts, err = o.read(rec, h)
 	}
 	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
 		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors say where
@@ -140,11 +157,27 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		return nil, err
 	}
 	r := o.report(h, verdicts)
-	r.Readings = append(rec.Notes().Readings(), o.counting()...)
+	r.Readings = slices.Concat(rec.Notes().Readings(), o.counting(), sharing(h))
 	if n := rec.Notes().Backwards; n > 0 && o.Order == BothOrders {
 		unordered(r, n)
 	}
 	return r, nil
+}
+
+// read judges a history that is too long to be judged whole.
+func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]linear.Verdict, error) {
+	taken, err := rec.Some(shares.Takes)
+	if err == nil && taken {
+		err = fmt.Errorf("%s: more than %d events: expected fewer where clients take several permits at once, or read", o.Source, wholeEvents)
+	}
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := judge.Read(h, rec.Each, o.Reading())
+	if err != nil {
+		return nil, err
+	}
+	return o.audited(h, rec.Each, verdicts)
 }
 
 // Arranged is a history as it is judged.
@@ -162,6 +195,14 @@ func (o *CheckOptions) counting() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the holder may acquire the lock up to %d times, and the last release gives it back", o.Reentrant)}
+}
+
+// sharing is the reading of a history of which clients take shares.
+func sharing(h *history.History) []string {
+	if !shares.Taken(h) {
+		return nil
+	}
+	return shares.Readings(h)
 }
 
 // unordered leaves every judged property undecided, as n events of the history have an earlier time than one before.

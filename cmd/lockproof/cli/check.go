@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/shares"
 )
 
 // checkFlags are the flags of `check`.
@@ -58,6 +59,9 @@ that it holds the lock, which matters to mutual-exclusion only.
 
 Where every value is a pair [key value], as in Jepsen's independent tests, each key is a lock of
 its own. The card says how the history was read.
+
+An acquire may take several permits of a semaphore at once (:permits 2), and a mutex may be held to
+read (:mode :read, or :read-lock).
 
 Several files are those of several machines, whose events are ordered by their times. Clocks
 differ: --clock-error 50ms says by how much at most. Operations nearer than that count as
@@ -203,6 +207,9 @@ func (f *checkFlags) drawn(file string, recording *histories.Recording) (*histor
 	h, err := recording.Whole(mostDrawn)
 	if h == nil && err == nil {
 		tell(fmt.Sprintf("%s: the page does not show the history, which has more than %s events", file, style.Grouped(mostDrawn)))
+	} else if h != nil && shares.Taken(h) {
+		tell(file + ": the page does not show the history, in which clients take several permits at once, or read")
+		return nil, nil
 	}
 	return h, err
 }

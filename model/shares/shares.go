@@ -1,0 +1,310 @@
+package shares
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Taken reports whether clients take shares in a history: otherwise package linear judges it.
+func Taken(h *history.History) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return Takes(&e) })
+}
+
+// Takes reports whether an event is of a share.
+func Takes(e *history.Event) bool { return e.Shared || e.Permits > 1 }
+
+// Readings are how a history of shares is read, each in a line.
+func Readings(h *history.History) []string {
+	how := "many may hold the lock to read, and nobody while somebody writes"
+	if h.Kind == lock.Semaphore {
+		how = "an acquire takes all the permits that it asks for, or none; a release that does not say how many gives back those of its client's last acquire"
+	}
+	return []string{how, "grants are judged together, refusals one by one"}
+}
+
+// Check judges a history by its grants, releases and refusals. The error is of what it does not judge.
+func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
+	if err := linear.Validate(h); err != nil {
+		return nil, err
+	}
+	if err := judgeable(h, o); err != nil {
+		return nil, err
+	}
+	exclusion := newJudge(h, o, o.FailedRelease == linear.EndsBelief)
+	exclusion.verdict.Property, exclusion.beliefs = property.MutualExclusion, true
+	order := newJudge(h, o, false)
+	order.verdict.Property = property.Linearizable
+	for _, j := range []*judge{order, exclusion} {
+		for i := range h.Events {
+			j.event(i, &h.Events[i])
+		}
+	}
+	return []linear.Verdict{order.verdict, exclusion.verdict}, nil
+}
+
+// judgeable reports what a history of shares has that is not judged.
+func judgeable(h *history.History, o linear.Options) error {
+	if o.Releases == linear.ByAnyone {
+		return errors.New("--release-by-others allow: whose share a release by anyone gives back is not known; expected reject")
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		where := h.Moment(i)
+		switch op := e.F.Op(); {
+		case e.Process == history.Nemesis:
+		case e.Shared && h.Kind != lock.Mutex:
+			return fmt.Errorf("%s: found a lock to read, expected one only of a mutex (--lock-type mutex)", where)
+		case e.Permits > 1 && h.Kind != lock.Semaphore:
+			return fmt.Errorf("%s: found %d permits, expected more than one only of a semaphore (--lock-type semaphore --permits N)", where, e.Permits)
+		case op != lock.Acquire && op != lock.Release:
+			return fmt.Errorf("%s: found %s, expected acquires and releases only, as clients take shares of the lock", where, op)
+		}
+	}
+	return nil
+}
+
+// everything is the share of who holds a lock to write.
+const everything = 1 << 40
+
+// place is a client's use of a lock.
+type place struct {
+	process int32
+	lock    uint16
+}
+
+// share is what a client has of a lock.
+type share struct {
+	certain  int  // it holds this for certain
+	possible int  // it may hold this
+	last     int  // its last acquire took this
+	asked    int  // the operation under way is about this
+	freest   int  // of the acquire under way: so much was free at every moment since it was called
+	lost     bool // since the operation under way began
+	since    int  // the event that granted it something last
+	reading  bool
+	releases bool // the release under way has an effect
+}
+
+type judge struct {
+	h       *history.History
+	o       linear.Options
+	endings []history.EventType // by invocation: how the operation ended; Invoke is not at all
+	ends    bool                // a release that fails ends what its client believes in
+	beliefs bool                // only what clients believe in is judged
+	shares  map[place]*share
+	open    map[place]bool // acquires under way
+	verdict linear.Verdict
+}
+
+func newJudge(h *history.History, o linear.Options, ends bool) *judge {
+	j := &judge{h: h, o: o, ends: ends, endings: make([]history.EventType, len(h.Events)), shares: make(map[place]*share), open: make(map[place]bool)}
+	j.verdict.Decision, j.verdict.Event = linear.Legal, -1
+	called := make(map[int32]int)
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
+			called[e.Process] = i
+		default:
+			j.endings[called[e.Process]] = e.Type
+			if e.F.Op() == lock.Acquire && e.Type == history.OK && !e.Held {
+				j.endings[called[e.Process]] = history.Fail
+			}
+		}
+	}
+	return j
+}
+
+// of is a client's share of a lock.
+func (j *judge) of(at place) *share {
+	if j.shares[at] == nil {
+		j.shares[at] = new(share)
+	}
+	return j.shares[at]
+}
+
+// capacity is all that there is of a lock.
+func (j *judge) capacity(l uint16) int {
+	switch {
+	case j.h.Kind != lock.Semaphore:
+		return everything
+	case j.o.Permits > 0:
+		return j.o.Permits
+	}
+	return j.h.Slots[l]
+}
+
+// size is what an acquire asks for.
+func (j *judge) size(e *history.Event) int {
+	if j.h.Kind == lock.Mutex && !e.Shared {
+		return everything
+	}
+	return max(1, int(e.Permits))
+}
+
+func (j *judge) event(i int, e *history.Event) {
+	at := place{e.Process, e.Lock}
+	switch op := e.F.Op(); {
+	case e.Process == history.Nemesis:
+		j.world(e)
+	case op == lock.Acquire && e.Type == history.Invoke:
+		j.asks(at, j.endings[i], j.size(e), e.Shared)
+	case op == lock.Acquire:
+		j.verdict.Checked++
+		j.told(i, e, at)
+	case e.Type == history.Invoke:
+		j.gives(at, j.endings[i], e)
+	default:
+		j.verdict.Checked++
+		j.gave(i, e, at)
+	}
+	if e.Reason == lock.Disconnected || e.Reason == lock.Crashed {
+		j.loses(e.Process)
+	}
+}
+
+// world is something by which shares may be lost.
+func (j *judge) world(e *history.Event) {
+	for at := range j.shares {
+		if e.F == history.Restart || e.F.Whose() && e.F != history.Pause && e.Target == at.process {
+			j.loses(at.process)
+		}
+	}
+}
+
+// loses ends what a client holds for certain. It may have it still.
+func (j *judge) loses(process int32) {
+	for at, s := range j.shares {
+		if at.process == process {
+			s.certain, s.lost = 0, true
+		}
+	}
+}
+
+// asks is the call of an acquire: from here on it may have been granted, unless it was refused.
+func (j *judge) asks(at place, ending history.EventType, size int, reading bool) {
+	s := j.of(at)
+	s.asked, s.lost, s.reading, s.freest = size, false, reading, j.unheld(at.lock)
+	j.open[at] = true
+	if ending != history.Fail {
+		s.possible += size
+		j.narrow(at.lock)
+	}
+}
+
+// unheld is what nobody may hold of a lock.
+func (j *judge) unheld(l uint16) int {
+	free := j.capacity(l)
+	for at, s := range j.shares {
+		if at.lock == l {
+			free -= s.possible
+		}
+	}
+	return free
+}
+
+// narrow has acquires under way see how little of a lock nobody may hold.
+func (j *judge) narrow(l uint16) {
+	free := j.unheld(l)
+	for at := range j.open {
+		if at.lock == l {
+			s := j.shares[at]
+			s.freest = min(s.freest, free)
+		}
+	}
+}
+
+// told is the answer to an acquire.
+func (j *judge) told(i int, e *history.Event, at place) {
+	s := j.of(at)
+	delete(j.open, at)
+	switch {
+	case e.Type == history.OK && e.Held:
+		if s.last = s.asked; s.lost {
+			return
+		}
+		j.granted(i, e, at)
+		s.certain += s.asked
+		s.since = i
+	case (e.Type == history.OK || e.Type == history.Fail && e.Reason == lock.Full) && !j.beliefs && s.freest >= s.asked:
+		j.breaks(i, e, "%s was told that %s, but there %s all the while", j.h.Who(e.Process),
+			property.ForKind(j.h.Kind, fmt.Sprintf("%s are not free", permits(s.asked)), "somebody has the lock"),
+			property.ForKind(j.h.Kind, fmt.Sprintf("were %d", min(s.freest, j.capacity(e.Lock))), "was nobody"))
+	}
+}
+
+// granted judges a grant by what others hold for certain.
+func (j *judge) granted(i int, e *history.Event, at place) {
+	s, held := j.of(at), 0
+	other, found := at, false
+	for of, o := range j.shares {
+		if of.lock != at.lock || o.certain == 0 {
+			continue
+		}
+		held += o.certain
+		if of != at && (!found || of.process < other.process) {
+			other, found = of, true
+		}
+	}
+	if held+s.asked <= j.capacity(at.lock) {
+		return
+	}
+	if j.h.Kind == lock.Semaphore {
+		j.breaks(i, e, "%s was granted %s at %s, and %d of %d were held", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), held, j.capacity(at.lock))
+		return
+	}
+	o := j.of(other)
+	j.breaks(i, e, "%s was granted the lock to %s at %s, but %s had it to %s: it was granted at %s and not given back", j.h.Who(e.Process), use(s.reading),
+		j.h.Moment(i), j.h.Who(other.process), use(o.certain < everything), j.h.Moment(o.since))
+}
+
+// gives is the call of a release: from here on it may have given back what it is about, unless it failed.
+func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
+	s := j.of(at)
+	s.asked = s.last
+	switch {
+	case j.h.Kind == lock.Mutex && e.Shared:
+		s.asked = 1
+	case e.Permits > 0:
+		s.asked = int(e.Permits)
+	}
+	if s.releases = ending != history.Fail || j.ends; s.releases {
+		s.certain = max(0, s.certain-s.asked)
+	}
+}
+
+// gave is the answer to a release.
+func (j *judge) gave(i int, e *history.Event, at place) {
+	s := j.of(at)
+	if e.Type != history.OK {
+		return
+	}
+	if !j.beliefs && s.possible < max(1, s.asked) {
+		what := property.ForKind(j.h.Kind, permits(max(1, s.asked)), "the lock")
+		j.breaks(i, e, "%s gave %s back at %s, which it did not have", j.h.Who(e.Process), what, j.h.Moment(i))
+	}
+	s.possible = max(0, s.possible-s.asked)
+}
+
+// breaks notes the first event that breaks the history.
+func (j *judge) breaks(i int, e *history.Event, format string, args ...any) {
+	if j.verdict.Decision == linear.Legal {
+		j.verdict.Decision, j.verdict.Event, j.verdict.Lock, j.verdict.Why = linear.Illegal, i, int(e.Lock), fmt.Sprintf(format, args...)
+	}
+}
+
+func permits(n int) string { return property.Counted(n, "permit") }
+
+// use is what a lock is held for.
+func use(reading bool) string {
+	if reading {
+		return "read"
+	}
+	return "write"
+}

@@ -1,0 +1,198 @@
+package shares
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// random is a history of clients that take shares, with up to n events. Answers are right or wrong at random.
+func random(r *rand.Rand, n int, kind lock.Kind) *history.History {
+	h := &history.History{Kind: kind, Locks: []string{"jobs"}, Slots: []int{1 + 2*int(kind-lock.Mutex)}}
+	if kind == lock.Semaphore {
+		h.Slots[0] = 3
+	}
+	calls, holds := make(map[int32]history.Event), make(map[int32]history.Event)
+	for len(h.Events) < n {
+		p := int32(1 + r.IntN(3))
+		e, calling := calls[p]
+		if !calling {
+			e = history.Event{Process: p, F: history.F(lock.Acquire)}
+			if held, is := holds[p]; is {
+				e = held
+				e.F, e.Held = history.F(lock.Release), false
+			} else if kind == lock.Semaphore {
+				e.Permits = uint16(1 + r.IntN(3))
+			} else {
+				e.Shared = r.IntN(2) == 0
+			}
+			e.Type = history.Invoke
+			calls[p] = e
+			h.Events = append(h.Events, e)
+			continue
+		}
+		delete(calls, p)
+		e.Type = history.OK
+		switch k := r.IntN(8); {
+		case k == 0:
+			e.Type = history.Info
+		case e.F.Op() == lock.Release:
+		case k < 3:
+			e.Type, e.Reason = history.Fail, lock.Full
+		default:
+			e.Held = true
+			holds[p] = e
+		}
+		if e.F.Op() == lock.Release {
+			delete(holds, p)
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+// call is an operation for the search below.
+type call struct {
+	process    int32
+	from, to   int
+	take, give int
+	refused    bool
+	maybe      bool // it may have had no effect
+	done       bool
+}
+
+// explained looks for an order of all operations that explains every answer.
+func explained(calls []call, held map[int32]int, capacity int) bool {
+	first, all, left := 1<<30, 0, false
+	for i := range calls {
+		if c := &calls[i]; !c.done {
+			left = left || !c.maybe
+			if !c.maybe {
+				first = min(first, c.to)
+			}
+		}
+	}
+	for _, n := range held {
+		all += n
+	}
+	if !left {
+		return true
+	}
+	for i := range calls {
+		c := &calls[i]
+		if c.done || c.from > first {
+			continue
+		}
+		ok := all+c.take <= capacity && held[c.process] >= c.give
+		if c.refused {
+			ok = all+c.take > capacity
+		}
+		if !ok {
+			continue
+		}
+		before := held[c.process]
+		if !c.refused {
+			held[c.process] += c.take - c.give
+		}
+		c.done = true
+		if explained(calls, held, capacity) {
+			return true
+		}
+		c.done, held[c.process] = false, before
+	}
+	return false
+}
+
+// callsOf are the operations of a history, and how many refusals there are.
+func callsOf(h *history.History) (calls []call, refusals int) {
+	under, sizes := make(map[int32]int), make(map[int32]int)
+	j := newJudge(h, linear.Options{}, false)
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Type == history.Invoke {
+			c := call{process: e.Process, from: i, to: 1 << 29, maybe: true}
+			if e.F.Op() == lock.Acquire {
+				c.take = j.size(e)
+				sizes[e.Process] = c.take
+			} else {
+				c.give = sizes[e.Process]
+			}
+			under[e.Process] = len(calls)
+			calls = append(calls, c)
+			continue
+		}
+		c := &calls[under[e.Process]]
+		if e.Type != history.Info {
+			c.to, c.maybe = i, false
+		}
+		if e.Type == history.Fail {
+			c.refused = true
+			refusals++
+		}
+	}
+	return calls, refusals
+}
+
+// TestAgainstSearch compares verdicts with a search of all orders: they are the same without refusals, and what a refusal breaks
+// has no explanation.
+func TestAgainstSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	counts := make(map[string]int)
+	for range 4000 {
+		kind := []lock.Kind{lock.Mutex, lock.Semaphore}[r.IntN(2)]
+		h := random(r, 4+r.IntN(10), kind)
+		verdicts, err := Check(h, linear.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, refusals := callsOf(h)
+		found, ok := verdicts[0], explained(calls, make(map[int32]int), newJudge(h, linear.Options{}, false).capacity(0))
+		switch legal := found.Decision == linear.Legal; {
+		case legal == ok:
+			counts[found.Decision.String()]++
+		case legal && refusals > 0:
+			counts["only together"]++
+		default:
+			t.Fatalf("%s, but explained: %v: %s\n%+v", found.Decision, ok, found.Why, h.Events)
+		}
+	}
+	if counts[linear.Legal.String()] < 100 || counts[linear.Illegal.String()] < 100 {
+		t.Errorf("compared %v", counts)
+	}
+}
+
+// TestWords: what is wrong is said with the client, the share, and where.
+func TestWords(t *testing.T) {
+	semaphore := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{3}, Events: []history.Event{
+		{Process: 1, F: history.F(lock.Acquire), Permits: 2}, {Process: 1, F: history.F(lock.Acquire), Type: history.OK, Held: true},
+		{Process: 2, F: history.F(lock.Acquire), Permits: 2}, {Process: 2, F: history.F(lock.Acquire), Type: history.OK, Held: true},
+	}}
+	verdicts, err := Check(semaphore, linear.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range verdicts {
+		if want := "c2 was granted 2 permits at event 3, and 2 of 3 were held"; v.Why != want || v.Event != 3 {
+			t.Errorf("%s: %q at event %d, expected %q", v.Property, v.Why, v.Event, want)
+		}
+	}
+	for want, change := range map[string]func(h *history.History, o *linear.Options){
+		"expected reject":                            func(_ *history.History, o *linear.Options) { o.Releases = linear.ByAnyone },
+		"expected one only of a mutex":               func(h *history.History, _ *linear.Options) { h.Events[0].Shared = true },
+		"expected more than one only of a semaphore": func(h *history.History, _ *linear.Options) { h.Kind, h.Slots = lock.Mutex, []int{1} },
+		"found verify, expected acquires and releases only": func(h *history.History, _ *linear.Options) {
+			h.Events = append(h.Events, history.Event{Process: 1, F: history.F(lock.Verify)})
+		},
+	} {
+		h, o := *semaphore, linear.Options{}
+		h.Events = append([]history.Event(nil), h.Events...)
+		change(&h, &o)
+		if _, err := Check(&h, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
