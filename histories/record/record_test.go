@@ -91,6 +91,32 @@ except KeyError: pass
 	}
 }
 
+// TestNode: the recorder for Node writes the same.
+func TestNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("skipped: there is no node")
+	}
+	out, err := exec.Command(node, "-e", `
+const { Recorder } = require('./lockproof_record.js');
+const client = new Recorder(1, ['jobs']).client('s');
+(async () => {
+  await client.call('acquire', 'jobs', async (call) => call.ok({ token: 7 }));
+  await client.call('verify', 'jobs', (call) => call.ok({ held: true }));
+  await client.call('release', 'jobs', (call) => call.ok());
+  await client.call('acquire', 'jobs', (call) => call.fail());
+  await client.call('acquire', 'jobs', () => { throw new Error('no'); }).catch(() => {});
+})();
+`).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := read(t, string(out))
+	if len(h.Events) != 10 || h.Events[1].Token != 7 || !h.Events[3].Held || h.Events[7].Type != history.Fail || h.Events[9].Type != history.Info {
+		t.Errorf("%+v", h.Events)
+	}
+}
+
 func read(t *testing.T, text string) *history.History {
 	t.Helper()
 	h, notes, err := histories.ReadHistory(strings.NewReader(text), "recorded", histories.Unnamed)
