@@ -39,20 +39,25 @@ var Unnamed = Header{Kind: lock.Mutex, Locks: []Named{{Name: "lock", Slots: 1}}}
 
 // Notes count the skipped parts of an external history.
 type Notes struct {
-	Ignored     int // events without meaning for a lock, such as partitions
-	Unexplained int // errors in unknown words: the reason of such a failure stays open
-	Values      int // values other than slots: such an event speaks of any slot
-	Fields      int // events with fields that are not known
-	Backwards   int // events that have an earlier time than one before; String leaves them out
-	Renamed     int // processes of a client that answers name, and that had another process before
-	Keys        int // keys of values that are pairs, each of which is a lock
-	Owned       int // answers that name their client
-	Fences      int // answers with a fence, which is a token
-	Timeless    int // events of clients that have no time
+	Ignored     int  // events without meaning for a lock, such as partitions
+	Unexplained int  // errors in unknown words: the reason of such a failure stays open
+	Values      int  // values other than slots: such an event speaks of any slot
+	Fields      int  // events with fields that are not known
+	Backwards   int  // events that have an earlier time than one before; String leaves them out
+	Renamed     int  // processes of a client that answers name, and that had another process before
+	Keys        int  // keys of values that are pairs, each of which is a lock
+	Owned       int  // answers that name their client
+	Fences      int  // answers with a fence, which is a token
+	Timeless    int  // events of clients that have no time
+	Spans       int  // spans that are of no lock
+	Spanned     bool // the history is one of spans
 }
 
 // Readings are the choices made in reading an external history, each in a line.
 func (n Notes) Readings() (lines []string) {
+	if n.Spanned {
+		lines = append(lines, "a span is an operation that is called when it starts and answered when it ends; those that touch are concurrent")
+	}
 	if n.Keys > 0 {
 		lines = append(lines, "values are pairs [key value], and each of "+style.Plural(n.Keys, "key")+" is a lock of its own")
 	}
@@ -77,6 +82,7 @@ func (n Notes) String() string {
 		{n.Unexplained, "error", "not understood: such a failure has no known reason"},
 		{n.Values, "value", "without a slot: such an event may be of any slot"},
 		{n.Fields, "event", "with fields that are not known"},
+		{n.Spans, "span", "without lock.name left out"},
 		{n.Renamed, "process number", "of a client that answers name, and that had another before"},
 	} {
 		if note.count > 0 {

@@ -191,10 +191,10 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	if err != nil || f.kind != mapForm || more && (r.headed || r.array == nil) {
 		return d, false, false
 	}
-	if v := f.get("value"); r.headed && v != nil && v.kind == mapForm {
+	process := f.get("process")
+	if v := f.get("value"); r.headed && v != nil && v.kind == mapForm && (process == nil || process.kind == textForm || !v.named(valueWords)) {
 		return d, false, false
 	}
-	process := f.get("process")
 	if process == nil || process.kind == textForm && process.text != nemesis || process.kind != textForm && process.kind != integerForm {
 		return d, false, false
 	}
@@ -212,10 +212,11 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	return d, known, err == nil
 }
 
-// eventFields are the fields of an event, and valueFields those of its value.
+// eventFields are the fields of an event, and valueFields those of its value; valueWords are those and Jepsen's.
 var (
 	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock", "host", "pid", "session", "mono"}
 	valueFields = []string{"slot", "slots", "permits", "mode", "priority", "held", "token", "client", "nodes", "to"}
+	valueWords  = append([]string{"fence"}, valueFields...)
 )
 
 // event reads the line at hand.

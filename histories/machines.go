@@ -155,7 +155,12 @@ func (r *machinesReader) place(name string, h *history.History, hosts map[int32]
 			} else {
 				r.span(name, &e)
 			}
+			called := ""
+			if int(e.Process) < len(h.Called) {
+				called = h.Called[e.Process]
+			}
 			e.Process = r.client(name, e.Process, hosts)
+			r.out.History.Called[e.Process] = cmp.Or(called, r.out.History.Called[e.Process])
 			e.Lock = r.locks[h.Locks[e.Lock]]
 			r.out.Relative = r.out.Relative || e.Time < wallTime
 			if of = slices.Index(r.out.Names, machine); of < 0 {
@@ -163,7 +168,7 @@ func (r *machinesReader) place(name string, h *history.History, hosts map[int32]
 				r.out.Names = append(r.out.Names, machine)
 			}
 		}
-		r.put([2]string{machine, name}, placed{e, fmt.Sprintf("event %d of %s", i, style.Printable(name)), of})
+		r.put([2]string{machine, name}, placed{e, h.Moment(i) + " of " + style.Printable(name), of})
 	}
 	return nil
 }
@@ -261,4 +266,6 @@ func (n *Notes) add(o Notes) {
 	n.Keys = max(n.Keys, o.Keys)
 	n.Owned += o.Owned
 	n.Fences += o.Fences
+	n.Spans += o.Spans
+	n.Spanned = n.Spanned || o.Spanned
 }

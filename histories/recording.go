@@ -24,6 +24,7 @@ type Recording struct {
 	assumed Header
 	keys    *keys // nil if its values are no pairs
 	clients identities
+	spanned *spanned // where it is a history of spans; nil where it is not
 }
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
@@ -39,6 +40,9 @@ func newRecording(r io.Reader, name string, assumed Header, most int64) (*Record
 	if err := rec.seekable(r, most); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: copying what comes through a pipe, to read it twice: %w", name, err), rec.Close())
 	}
+	if err := rec.spans(); err != nil {
+		return nil, errors.Join(err, rec.Close())
+	}
 	var in *events
 	var err error
 	if rec.keys, err = keysOf(rec.file, name, assumed); err == nil {
@@ -49,6 +53,20 @@ func newRecording(r io.Reader, name string, assumed Header, most int64) (*Record
 	}
 	rec.history = in.history
 	return rec, nil
+}
+
+// spans has OpenTelemetry's spans read as the history that they are.
+func (r *Recording) spans() error {
+	is := isSpans(r.file)
+	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil || !is {
+		return err
+	}
+	text, about, err := readSpans(r.file, r.name, r.assumed)
+	if err != nil {
+		return err
+	}
+	r.file, r.start, r.spanned = bytes.NewReader(text), 0, about
+	return nil
 }
 
 // seekable turns the input into one that can be read again from its present position.
@@ -88,11 +106,28 @@ func (r *Recording) Close() error {
 func (r *Recording) History() *history.History {
 	h := *r.history
 	h.Events = nil
+	if r.spanned != nil {
+		h.Called, h.Places = r.spanned.called, r.spanned.places
+	}
 	return &h
 }
 
 // Notes count the parts skipped when the history was read last.
-func (r *Recording) Notes() Notes { return r.notes }
+func (r *Recording) Notes() Notes {
+	n := r.notes
+	if r.spanned != nil {
+		n.Spanned, n.Spans = true, r.spanned.other
+	}
+	return n
+}
+
+// Hosts is how many machines' clocks order the history, which is one of spans; 0 where it is none.
+func (r *Recording) Hosts() int {
+	if r.spanned == nil {
+		return 0
+	}
+	return r.spanned.hosts
+}
 
 // again begins to read the history from its beginning.
 func (r *Recording) again() (*events, error) {

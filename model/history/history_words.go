@@ -31,6 +31,8 @@ func (h *History) Moment(event int) string {
 func (h *History) Moments(from, to int) string {
 	first, last := h.stepOf(from), h.stepOf(to)
 	switch {
+	case h.Places != nil && h.Moment(from) == h.Moment(to):
+		return h.Moment(to)
 	case h.Places != nil:
 		return h.Moment(from) + " to " + h.Moment(to)
 	case first == 0 || last == 0:

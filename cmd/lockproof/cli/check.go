@@ -60,6 +60,8 @@ that it holds the lock, which matters to mutual-exclusion only.
 Where every value is a pair [key value], as in Jepsen's independent tests, each key is a lock of
 its own. The card says how the history was read.
 
+OpenTelemetry's spans are read as well, as OTLP in JSON: those with the attribute lock.name.
+
 An acquire may take several permits of a semaphore at once (:permits 2), and a mutex may be held to
 read (:mode :read, or :read-lock).
 
@@ -125,6 +127,9 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer done()
+	if n := recording.Hosts(); n > 1 {
+		return fmt.Errorf("%s: spans of %d hosts, which their clocks order: say by how much these differ, as --clock-error 50ms; --clock-error 0s is not at all", args[0], n)
+	}
 	h := recording.History()
 	if err := f.fit(c, args[0], recording, kind); err != nil {
 		return err
