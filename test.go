@@ -108,7 +108,11 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 		if known := p.Violation.Known; known != nil {
 			again += "; " + known.Words()
 		}
-		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, j.Counterexample.Detail, j.Counterexample.Diagram)
+		drawn := j.Counterexample.Diagram
+		if at := r.drawnAt(j); at != "" {
+			drawn = "the execution is the one drawn at " + at
+		}
+		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, j.Counterexample.told(), drawn)
 		if file := p.Violation.File; file != "" {
 			root, _, _ := strings.Cut(tb.Name(), "/")
 			tb.Errorf("replay it by\n%s=%s go test -run '^%s$' .", replayVariable, file, root)
@@ -116,6 +120,19 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	default:
 		tb.Logf("%s was put to the test %d times in %d scenarios", j.Property, j.Checked, p.Scenarios)
 	}
+}
+
+// drawnAt is the property before this one whose execution is the same, and is drawn there; "" where it is another.
+func (r *Result) drawnAt(j *Judgement) string {
+	for i := range r.Judgements {
+		switch before := &r.Judgements[i]; {
+		case before.Property == j.Property:
+			return ""
+		case before.Counterexample != nil && before.Counterexample.Diagram != "" && before.Counterexample.Diagram == j.Counterexample.Diagram:
+			return string(before.Property)
+		}
+	}
+	return ""
 }
 
 // testFiles are the files of a test's counterexamples.
@@ -186,7 +203,7 @@ func replayTest(tb testing.TB, path string, t Target, o Options) {
 		tb.Fatal(err)
 	}
 	if j := res.Judgement(c.Property); j.Counterexample != nil {
-		tb.Errorf("%s: violated again\n%s\n\n%s", c.Property, j.Counterexample.Detail, j.Counterexample.Diagram)
+		tb.Errorf("%s: violated again\n%s\n\n%s", c.Property, j.Counterexample.told(), j.Counterexample.Diagram)
 		return
 	}
 	tb.Logf("%s holds in this execution, carried out %d times\n%s", c.Property, res.Executions, res.diagram)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
@@ -11,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -89,7 +91,11 @@ func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 // FoundIn is a report's description of a violation in a trace.
 func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
-	return &report.Found{Steps: t.Shown(), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
+	found := &report.Found{Steps: t.Shown(), Detail: v.Explain(), Expected: draw.Expected(t, v), Errors: draw.Errors(t), Diagram: Drawing(t)}
+	if cause := draw.Cause(t, v); strings.TrimSuffix(cause, ".") != strings.TrimSuffix(style.Printable(found.Detail), ".") {
+		found.Cause = cause
+	}
+	return found
 }
 
 // Replayed is a counterexample carried out again on the simulated broker.

@@ -231,7 +231,7 @@ func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style
 	for _, text := range style.Wrap(style.Printable(f.Detail), s.Columns()-indent) {
 		out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Red.Of(text)})
 	}
-	for _, said := range f.Errors {
+	for _, said := range append(f.Why(), f.Errors...) {
 		for _, text := range style.Wrap(style.Printable(said), s.Columns()-indent) {
 			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, {Text: text}})
 		}

@@ -12,6 +12,8 @@ import (
 // Found is a violation as the report tells of it.
 type Found struct {
 	Detail   string   // what happened, in one line
+	Cause    string   // how it came about, by the steps of the execution; "" where Detail says as much
+	Expected string   // what a lock that is right does instead; "" is not known
 	Steps    int      // the execution's length: the counterexample's, or that of what was recorded
 	Least    bool     // no execution within the bounds that were visited violates the property in fewer steps
 	Scenario int      // the execution that first showed it, counted from 1; 0 is not known
@@ -76,6 +78,31 @@ func (f *Found) Reproduced() string {
 		return ""
 	}
 	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, style.Plural(f.Tries.Of, "try"))
+}
+
+// Why says how the violation came about and what a right lock does, in lines.
+func (f *Found) Why() (lines []string) {
+	if f.Cause != "" {
+		lines = append(lines, "why: "+f.Cause)
+	}
+	if f.Expected != "" {
+		lines = append(lines, "expected: "+f.Expected)
+	}
+	return lines
+}
+
+// drawnAt is the property before this one with the same execution, where it is drawn; "" where it is another.
+func (r *Report) drawnAt(p *PropertyResult) string {
+	for i := range r.Properties {
+		before := &r.Properties[i]
+		switch {
+		case before == p:
+			return ""
+		case before.Violation != nil && before.Violation.Diagram != "" && before.Violation.Diagram == p.Violation.Diagram:
+			return before.Name()
+		}
+	}
+	return ""
 }
 
 // told is the event, the number of executions with it, and how often it was reproduced.

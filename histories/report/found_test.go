@@ -1,6 +1,7 @@
 package report
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -67,5 +68,37 @@ func TestCardHasNothingToSayOfNoExecution(t *testing.T) {
 	}
 	if _, after, _ := strings.Cut(b.String(), "hold it\n"); strings.HasPrefix(strings.TrimLeft(after, " "), "\n\n") {
 		t.Errorf("an empty line too many:\n%s", b.String())
+	}
+}
+
+// TestWhy: the cause and what was expected are said wherever a violation is, and an execution that violates two properties is
+// drawn once.
+func TestWhy(t *testing.T) {
+	found := func(cause string) *Found {
+		return &Found{Detail: "both hold it", Cause: cause, Expected: "one of them waits.", Diagram: "the steps\n", Steps: 3}
+	}
+	r := &Report{Target: "a", Mode: Sampled, Scenarios: 1, Properties: []PropertyResult{
+		{Property: property.MutualExclusion, Checked: 1, Violation: found("c1 asked nobody.")},
+		{Property: property.Linearizable, Checked: 1, Violation: found("")},
+	}}
+	for name, write := range map[string]func(w io.Writer) error{
+		"card":    func(w io.Writer) error { return WriteCard(w, r, style.Style{Width: 100}) },
+		"JUnit":   func(w io.Writer) error { return WriteJUnit(w, r) },
+		"summary": func(w io.Writer) error { return WriteSummary(w, r) },
+		"SARIF":   func(w io.Writer) error { return WriteSARIF(w, r, "") },
+		"JSON":    func(w io.Writer) error { return WriteJSON(w, r) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		for text, times := range map[string]int{"c1 asked nobody.": 1, "one of them waits.": 2} {
+			if n := strings.Count(b.String(), text); n != times {
+				t.Errorf("%s says %q %d times, expected %d:\n%s", name, text, n, times, &b)
+			}
+		}
+		if drawn := strings.Count(b.String(), "the steps"); (name == "JUnit" || name == "summary") && (drawn != 1 || !strings.Contains(b.String(), "drawn at mutual-exclusion")) {
+			t.Errorf("%s draws it %d times:\n%s", name, drawn, &b)
+		}
 	}
 }

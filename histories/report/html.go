@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/style"
@@ -28,6 +29,8 @@ var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "
 type Page struct {
 	Report     *Report // the card; nil for none
 	Executions []Execution
+	// Recorded are counterexamples that were not carried out again: they are shown as they were recorded.
+	Recorded []*histories.Counterexample
 	// Histories are pictures of histories that are not an execution's: recorded ones.
 	Histories []History
 	// Title and Text are the page's head and what it says where there is no card; "" is the first execution's target, and
@@ -94,6 +97,10 @@ func WritePage(w io.Writer, p *Page) error {
 	for i := range p.Executions {
 		data.add(&p.Executions[i])
 	}
+	for _, c := range p.Recorded {
+		data.Title = c.Scenario.Target
+		data.Executions = append(data.Executions, recordedData(len(data.Executions)+1, c))
+	}
 	for i := range p.Histories {
 		data.Histories = append(data.Histories, p.Histories[i].data())
 	}
@@ -113,7 +120,10 @@ func WritePage(w io.Writer, p *Page) error {
 
 // kind is the type of the page's locks: of several, the first execution's.
 func (p *Page) kind() lock.Kind {
-	if len(p.Executions) == 0 {
+	switch {
+	case len(p.Executions) == 0 && len(p.Recorded) > 0:
+		return p.Recorded[0].Violation.Kind
+	case len(p.Executions) == 0:
 		return lock.Semaphore
 	}
 	return p.Executions[0].Trace.History.Kind

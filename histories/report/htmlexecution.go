@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
@@ -42,6 +43,7 @@ type executionData struct {
 	Name                     string // of the section, to which links lead
 	Target, Settings         string
 	Only                     bool // the page's title says the target already
+	Recorded                 bool // it has no picture: only its steps in words are known
 	Again                    string
 	Commands                 []string
 	Broken                   []brokenData
@@ -105,6 +107,25 @@ func (x *Execution) data(n int, plain string) executionData {
 	}
 	if x.Well != nil {
 		d.Well = x.well()
+	}
+	return d
+}
+
+// recordedData is a counterexample as it was recorded, the n-th execution of a page: its steps in words.
+func recordedData(n int, c *histories.Counterexample) executionData {
+	name, s := fmt.Sprintf("x%d", n), &c.Scenario
+	trace := &scenario.Trace{Scenario: *s, History: history.History{Kind: c.Violation.Kind}}
+	v := c.Violation
+	d := executionData{
+		Name: name, Target: s.Target, Settings: strings.Join(draw.Settings(trace), " "), Recorded: true,
+		Again: "This was recorded when it was found, and not carried out again.",
+		Broken: []brokenData{{
+			Property: v.Name(), Sentence: c.Property.SentenceOn(lock.WordsOf(s.Target, s.Server), c.Violation.Kind),
+			Cause: linked(v.Detail, name, len(c.Transcript)), Shows: v.Step + 1, Over: v.Step >= len(c.Transcript),
+		}},
+	}
+	for i, text := range c.Transcript {
+		d.Steps = append(d.Steps, stepData{Number: i + 1, Text: text})
 	}
 	return d
 }

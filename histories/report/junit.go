@@ -145,11 +145,13 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 // inFull is a violation in full, for a reader who has nothing but this.
 func (r *Report) inFull(p *PropertyResult) string {
 	v := p.Violation
-	lines := []string{p.Name() + ": " + r.sentence(p), r.told(p)}
+	lines := append([]string{p.Name() + ": " + r.sentence(p), r.told(p)}, v.Why()...)
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}
-	if v.Diagram != "" {
+	if at := r.drawnAt(p); at != "" {
+		lines = append(lines, "", "the execution is the one drawn at "+at)
+	} else if v.Diagram != "" {
 		lines = append(lines, "", v.Diagram)
 	}
 	return strings.Join(lines, "\n")

@@ -143,6 +143,8 @@ type propertyFile struct {
 
 type foundFile struct {
 	Detail         string           `json:"detail"`
+	Cause          string           `json:"cause,omitempty"`
+	Expected       string           `json:"expected,omitempty"`
 	Errors         []string         `json:"errors,omitempty"` // what clients said of calls that failed
 	Steps          int              `json:"steps"`
 	Least          bool             `json:"least,omitzero"`
@@ -265,7 +267,7 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {
-		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil, v.Fingerprint, nil}
+		f.Violation = &foundFile{v.Detail, v.Cause, v.Expected, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil, v.Fingerprint, nil}
 		if k := v.Known; k != nil {
 			f.Violation.Known = &knownFile{k.Reason, k.Owner, k.Expires, k.Expired}
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -113,7 +114,7 @@ func WriteSARIF(w io.Writer, r *Report, file string) error {
 
 // findings describe a violation, and how to see it.
 func (r *Report) findings(p *PropertyResult) string {
-	lines := append([]string{r.told(p)}, p.Violation.Errors...)
+	lines := slices.Concat([]string{r.told(p)}, p.Violation.Why(), p.Violation.Errors)
 	if p.Violation.Command != "" {
 		lines = append(lines, "see it: "+p.Violation.Command)
 	}

@@ -34,7 +34,9 @@ func WriteSummary(w io.Writer, r *Report) error {
 	drawn := 0
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Violation != nil {
-			drawn += len(p.Violation.Diagram)
+			if r.drawnAt(p) == "" {
+				drawn += len(p.Violation.Diagram)
+			}
 			r.summarize(&b, p, drawn <= maxDrawn)
 		}
 	}
@@ -64,6 +66,9 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	v := p.Violation
 	verdict, _ := r.Verdict(p)
 	fmt.Fprintf(b, "\n### %s is %s\n\n%s\n", p.Name(), verdict, inline(v.Detail))
+	for _, said := range v.Why() {
+		fmt.Fprintf(b, "\n%s\n", inline(said))
+	}
 	for _, said := range v.Errors {
 		fmt.Fprintf(b, "\n> %s\n", inline(said))
 	}
@@ -76,7 +81,9 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	if v.Command != "" {
 		fmt.Fprintf(b, "\n%s", fenced(v.Command))
 	}
-	if v.Diagram != "" && drawn {
+	if at := r.drawnAt(p); at != "" {
+		fmt.Fprintf(b, "\nThe execution is the one drawn at %s.\n", at)
+	} else if v.Diagram != "" && drawn {
 		fmt.Fprintf(b, "\n<details><summary>the execution</summary>\n\n%s\n</details>\n", fenced(strings.TrimRight(v.Diagram, "\n")))
 	}
 }

@@ -24,6 +24,12 @@ func TestCommandLines(t *testing.T) {
 {"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}
 `)
 	precious := write("precious", "not a counterexample")
+	kept, err := os.ReadFile("../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofTest := write("of-a-test.json", strings.Replace(string(kept), `"target": "locked-is-success"`, `"target": "TestMine"`, 1))
+	page := filepath.Join(t.TempDir(), "page.html")
 	for _, test := range []struct {
 		args string
 		code int
@@ -37,6 +43,8 @@ func TestCommandLines(t *testing.T) {
 		{"prove mutex --scenarios 300 --json", exitHolds, `"mutual-exclusion"`},
 		{"prove locked-is-success --scenarios 300 --out " + dir, exitViolated, "lockproof replay "},
 		{"replay " + filepath.Join(dir, "locked-is-success.mutual-exclusion.json"), exitViolated, " hold slot 1 at once"},
+		{"replay " + ofTest, exitCannot, "--html draws what was recorded"},
+		{"replay --html " + page + " " + ofTest, exitHolds, "It was not carried out again"},
 		{"mutants release-forgets", exitHolds, "1 killed"},
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 

@@ -20,6 +20,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/histories/style"
@@ -123,6 +124,9 @@ RabbitMQ behind the gate, which is compared with it at every reply.
 The program is the command that the file names, and may do all that you may do. So it is
 shown and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
 
+Where the program is not run, or is a Go test's, --html makes a page of what was recorded. The exit
+code is 0 then.
+
 A file has no passwords. Those of the program's command and options that it hides are given
 again: by the environment variables that it names, and with -o. An error says which are missing.
 
@@ -145,6 +149,9 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			}
 			if ce.Exec == "" {
 				return replayOurs(c, args, &on, ce, html)
+			}
+			if html != "" && !trusted && !interactive() {
+				return showRecorded(c, ce)
 			}
 			if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
 				return err
@@ -184,8 +191,11 @@ func giveAgain(ce *histories.Counterexample, file string, options []string) erro
 // has the drivers of other servers than RabbitMQ.
 func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Counterexample, html string) error {
 	r, err := engine.Replay(ce)
+	if errors.Is(err, engine.ErrUnknownTarget) && html != "" {
+		return showRecorded(c, ce)
+	}
 	if errors.Is(err, engine.ErrUnknownTarget) {
-		return fmt.Errorf("%s is a counterexample of %s, which is no lock of lockproof's. If it is one that a Go test judges, its test carries it out: LOCKPROOF_REPLAY=FILE go test -run TEST",
+		return fmt.Errorf("%s is a counterexample of %s, which is no lock of lockproof's. If it is one that a Go test judges, its test carries it out: LOCKPROOF_REPLAY=FILE go test -run TEST; --html draws what was recorded",
 			args[0], safetext.Escape(ce.Scenario.Target))
 	}
 	if err != nil {
@@ -212,6 +222,23 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 			return replayReal(c, on, w, ce, r)
 		}
 		return verdict(w, ce, r, r.Server)
+	})
+}
+
+// showRecorded writes a page of a counterexample as it was recorded, for somebody who does not have the program, or will not
+// run it.
+func showRecorded(c *cobra.Command, ce *histories.Counterexample) error {
+	out := safetext.NewWriter(c.OutOrStdout())
+	for i, line := range ce.Transcript {
+		fmt.Fprintf(out, "%4d  %s\n", i+1, line)
+	}
+	fmt.Fprintf(out, "\n%s was violated when this was recorded: %s\nIt was not carried out again", ce.Violation.Name(), ce.Violation.Detail)
+	if ce.Exec != "" {
+		fmt.Fprintf(out, ": --run-exec runs its program, %s", secret.Command(ce.Exec))
+	}
+	fmt.Fprintln(out)
+	return writePage(c, func() *report.Page {
+		return &report.Page{Recorded: []*histories.Counterexample{ce}, Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Server: ce.Origin.Broker}}
 	})
 }
 
