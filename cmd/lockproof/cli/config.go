@@ -61,6 +61,9 @@ var ofProgram = []string{"exec", "lock-type", "server", "servers", "holding", "c
 // withoutFile is what --config names where no file is to be read, not even the project's.
 const withoutFile = "none"
 
+// unset is the flag that names what a file says in vain.
+const unset = "unset"
+
 // yielding are the flags that give way, where a file gives them, to one that is typed: they make no sense beside it, or mean
 // what it leaves out.
 var yielding = map[string][]string{
@@ -69,7 +72,7 @@ var yielding = map[string][]string{
 }
 
 // unsettable are flags that only the command line gives, and no file.
-var unsettable = []string{"help", helpAllName, "version", "config", "run-exec", "listen-anywhere", "checkpoint", "resume"}
+var unsettable = []string{"help", helpAllName, "version", "config", unset, "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
 // loadConfig reads a file. The result is nil if there is no file and none was asked for.
 func loadConfig(path string, asked bool) (*config, error) {
@@ -185,17 +188,43 @@ func configure(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	c, err := loadConfig(path, asked)
-	if c == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	if c == nil {
+		return c.unset(cmd, nil)
 	}
 	if err := c.check(cmd.Root()); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(c.commands, func(known configured) bool { return known.name == cmd.Name() })
-	if i < 0 {
-		return nil
+	var settings []setting
+	if i >= 0 {
+		settings = c.commands[i].settings
 	}
-	return c.apply(cmd, args, c.commands[i].settings)
+	if err := c.unset(cmd, &settings); err != nil {
+		return err
+	}
+	return c.apply(cmd, args, settings)
+}
+
+// unset takes away the settings that --unset names. One that the file does not have is an error.
+func (c *config) unset(cmd *cobra.Command, settings *[]setting) error {
+	names, err := cmd.Flags().GetStringSlice(unset)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		i := -1
+		if settings != nil {
+			i = slices.IndexFunc(*settings, func(s setting) bool { return s.name == name })
+		}
+		if i < 0 {
+			return fmt.Errorf("--%s %s: expected what a file gives to %s: see --config", unset, name, cmd.Name())
+		}
+		*settings = slices.Delete(slices.Clone(*settings), i, i+1)
+	}
+	return nil
 }
 
 // check refuses unknown commands and unknown keys in the whole file, not only for the command that is run.

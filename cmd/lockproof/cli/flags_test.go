@@ -434,7 +434,7 @@ func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
 	if command.Flags().Lookup("explorer") != nil {
 		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // with one: TestExplorer
 	}
-	said := []string{"help", helpAllName, "config"} // TestHelpAll, TestConfig
+	said := []string{"help", helpAllName, "config", unset} // TestHelpAll, TestConfig
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
 		_, there := uses[flag.Name]
 		_, tried := sorts[s.like].flags[flag.Name]

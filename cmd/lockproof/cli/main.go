@@ -173,6 +173,7 @@ says how.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().String("config", configFile, "a `FILE` with flags for each command; what is typed wins; none is no file")
+	root.PersistentFlags().StringSlice(unset, nil, "flags that the file of --config gives, as a `LIST`, and that are as if it did not")
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
