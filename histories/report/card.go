@@ -242,7 +242,7 @@ func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style
 		}
 	}
 	if f.Known != nil {
-		for _, text := range style.Wrap(style.Printable(f.Known.Words()), s.Columns()-indent) {
+		for _, text := range style.Wrap(style.Printable(r.known(p)), s.Columns()-indent) {
 			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Yellow.Of(text)})
 		}
 	}

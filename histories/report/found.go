@@ -113,9 +113,18 @@ func (r *Report) told(p *PropertyResult) string {
 		told += " (" + strings.Join(asides, "; ") + ")"
 	}
 	if f.Known != nil {
-		told += "; " + f.Known.Words()
+		told += "; " + r.known(p)
 	}
 	return told
+}
+
+// known says that a violation is known. Other executions that violate the property may do so in another way.
+func (r *Report) known(p *PropertyResult) string {
+	words := p.Violation.Known.Words()
+	if others := p.Violating - 1; others > 0 && p.Violation.Accepted() {
+		words += "; in " + style.Plural(others, "other execution") + " the property is violated as well, maybe in another way: one was compared with what is known"
+	}
+	return words
 }
 
 // often is in how many executions a property was seen violated, in words; "" where they were not counted.

@@ -102,3 +102,18 @@ func TestWhy(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownAmongOthers: a known violation of a property does not hide that other executions violate it as well.
+func TestKnownAmongOthers(t *testing.T) {
+	for violating, want := range map[int]bool{1: false, 3: true} {
+		p := PropertyResult{Property: property.Progress, Checked: 9, Violating: violating, Violation: &Found{Detail: "stuck", Known: new(Known)}}
+		r := &Report{Target: "a", Mode: Sampled, Scenarios: 9, Properties: []PropertyResult{p}}
+		var card strings.Builder
+		if err := WriteCard(&card, r, style.Style{Width: 200}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(card.String(), "in 2 other executions the property is violated as well"); said != want {
+			t.Errorf("%d executions violate it, and the card says:\n%s", violating, &card)
+		}
+	}
+}

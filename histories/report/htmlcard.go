@@ -79,7 +79,7 @@ func newCardRow(r *Report, p *PropertyResult, executions []executionData, record
 	if f := p.Violation; f != nil {
 		row.Detail, row.Where, row.Errors, row.Command = f.Detail, r.where(p), f.Errors, f.Command
 		if f.Known != nil {
-			row.Errors = append(slices.Clone(f.Errors), f.Known.Words())
+			row.Errors = append(slices.Clone(f.Errors), r.known(p))
 		}
 		if row.Link = linkTo(executions, row.Property); row.Link == "" && recorded {
 			row.Link = "#history"

@@ -76,7 +76,7 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 		fmt.Fprintf(b, "\n%s\n", inline(where))
 	}
 	if v.Known != nil {
-		fmt.Fprintf(b, "\n%s\n", inline(v.Known.Words()))
+		fmt.Fprintf(b, "\n%s\n", inline(r.known(p)))
 	}
 	if v.Command != "" {
 		fmt.Fprintf(b, "\n%s", fenced(v.Command))
