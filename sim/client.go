@@ -116,7 +116,13 @@ func (w *World) complete(c uint8) {
 // that the client lives to see is the action's.
 func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	w.begin(c)
-	if !w.clients[c-1].busy {
+	switch {
+	case !w.clients[c-1].busy:
+		return
+	case w.Ways(c) > 0: // it begins with a choice, and sends nothing before
+		if do == scenario.CrashEffect || do == scenario.CrashReply {
+			w.crash(c, late)
+		}
 		return
 	}
 	answered := w.links && w.cluster.Answered(c)
