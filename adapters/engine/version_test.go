@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"os"
 	"runtime/debug"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // TestVersion: what the build was told goes before what Go knows of the module, and that before what the sources say.
@@ -30,5 +33,27 @@ func TestVersion(t *testing.T) {
 		if got := versionOf(test.stamped, test.info); got != test.want {
 			t.Errorf("%q, %+v: %s, expected %s", test.stamped, test.info, got, test.want)
 		}
+	}
+}
+
+// TestCitation: what a paper cites is the version of these sources.
+func TestCitation(t *testing.T) {
+	data, err := os.ReadFile("../../CITATION.cff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Format  string           `yaml:"cff-version"`
+		Message string           `yaml:"message"`
+		Title   string           `yaml:"title"`
+		Version string           `yaml:"version"`
+		Code    string           `yaml:"repository-code"`
+		Authors []map[string]any `yaml:"authors"`
+	}
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Version != sources || file.Format == "" || file.Message == "" || file.Title == "" || len(file.Authors) == 0 || file.Code != "https://"+module {
+		t.Errorf("%+v, expected version %s of %s", file, sources, module)
 	}
 }
