@@ -102,8 +102,12 @@ func (o *CheckOptions) loosens(h *history.History) error {
 		return errors.New("--clock-error: which hold a release by anyone ends is not known where clocks differ; expected --release-by-others reject")
 	}
 	for i := range h.Events {
-		if op := h.Events[i].F.Op(); op.Administrative() || op == lock.Count {
+		op := h.Events[i].F.Op()
+		if op.Administrative() || op == lock.Count {
 			return fmt.Errorf("--clock-error: %s: %s is not judged where clocks differ", h.Places[i], op)
+		}
+		if n := h.Events[i].Permits; n > 1 {
+			return fmt.Errorf("--clock-error: %s: %s of %d permits at once is not judged where clocks differ", h.Places[i], op, n)
 		}
 	}
 	return nil
