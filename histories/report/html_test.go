@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -72,5 +73,25 @@ func TestMarks(t *testing.T) {
 	}
 	if decided == 0 || both == 0 {
 		t.Errorf("%d violations were decided before they show, %d of them where another shows", decided, both)
+	}
+}
+
+// TestRecordedPage: a counterexample that was not carried out again is shown as it was recorded.
+func TestRecordedPage(t *testing.T) {
+	c, err := histories.LoadCounterexample("../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	if err := WritePage(&page, &Page{Recorded: []*histories.Counterexample{c}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"not carried out again", "<h1>locked-is-success</h1>", c.Violation.Detail, `id="x1-1"`, "405 RESOURCE_LOCKED"} {
+		if !strings.Contains(page.String(), text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+	if strings.Contains(page.String(), `<figure class="diagram"`) {
+		t.Error("it has a picture")
 	}
 }
