@@ -17,6 +17,11 @@ import (
 // Cause explains a violation in one sentence, from the steps of the execution alone: which reply a client received at
 // which step, and what it concluded. If the steps do not explain it, it is the violation's own text.
 func Cause(t *scenario.Trace, v scenario.Violation) string {
+	if d, is := outside(t, v); is && ofBelief.Has(v.Property) {
+		if said := d.believed(); said != "" {
+			return sentence(said)
+		}
+	}
 	d, known := deciderOf(t, v)
 	if !known {
 		return sentence(v.Explain())

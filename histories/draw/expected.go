@@ -16,6 +16,11 @@ import (
 // Expected says in one sentence what a lock that is right does where this one does not; "" where the property's own sentence
 // says as much.
 func Expected(t *scenario.Trace, v scenario.Violation) string {
+	if d, is := outside(t, v); is && ofBelief.Has(v.Property) {
+		if said := d.otherBelief(); said != "" {
+			return sentence(said)
+		}
+	}
 	d, known := deciderOf(t, v)
 	if !known {
 		return ""

@@ -1,0 +1,108 @@
+package draw
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Causes of what somebody else's client did: what the server had is not known, but what the client asked it, and what it made
+// of the answers.
+
+// outside is the causer of a violation in an execution of somebody else's clients.
+func outside(t *scenario.Trace, v scenario.Violation) (d *causer, known bool) {
+	if len(t.Setup) > 0 || len(t.Steps) == 0 || v.Client == 0 || int(v.Lock) >= len(t.Scenario.Locks) || v.Step >= len(t.Steps) {
+		return nil, false
+	}
+	return &causer{decider: decider{Trace: t, v: v, shows: v.Step}, at: v.Step, c: int(v.Client)}, true
+}
+
+// believed is why a client wrongly believes that it holds a slot: what it asked in the call that told it so.
+func (d *causer) believed() string {
+	answer, at := d.told(d.shows, d.c)
+	op, began := d.call(d.shows, d.c)
+	if at != d.shows || op == "" || !answer.Held {
+		return ""
+	}
+	words := d.serverWords()
+	did := fmt.Sprintf("c%d's %s asked %s nothing", d.c, op, words.The())
+	if last := d.lastSent(began, at, d.c); last >= 0 {
+		did = fmt.Sprintf("c%d's %s relied on %s at %s", d.c, op, d.exchange(last), stepWord(last))
+	}
+	var though []string
+	if cut := d.ended(began); cut >= 0 && d.v.Property == property.StaleBeliefEnds {
+		though = append(though, "its connection had ended at "+stepWord(cut))
+	}
+	if other, since := d.holder(answer); other > 0 {
+		though = append(though, fmt.Sprintf("c%d had been told so at %s", other, stepWord(since)))
+	}
+	if len(though) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s and said at %s that it holds %s, though %s", did, stepWord(at), property.SlotName(d.History.Kind, int(answer.Slot)), joined(though, "and"))
+}
+
+// serverWords are how texts speak of the execution's server.
+func (d *causer) serverWords() lock.Words { return lock.WordsOf(d.Scenario.Target, d.Scenario.Server) }
+
+// ended is the last step before another at which a client's connection ended, or -1.
+func (d *causer) ended(before int) int {
+	for i := before; i >= 0; i-- {
+		if a := d.Steps[i].Action; a.Kind == scenario.Restart || a.Kind == scenario.Drop && int(a.Client) == d.c {
+			return i
+		}
+	}
+	return -1
+}
+
+// holder is another client that was told that it holds the same, has not been told anything else since, and has not called a
+// release; 0 is none. since is the step at which it was told.
+func (d *causer) holder(answer history.Event) (client, since int) {
+	held := make(map[int]int)
+	for i := 0; i <= d.shows; i++ {
+		s := &d.Steps[i]
+		for _, e := range d.History.Events[s.First : s.First+s.Events] {
+			c := clientOf(e, d.Clients())
+			if e.Process == history.Nemesis {
+				c = history.ClientOf(e.Target, d.Clients())
+			}
+			switch {
+			case e.F == history.Restart:
+				clear(held)
+			case e.Process == history.Nemesis || e.F.Op() == lock.Release:
+				delete(held, c)
+			case e.Lock != answer.Lock || e.Slot != answer.Slot || e.Type == history.Invoke:
+			case e.Held && (e.F.Op() == lock.Acquire || e.F.Op() == lock.Verify):
+				held[c] = i
+			case e.F.Op() == lock.Verify:
+				delete(held, c)
+			}
+		}
+	}
+	for c := 1; c <= d.Clients(); c++ {
+		if at, ok := held[c]; ok && c != d.c {
+			return c, at
+		}
+	}
+	return 0, 0
+}
+
+// otherBelief is what a right lock's client is told where this one's was told that it holds a slot.
+func (d *causer) otherBelief() string {
+	answer, at := d.told(d.shows, d.c)
+	op, _ := d.call(d.shows, d.c)
+	if at != d.shows || op == "" || !answer.Held || answer.Slot > monitor.Slots {
+		return ""
+	}
+	if answer.F.Op() == lock.Verify {
+		return fmt.Sprintf(`c%d's %s says "not held"`, d.c, op)
+	}
+	return fmt.Sprintf("c%d's %s%s", d.c, op, property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock"))
+}
+
+// ofBelief are the properties that a wrong belief breaks.
+const ofBelief = property.Set(1<<property.MutualExclusion | 1<<property.StaleBeliefEnds)
