@@ -20,7 +20,6 @@ type Counterexample struct {
 	Target    Target // replays it
 	Name      string // of the target, or its command
 	file      *histories.Counterexample
-	why       []string // how it came about, and what a lock that is right does instead
 }
 
 // LoadCounterexample reads a file. Set its Target if external, or a Protocol.
@@ -56,12 +55,7 @@ func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 func foundBy(t Target, p *report.PropertyResult, ce *histories.Counterexample) *Counterexample {
 	v := p.Violation
 	return &Counterexample{
-		Property: Property(p.Name()), Detail: v.Detail, why: v.Why(), Diagram: v.Diagram, Steps: v.Steps, Least: v.Least,
+		Property: Property(p.Name()), Detail: v.Detail, Diagram: v.Diagram, Steps: v.Steps, Least: v.Least,
 		Execution: v.Scenario, Target: t, Name: t.shown(), file: ce,
 	}
-}
-
-// told is what happened, how it came about and what was expected, in lines.
-func (c *Counterexample) told() string {
-	return strings.Join(append([]string{c.Detail}, c.why...), "\n")
 }

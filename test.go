@@ -112,7 +112,7 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 		if at := r.drawnAt(j); at != "" {
 			drawn = "the execution is the one drawn at " + at
 		}
-		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, j.Counterexample.told(), drawn)
+		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, r.told(j), drawn)
 		if file := p.Violation.File; file != "" {
 			root, _, _ := strings.Cut(tb.Name(), "/")
 			tb.Errorf("replay it by\n%s=%s go test -run '^%s$' .", replayVariable, file, root)
@@ -120,6 +120,15 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	default:
 		tb.Logf("%s was put to the test %d times in %d scenarios", j.Property, j.Checked, p.Scenarios)
 	}
+}
+
+// told is what a counterexample shows, how it came about, and what a lock that is right does, in lines.
+func (r *Result) told(j *Judgement) string {
+	lines := []string{j.Counterexample.Detail}
+	if found := r.engine.Report.Properties[r.index(j.Property)].Violation; found != nil {
+		lines = append(lines, found.Why()...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // drawnAt is the property before this one whose execution is the same, and is drawn there; "" where it is another.
@@ -203,7 +212,7 @@ func replayTest(tb testing.TB, path string, t Target, o Options) {
 		tb.Fatal(err)
 	}
 	if j := res.Judgement(c.Property); j.Counterexample != nil {
-		tb.Errorf("%s: violated again\n%s\n\n%s", c.Property, j.Counterexample.told(), j.Counterexample.Diagram)
+		tb.Errorf("%s: violated again\n%s\n\n%s", c.Property, res.told(&j), j.Counterexample.Diagram)
 		return
 	}
 	tb.Logf("%s holds in this execution, carried out %d times\n%s", c.Property, res.Executions, res.diagram)

@@ -64,7 +64,7 @@ func TestExploreExternal(t *testing.T) {
 		{"semaphore", 2, 1, 0, 48, "mutual-exclusion linearizable no-phantom-slot contiguous-slots exact-count effective-release no-leak progress minimal-driver no-crash limit-respected"},
 		{"semaphore", 1, 1, 1, 339, "mutual-exclusion linearizable no-phantom-slot contiguous-slots exact-count effective-release no-leak progress minimal-driver no-crash limit-respected"},
 		{"mutex", 2, 1, 0, 18, "mutual-exclusion linearizable effective-release no-leak progress minimal-driver no-crash"},
-		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable exact-count effective-release no-leak progress minimal-driver no-crash"},
+		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable no-phantom-slot exact-count removal-drains effective-release no-leak progress minimal-driver no-crash"},
 	} {
 		if testing.Short() && k.runs > 100 {
 			continue // it takes a second
