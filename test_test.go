@@ -44,6 +44,9 @@ func TestTestFails(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s", want, said)
 				}
 			}
+			if property == "mutual-exclusion" && (!strings.Contains(said, "why: c") || !strings.Contains(said, "expected: c")) {
+				t.Errorf("it does not say why, and what was expected:\n%s", said)
+			}
 			replay := regexp.MustCompile(`LOCKPROOF_REPLAY=(\S+) go test -run '\^TestBug\$' \.`).FindStringSubmatch(said)
 			if replay == nil {
 				t.Fatalf("it does not say how to see it again:\n%s", said)
