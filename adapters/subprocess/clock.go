@@ -1,7 +1,6 @@
 package subprocess
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
@@ -12,7 +11,6 @@ import (
 type ownTime struct {
 	client *Client
 	clock  *clock.Client
-	taken  atomic.Bool // a process of it has the clock
 }
 
 var (
@@ -23,14 +21,8 @@ var (
 // Time is the client's time, where its program has our clock. It implements [foreign.Timed].
 func (c *Client) Time() foreign.Time {
 	t := c.time.Load()
-	if t == nil {
+	if t == nil || !t.clock.Taken() {
 		return nil
-	}
-	if !t.taken.Load() {
-		if !t.clock.Taken() {
-			return nil
-		}
-		t.taken.Store(true)
 	}
 	return t
 }

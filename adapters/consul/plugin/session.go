@@ -68,6 +68,9 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return said(to, a, body), n, 1, nil
 }
 
+// Greets is false: the client begins.
+func (s *session) Greets() bool { return false }
+
 // Listens is false: the server says nothing unasked.
 func (s *session) Listens() bool { return false }
 

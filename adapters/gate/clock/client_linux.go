@@ -16,8 +16,10 @@ import (
 // Client is the time of a client: of all processes that were started with its environment, and of those that they start. It is in
 // memory that we share with them, and leaves no file behind.
 type Client struct {
-	memory *os.File
-	page   []byte
+	memory  *os.File
+	page    []byte
+	taken   atomic.Bool // a process has it
+	machine atomic.Bool // a process sleeps by the machine's time
 
 	mu        sync.Mutex
 	processes map[int32]*process // by their numbers
@@ -95,8 +97,17 @@ func (c *Client) now() *int64 { return (*int64)(unsafe.Pointer(&c.page[0])) }
 // Set has it be so long after [Epoch].
 func (c *Client) Set(since time.Duration) { atomic.StoreInt64(c.now(), Epoch.UnixNano()+int64(since)) }
 
-// Taken reports whether a process of the client has the clock. One that does not read the time by the C library has not.
-func (c *Client) Taken() bool { return len(c.rows()) > 0 }
+// Taken reports whether a process of the client has the clock. One that does not take the time from the C library has not, even
+// where it has the library: such a program is found out when it first is at rest.
+func (c *Client) Taken() bool {
+	if c.machine.Load() {
+		return false
+	}
+	if !c.taken.Load() && len(c.rows()) > 0 {
+		c.taken.Store(true)
+	}
+	return c.taken.Load()
+}
 
 // Close lets go of the memory.
 func (c *Client) Close() error {

@@ -3,8 +3,10 @@ package clock_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -97,5 +99,50 @@ func TestAwake(t *testing.T) {
 			t.Fatal("it is taken to be at rest")
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestMachine: a program in Go keeps the machine's time, also where it has our library as it is linked with the C library.
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip(err)
+	}
+	folder := t.TempDir()
+	const program = `package main
+
+// #include <time.h>
+import "C"
+
+import (
+	"fmt"
+	"time"
+)
+
+func main() {
+	fmt.Println("begins", C.time(nil))
+	time.Sleep(time.Hour)
+}
+`
+	source, name := filepath.Join(folder, "main.go"), filepath.Join(folder, "main")
+	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", name, source)
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	c, out := started(t, "exec "+name)
+	if line, err := out.ReadString('\n'); line != fmt.Sprintln("begins", clock.Epoch.Unix()) || err != nil {
+		t.Fatalf("it says %q, %v: expected our time of the C library", line, err)
+	}
+	for began := time.Now(); c.Taken(); time.Sleep(time.Millisecond) {
+		if rests, _ := c.Rest(); rests {
+			t.Fatal("it is taken to be at rest for good")
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("it is taken to have our time")
+		}
 	}
 }

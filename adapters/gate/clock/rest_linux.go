@@ -26,6 +26,10 @@ func (c *Client) Rest() (rests bool, next time.Duration) {
 	if len(after) != len(before) || !c.unchanged(after) {
 		return false, 0
 	}
+	if c.byMachine(after) {
+		c.machine.Store(true)
+		return false, 0
+	}
 	return soonest(after, now)
 }
 

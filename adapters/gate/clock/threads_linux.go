@@ -19,7 +19,9 @@ type process struct {
 type thread struct {
 	state   int // the file descriptor of its stat
 	runs    int // that of its schedstat
+	calls   int // that of its syscall; -1 where the system does not say
 	counted ran // when it was counted last
+	looked  ran // when its call was looked at last
 }
 
 // ran is how often a thread has run. One that waits until some time wakes every millisecond to look at the clock: of it, it is for
@@ -72,7 +74,11 @@ func (p *process) add(id int32) {
 		_ = unix.Close(state)
 		return
 	}
-	p.threads[id] = &thread{state: state, runs: runs}
+	calls, err := unix.Open(fmt.Sprintf("/proc/%d/task/%d/syscall", p.number, id), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		calls = -1
+	}
+	p.threads[id] = &thread{state: state, runs: runs, calls: calls}
 }
 
 // close ends the watching.
@@ -86,6 +92,9 @@ func (p *process) close() {
 func (t *thread) close() {
 	_ = unix.Close(t.state)
 	_ = unix.Close(t.runs)
+	if t.calls >= 0 {
+		_ = unix.Close(t.calls)
+	}
 }
 
 // sleeps reports whether a thread of the process waits for something, or has ended.

@@ -53,8 +53,8 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether the gate has yet to know of the connection, a command that passes by itself has no reply, or the client
-// has not received what it was sent.
+// underway reports whether the gate has yet to know of the connection, the server has yet to greet the client, a command that passes
+// by itself has no reply, or the client has not received what it was sent.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {
 		return true
@@ -62,7 +62,7 @@ func (c *Conn) underway() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passes := func(cmd *Command) bool { return !cmd.gated }
-	return !c.known || !c.released && !c.over && slices.ContainsFunc(c.pending, passes)
+	return !c.known || !c.released && !c.over && (c.session.Greets() || slices.ContainsFunc(c.pending, passes))
 }
 
 // serve reads what the client writes until it is gone.

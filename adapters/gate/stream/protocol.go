@@ -18,6 +18,8 @@ type Session interface {
 	// Reply cuts off the first thing that the server has said. settles is how many of the commands it answers that have
 	// none, the oldest first; 0 is that the server says it unasked.
 	Reply(b []byte) (r Said, n, settles int, err error)
+	// Greets reports whether the server has yet to say the first word, before which the client says nothing.
+	Greets() bool
 	// Listens reports whether the server may say something unasked, or later.
 	Listens() bool
 }

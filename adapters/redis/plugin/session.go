@@ -120,6 +120,9 @@ func (s *session) settles(word string, v value) int {
 	return 1
 }
 
+// Greets is false: the client begins.
+func (s *session) Greets() bool { return false }
+
 // Listens reports whether it has subscribed to something.
 func (s *session) Listens() bool { return s.channels > 0 }
 

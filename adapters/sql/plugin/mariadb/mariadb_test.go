@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net"
+	"net/url"
 	"testing"
 	"time"
 
@@ -77,6 +79,42 @@ func pending(t *testing.T, done <-chan error) {
 	case err := <-done:
 		t.Error("it has ended:", err)
 	default:
+	}
+}
+
+// TestGreeting: a client that has connected waits for the server's first word, which is on its way until it has come.
+func TestGreeting(t *testing.T) {
+	t.Parallel()
+	s := server.Start(t)
+	for range 20 {
+		a, err := s.Listen(gatetest.Open{}, gate.Limits{Connections: 1, Handshake: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls, err := a.URLs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(urls[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", u.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a.(gate.Watched).Underway() {
+			time.Sleep(10 * time.Microsecond)
+		}
+		greeted := make([]byte, 1)
+		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if _, err := conn.Read(greeted); err != nil {
+			t.Error("nothing is on its way to a client that nobody has greeted:", err)
+		}
+		conn.Close()
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

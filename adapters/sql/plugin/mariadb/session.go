@@ -172,5 +172,8 @@ func (s *session) runs(kind byte, p *prepared, values []string) stream.Sent {
 	}
 }
 
+// Greets reports whether the server has yet to say what it can do.
+func (s *session) Greets() bool { return s.phase == greeting }
+
 // Listens is false: the server says nothing unasked.
 func (s *session) Listens() bool { return false }

@@ -223,5 +223,8 @@ func (s *session) take(kind byte, body []byte) (p portal, executed bool, err err
 	return p, executed, nil
 }
 
+// Greets is false: the client begins.
+func (s *session) Greets() bool { return false }
+
 // Listens reports whether it has asked for notifications.
 func (s *session) Listens() bool { return s.listens }
