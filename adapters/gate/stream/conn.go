@@ -40,6 +40,7 @@ type Conn struct {
 	over     bool       // the server says nothing more
 	gone     bool       // nothing more comes from the client
 	known    bool       // the gate knows of it
+	tells    bool       // the gate is being told what the server has said
 }
 
 var _ gate.Conn = (*Conn)(nil)
@@ -53,8 +54,8 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether the gate has yet to know of the connection, the server has yet to greet the client, a command that passes
-// by itself has no reply, or the client has not received what it was sent.
+// underway reports whether the gate has yet to know of the connection or of what the server has said, the server has yet to greet the
+// client, a command that passes by itself has no reply, or the client has not received what it was sent.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {
 		return true
@@ -62,7 +63,7 @@ func (c *Conn) underway() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	passes := func(cmd *Command) bool { return !cmd.gated }
-	return !c.known || !c.released && !c.over && (c.session.Greets() || slices.ContainsFunc(c.pending, passes))
+	return !c.known || c.tells || !c.released && !c.over && (c.session.Greets() || slices.ContainsFunc(c.pending, passes))
 }
 
 // serve reads what the client writes until it is gone.
@@ -225,11 +226,12 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 		a := &Answer{Said: said, conn: c, bytes: slices.Clone(b[:n])}
 		settles = min(settles, len(c.pending))
 		a.settles = slices.Clone(c.pending[:settles])
-		c.pending = c.pending[settles:]
+		c.pending, c.tells = c.pending[settles:], true
 		c.mu.Unlock()
 		b = b[n:]
 		c.tell(a)
 		c.mu.Lock()
+		c.tells = false
 		for _, cmd := range a.settles {
 			cmd.answered = true
 		}
