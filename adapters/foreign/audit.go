@@ -227,7 +227,7 @@ func (r *run) audit() error {
 	if err := r.giveBack(); err != nil {
 		return err
 	}
-	if err := r.elapse(r.idleTime()); err != nil {
+	if err := r.idles(); err != nil {
 		return err
 	}
 	if r.about.Leases {
@@ -260,12 +260,17 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idleTime is how many virtual milliseconds pass at rest, so that everything that expires has expired.
-func (r *run) idleTime() int64 {
-	if r.about.Leases && r.timed() {
-		return max(2*LeaseTime.Milliseconds(), r.longestExpiry())
+// idles lets time pass at rest, so that everything that expires has expired. Clients that go on doing something by themselves are
+// watched for twice a lease, where their time is ours: they may go on for ever.
+func (r *run) idles() error {
+	ms := max(restTime, r.longestExpiry())
+	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {
+		if err := r.elapse(watched); err != nil || r.nextTimer(anybody) > 0 {
+			return err
+		}
+		ms -= watched
 	}
-	return max(restTime, r.longestExpiry())
+	return r.elapse(ms)
 }
 
 // longestExpiry is after how many virtual milliseconds everything has expired for which what is there announces a time.
