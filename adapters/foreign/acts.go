@@ -75,8 +75,26 @@ func (r *run) weighs(n int) bool {
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
 
-// Links implements [scenario.World]: a client has a link for each server to which a command of it waits, and at least one.
-func (r *run) Links(c uint8) uint8 { return 1<<max(1, len(r.clients[c-1].heads())) - 1 }
+// Links implements [scenario.World]: a client has a link for each server to which a command of it waits, and at least one. It has one
+// more if its next operation may be called ahead.
+func (r *run) Links(c uint8) uint8 {
+	p := &r.clients[c-1]
+	n := p.passes()
+	if r.mayCallAhead(p) {
+		n++
+	}
+	return 1<<n - 1
+}
+
+// passes is how many links a client has by which a command of it passes.
+func (a *clientHandle) passes() int { return max(1, len(a.heads())) }
+
+// mayCallAhead reports whether a client's next operation may be called before a command of it passes: one that it has sent by itself, or
+// the operation's first. What it has found out by its clock, such as that its lease lasts, may be over when the command passes. That
+// is so of clients whose time is ours: of others nobody knows what they found out before.
+func (r *run) mayCallAhead(p *clientState) bool {
+	return !p.busy && timeOf(p.client) != nil && (p.held > 0 && p.lease.ends > 0 || p.first() != nil) && r.upcoming(p, p.id)
+}
 
 // Undetected implements [scenario.World].
 func (r *run) Undetected() uint8 {

@@ -110,15 +110,20 @@ func (r *run) happen(a scenario.Action) error {
 
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
 // is under way. How much of that the client lives to see is the action's. A call that returns with its only command at
-// the gate waits for no reply: others may go on before the command passes.
+// the gate waits for no reply: others may go on before the command passes. The client's last link is the call alone, where that may
+// come ahead.
 func (r *run) takeStep(a scenario.Action) error {
 	c, do, link := a.Client, a.Kind, uint32(0)
 	if do == scenario.Step {
 		link = a.Arg
 	}
 	p := &r.clients[c-1]
-	if p.first() == nil || !p.busy && p.chatters() {
+	ahead := link > 0 && int(link) == p.passes() && r.mayCallAhead(p)
+	if ahead || p.first() == nil || !p.busy && p.chatters() {
 		r.invoke(c)
+		if ahead {
+			return nil
+		}
 		if err := r.settle(); err != nil {
 			return err
 		}

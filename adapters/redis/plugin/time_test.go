@@ -19,14 +19,19 @@ func TestTime(t *testing.T) {
 		t.Skip("NOT TESTED: there is no Python")
 	}
 	for name, wrong := range map[string]property.Set{
-		"Retries":       0,
-		"ByItsClock":    0,
-		"ShortensLater": 0,
-		"Renews":        0,
-		"RenewsOn":      property.Set(0).With(property.EffectiveRelease),
+		"Retries":        0,
+		"ByItsClock":     0,
+		"ShortensLater":  0,
+		"TrustsItsClock": property.Set(0).With(property.MutualExclusion),
+		"Renews":         0,
+		"RenewsOn":       property.Set(0).With(property.EffectiveRelease),
 	} {
 		t.Run(name, func(t *testing.T) {
-			judgeIn(t, 60, &subprocess.Starter{
+			n := 60
+			if wrong != 0 {
+				n = executions
+			}
+			judgeIn(t, n, &subprocess.Starter{
 				Command: "/usr/bin/python3 redis_adapter.py " + name, Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
 			}, 1, wrong)
 		})
