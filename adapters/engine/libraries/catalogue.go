@@ -93,6 +93,16 @@ func (l *Library) known() (set property.Set) {
 	return set
 }
 
+// reports are where what is known of it was reported.
+func (l *Library) reports() (all []string) {
+	for _, k := range l.Known {
+		if k.Issue != "" && !slices.Contains(all, k.Issue) {
+			all = append(all, k.Issue)
+		}
+	}
+	return all
+}
+
 // input is what a catalogue may be.
 var input = infile.Input{Noun: "catalogue of libraries", Most: 1 << 20}
 

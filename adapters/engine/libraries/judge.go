@@ -144,16 +144,17 @@ func (r *Row) broken() (names []string) {
 }
 
 // columns are the heads of the table.
-var columns = []string{"library", "server", "is it safe?", "does it recover?", "promises broken", "executions"}
+var columns = []string{"library", "server", "is it safe?", "does it recover?", "promises broken", "executions", "reported as"}
 
 // cells are a row of the table.
 func (r *Row) cells() []string {
 	l := r.Library
+	reports := strings.Join(l.reports(), ", ")
 	switch {
 	case r.Skipped != "":
-		return []string{l.Title(), l.On(), "skipped", "", "", ""}
+		return []string{l.Title(), l.On(), "skipped", "", "", "", reports}
 	case r.Report == nil:
-		return []string{l.Title(), l.On(), "not judged", "", "", ""}
+		return []string{l.Title(), l.On(), "not judged", "", "", "", reports}
 	}
 	safety, recovery := "yes, in all that was judged", "yes, in all that was judged"
 	if _, words := r.violated(property.Safety); len(words) > 0 {
@@ -162,7 +163,7 @@ func (r *Row) cells() []string {
 	if _, words := r.violated(property.Recovery); len(words) > 0 {
 		recovery = "no: " + strings.Join(words, ", ")
 	}
-	return []string{l.Title(), l.On(), safety, recovery, strings.Join(r.broken(), ", "), fmt.Sprint(r.Report.Scenarios)}
+	return []string{l.Title(), l.On(), safety, recovery, strings.Join(r.broken(), ", "), fmt.Sprint(r.Report.Scenarios), reports}
 }
 
 // WriteTable writes rows for a terminal.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
 	_ "github.com/lockproof/lockproof/sim/redis"
@@ -109,6 +110,19 @@ func TestTable(t *testing.T) {
 	for _, row := range rows {
 		if title := row.Library.Title(); !strings.Contains(table.String(), title) || !strings.Contains(markdown.String(), "| "+title+" |") {
 			t.Errorf("%s has no row:\n%s\n%s", title, &table, &markdown)
+		}
+	}
+}
+
+// TestReports: the table names the reports of what is known, each once, of a library that is not installed as well.
+func TestReports(t *testing.T) {
+	l := Library{Name: "some", Version: "1", Server: "redis", Known: []Known{
+		{Property: "mutual-exclusion", Issue: "some/lock#7"}, {Property: "progress", Issue: "some/lock#7"}, {Property: "no-crash"}, {Property: "no-leak", Issue: "some/lock#12"},
+	}}
+	for name, row := range map[string]Row{"judged": {Library: &l, Report: new(report.Report)}, "not judged": {Library: &l}, "skipped": {Library: &l, Skipped: "not installed"}} {
+		var table bytes.Buffer
+		if err := WriteMarkdown(&table, []Row{row}); err != nil || !strings.Contains(table.String(), "| some/lock#7, some/lock#12 |\n") {
+			t.Errorf("%s: %v\n%s", name, err, &table)
 		}
 	}
 }
