@@ -28,6 +28,7 @@ type Conn struct {
 	reader  *socket.Reader // of the client's socket
 	up      net.Conn
 	said    *socket.Reader // of the server's socket
+	catches sync.Mutex     // one waits at a time until all that it has said was shown: the reader calls but one
 	id      int64
 
 	mu       sync.Mutex
@@ -312,6 +313,8 @@ func (c *Conn) listens() bool {
 
 // caughtUp waits until all that the server has said was shown to the gate.
 func (c *Conn) caughtUp() {
+	c.catches.Lock()
+	defer c.catches.Unlock()
 	done := make(chan struct{}, 1)
 	for c.said.Behind(func() { done <- struct{}{} }) {
 		<-done
