@@ -185,8 +185,8 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 				return false, nil
 			}
 			continue
-		case c == 0: // somebody computes, or waits by a clock of its own
-			came, err := r.wait(r.ctx, limit-time.Since(began), r.comes)
+		case c == 0:
+			came, err := r.comesBy(limit - time.Since(began))
 			if err != nil || !came {
 				return false, err
 			}
@@ -198,6 +198,18 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 		}
 		r.deliver(c, r.clients[c-1].first(), false)
 	}
+}
+
+// comesBy waits for a client that computes, waits by a clock of its own, or is kept waiting by the server, whose time passes for it then.
+// It is false where nothing comes.
+func (r *run) comesBy(limit time.Duration) (bool, error) {
+	if came, err := r.wait(r.ctx, min(lull, limit), r.comes); came || err != nil {
+		return came, err
+	}
+	if r.outlastBlocked() {
+		return true, nil
+	}
+	return r.wait(r.ctx, limit, r.comes)
 }
 
 // waiting is a client of which a command waits at the gate, 0 for none: they take turns. One that goes on sending though nobody

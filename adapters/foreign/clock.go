@@ -202,23 +202,27 @@ func (p *clientState) sleeps() bool { return p.busy && p.calling && len(p.parked
 // milliseconds are as many as it takes for some time to have passed.
 func milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// flow waits until something holds of a client outside of a run, and lets time pass for it whenever it is at rest. It is false if that
-// takes longer than it may.
+// flow waits until something holds of a client outside of a run, and lets time pass for it whenever it is at rest, or the server keeps
+// it waiting. It is false if that takes longer than it may.
 func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration, holds func() bool) (bool, error) {
-	if timeOf(a.client) == nil || !s.server.Ours() {
+	if !s.server.Ours() {
 		return s.wait(ctx, limit, holds)
 	}
+	blocked := 0 // virtual seconds for which the server has kept it waiting
 	for end := time.Now().Add(limit); ; {
 		s.mu.Lock()
 		ok, excess := holds(), s.excess
-		s.mu.Unlock()
-		if ok || excess != nil || time.Now().After(end) {
-			return ok, excess
-		}
-		s.mu.Lock()
+		waits := a.blocked()
 		a.timer = timer{}
 		s.mu.Unlock()
-		if s.atRest(a) && a.timer.ends > 0 {
+		switch {
+		case ok || excess != nil || time.Now().After(end):
+			return ok, excess
+		case waits && blocked < longestBlocked:
+			blocked++
+			s.advance(time.Second)
+			continue
+		case timeOf(a.client) != nil && s.atRest(a) && a.timer.ends > 0:
 			s.advance(a.timer.ends - s.since)
 			continue
 		}

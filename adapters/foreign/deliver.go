@@ -101,9 +101,9 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 }
 
 // keepsWaiting notes a command that the server keeps waiting.
-func (r *run) keepsWaiting(l *connection, cmd gate.Command) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (s *Runner) keepsWaiting(l *connection, cmd gate.Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	l.blocked = slices.DeleteFunc(l.blocked, func(c gate.Command) bool { return !c.Waits() })
 	if cmd.Waits() {
 		l.blocked = append(l.blocked, cmd)

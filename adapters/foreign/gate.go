@@ -115,6 +115,7 @@ func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	s.mu.Unlock()
 	for _, c := range all {
 		c.Pass()
+		s.keepsWaiting(l, c)
 	}
 }
 

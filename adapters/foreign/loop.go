@@ -230,7 +230,7 @@ func (r *run) outlastBlocked() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i := range r.clients {
-			if r.clients[i].blocked() {
+			if p := &r.clients[i]; p.calling && p.blocked() { // else it only watches something
 				n++
 			}
 		}

@@ -149,6 +149,31 @@ func TestUserLevel(t *testing.T) {
 	server.Judge(t, starter("user-level", func(c *client) inprocess.Lock { return &userLevel{client: c} }), 0)
 }
 
+// patient is a user-level lock for which the server waits ten seconds, whatever it is told.
+type patient struct{ lock *userLevel }
+
+func (p patient) Acquire(ctx context.Context, name string) (int, error) {
+	return p.lock.AcquireWithin(ctx, name, 10*time.Second)
+}
+
+func (p patient) Verify(ctx context.Context, name string, slot int) (bool, error) {
+	return p.lock.Verify(ctx, name, slot)
+}
+
+func (p patient) Release(ctx context.Context, name string, slot int) error {
+	return p.lock.Release(ctx, name, slot)
+}
+
+func (p patient) Close() error { return p.lock.Close() }
+
+// TestPatient: the server's time passes for a client that it keeps waiting, at rest as well, though the client's time is the machine's.
+func TestPatient(t *testing.T) {
+	t.Parallel()
+	server := server
+	server.Executions = 20
+	server.Judge(t, starter("patient", func(c *client) inprocess.Lock { return patient{&userLevel{client: c}} }), 0)
+}
+
 // leased is a mutex that is a row with a token and a lease.
 type leased struct {
 	*client
