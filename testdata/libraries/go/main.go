@@ -36,6 +36,9 @@ var libraries = map[string]struct {
 	"goose-table-mariadb": {ofGooseTable(onMariaDB), true},
 	"atlas-postgres":      {ofAtlas(onPostgres), false},
 	"atlas-mariadb":       {ofAtlas(onMariaDB), false},
+	"bun-postgres":        {ofBun, false},
+	"migrate-mariadb":     {ofMigrate, false},
+	"consul-lock":         {ofConsul, true},
 }
 
 // Codes of errors of the protocol.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"log/slog"
@@ -16,8 +17,13 @@ import (
 	atlaspostgres "ariga.io/atlas/sql/postgres"
 	"ariga.io/atlas/sql/schema"
 	"github.com/go-sql-driver/mysql"
+	migrated "github.com/golang-migrate/migrate/v4/database"
+	migratemysql "github.com/golang-migrate/migrate/v4/database/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3/lock"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	bunmigrate "github.com/uptrace/bun/migrate"
 )
 
 // database is a kind of database, with what two libraries make of it.
@@ -103,6 +109,58 @@ func ofGooseTable(on database) library {
 			return func(ctx context.Context) error { return l.Unlock(ctx, db) }, nil
 		}, nil
 	}
+}
+
+// ofBun is the lock of the migrator of github.com/uptrace/bun: a row.
+func ofBun(servers []string) (acquire, error) {
+	db, err := onPostgres.open(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	b := bun.NewDB(db, pgdialect.New())
+	return func(ctx context.Context, name string, _ time.Duration) (release, error) {
+		table := fmt.Sprint("bun_", number(name))
+		m := bunmigrate.NewMigrator(b, bunmigrate.NewMigrations(), bunmigrate.WithTableName(table), bunmigrate.WithLocksTableName(table+"_locks"))
+		if err := m.Init(ctx); err != nil {
+			return nil, err
+		}
+		switch err := m.Lock(ctx); {
+		case err != nil && strings.Contains(err.Error(), "SQLSTATE=23505"):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return m.Unlock, nil
+	}, nil
+}
+
+// ofMigrate is the lock of the driver for MySQL of github.com/golang-migrate/migrate, which waits up to ten seconds.
+func ofMigrate(servers []string) (acquire, error) {
+	db, err := onMariaDB.open(servers[0])
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, name string, _ time.Duration) (release, error) {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d, err := migratemysql.WithConnection(ctx, conn, &migratemysql.Config{MigrationsTable: fmt.Sprint("migrate_", number(name)), DatabaseName: "lockproof"})
+		if errors.Is(err, migrated.ErrLocked) {
+			return nil, conn.Close()
+		}
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		err = d.Lock()
+		if errors.Is(err, migrated.ErrLocked) {
+			return nil, conn.Close()
+		}
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return func(context.Context) error { return errors.Join(d.Unlock(), conn.Close()) }, nil
+	}, nil
 }
 
 // ofAtlas is the lock of a driver of ariga.io/atlas.

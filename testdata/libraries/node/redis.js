@@ -6,7 +6,8 @@ const { judge } = require('./judge.js');
 const Redis = require('ioredis');
 
 const quiet = (client) => client.on('error', () => {});
-const ioredis = (url) => quiet(new Redis(url, { retryStrategy: () => 50, enableReadyCheck: false }));
+const retrying = { retryStrategy: () => 50, enableReadyCheck: false };
+const ioredis = (url) => quiet(new Redis(url, retrying));
 const nodeRedis = async (url) => {
   const client = quiet(require('redis').createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: 50 } }));
   await client.connect();
@@ -30,20 +31,28 @@ const redlock = (make, acquire) => (clients) => {
   };
 };
 
-// of is a class of redis-semaphore: an object is made for each acquire.
-const of = (Class, several, counts) => (clients) => {
-  const lib = require('redis-semaphore');
+// of is a class of redis-semaphore: an object is made for each acquire. more are options for it.
+const of = (Class, several, counts, lib = 'redis-semaphore', more = () => ({ refreshInterval: 0 })) => (clients) => {
+  lib = require(lib);
   return {
     counts,
     async acquire(name, ttl, limit) {
-      const o = { lockTimeout: ttl, acquireAttemptsLimit: 1, refreshInterval: 0, acquireTimeout: 1e6 };
+      const state = { began: Date.now() };
+      const o = { lockTimeout: ttl, acquireAttemptsLimit: 1, acquireTimeout: 1e6, ...more(state, ttl) };
       const on = several ? clients : clients[0];
       const held = counts ? new lib[Class](on, name, limit, ...(Class.includes('Multi') ? [1] : []), o) : new lib[Class](on, name, o);
-      return await held.tryAcquire() ? held : undefined;
+      return await held.tryAcquire() ? { held, state } : undefined;
     },
-    release: (held) => held.release(),
+    release({ held, state }) {
+      state.released = true;
+      return held.release();
+    },
   };
 };
+
+// A lock that is renewed, as it is without refreshInterval. That it is lost once its time to live is over is no surprise; but nobody has
+// lost a lock that was given back before.
+const renewed = (state, ttl) => ({ onLockLost(error) { if (state.released && Date.now() < state.began + ttl) throw error; } });
 
 const libraries = {
   'redlock-4': redlock((c, o) => new (require('redlock4'))(c, o), (lib, name, ttl) => lib.lock(name, ttl)),
@@ -55,6 +64,28 @@ const libraries = {
   'redis-semaphore-redlock-mutex': of('RedlockMutex', true),
   'redis-semaphore-redlock-semaphore': of('RedlockSemaphore', true, true),
   'redis-semaphore-redlock-multi': of('RedlockMultiSemaphore', true, true),
+  'redis-semaphore-mutex-renewed': of('Mutex', false, false, 'redis-semaphore', renewed),
+  'redis-semaphore-semaphore-renewed': of('Semaphore', false, true, 'redis-semaphore', renewed),
+  'redis-semaphore-5.5-mutex-renewed': (_, [url]) => (
+    of('Mutex', false, false, 'redis-semaphore-5.5', () => ({ onLockLost() {} }))([quiet(new Redis(url, { ...retrying, commandTimeout: 1000 }))])
+  ),
+  'redis-semaphore-5.5-semaphore-renewed': of('Semaphore', false, true, 'redis-semaphore-5.5', renewed),
+  'redis-semaphore-4-mutex-renewed'([client]) {
+    const { Mutex, TimeoutError } = require('redis-semaphore-4');
+    return {
+      async acquire(name, ttl) {
+        const held = new Mutex(client, name, { lockTimeout: ttl, acquireTimeout: 1 });
+        try {
+          await held.acquire();
+          return held;
+        } catch (error) {
+          if (error instanceof TimeoutError) return undefined;
+          throw error;
+        }
+      },
+      release: (held) => held.release(),
+    };
+  },
   ioredfour([client]) {
     const lib = new (require('ioredfour'))({ redis: client, namespace: 'four' });
     return {
@@ -122,27 +153,8 @@ const libraries = {
       release: (release) => release(),
     };
   },
-  // Its service is of a framework, NestJS; a decorator calls lock and unlock with an identifier for each call, as here.
-  async murlock(_, [url]) {
-    require('@nestjs/common').Logger.overrideLogger(false); // it speaks on standard output
-    const { MurLockService } = require('murlock');
-    const options = { redisOptions: { url }, wait: 1, maxAttempts: 1, logLevel: 'error' };
-    const lib = new MurLockService(options, undefined);
-    await lib.onModuleInit();
-    return {
-      async acquire(name, ttl) {
-        const id = require('node:crypto').randomUUID();
-        try {
-          await lib.lock(name, ttl, id);
-          return { name, id };
-        } catch (error) {
-          if (/Failed to obtain lock/.test(error.message)) return undefined;
-          throw error;
-        }
-      },
-      release: ({ name, id }) => lib.unlock(name, id),
-    };
-  },
+  murlock: (_, [url]) => murlock(url, {}),
+  'murlock-fail-fast': (_, [url]) => murlock(url, { failFastOnRedisError: true }),
   async 'microfleet-ioredis-lock'([client]) {
     const { createLock, LockAcquisitionError } = await import('@microfleet/ioredis-lock');
     return {
@@ -167,29 +179,148 @@ const libraries = {
   },
   'medusa-locking-redis': ([client]) => medusa(client, () => require('node:crypto').randomUUID()),
   'medusa-locking-redis-no-owner': ([client]) => medusa(client, () => undefined),
+  // One acquire takes two keys, without a time to live.
+  'medusa-locking-redis-two-keys': ([client]) => (
+    medusa(client, () => require('node:crypto').randomUUID(), (name) => [`${name}:cart`, `${name}:customer`], false)
+  ),
   'effect-distributed-lock': ([client]) => effect(client, false),
   'effect-distributed-lock-semaphore': ([client]) => effect(client, true),
+  'hoangducnhuan-redlock': async (_, urls) => (
+    redlock((c, o) => new (require('@hoangducnhuan/redlock').default)(c, o), (lib, name, ttl) => lib.acquire([name], ttl))(
+      await Promise.all(urls.map(nodeRedis)),
+    )
+  ),
+  'bull-redlock': redlock((c, o) => new (require('bull-redlock'))(c, o), (lib, name, ttl) => lib.lock(name, ttl)),
+  redislock([client]) {
+    const { createLock, LockAcquisitionError } = require('redislock');
+    return {
+      async acquire(name, ttl) {
+        const held = createLock(client, { timeout: ttl, retries: 0 });
+        try {
+          await held.acquire(name);
+          return held;
+        } catch (error) {
+          if (error instanceof LockAcquisitionError && /^Could not/.test(error.message)) return undefined;
+          throw error;
+        }
+      },
+      release: (held) => held.release(),
+    };
+  },
+  // Its service is of a framework, NestJS, and has one identifier for all that it locks.
+  'nestjs-simple-redis-lock'([client]) {
+    const { RedisLockService } = require('nestjs-simple-redis-lock');
+    const lib = new RedisLockService({ getClient: () => client }, {});
+    return {
+      acquire: async (name, ttl) => (await lib.lockOnce(name, ttl) ? name : undefined),
+      release: (name) => lib.unlock(name),
+    };
+  },
+  locco([client]) {
+    const { Locker, IoRedisAdapter, RetryError } = require('@kontsedal/locco');
+    const lib = new Locker({ adapter: new IoRedisAdapter({ client }), retrySettings: { retryTimes: 1, retryDelay: 1 } });
+    return {
+      async acquire(name, ttl) {
+        try {
+          return await lib.lock(name, ttl).acquire();
+        } catch (error) {
+          if (error instanceof RetryError) return undefined;
+          throw error;
+        }
+      },
+      release: (held) => held.release({ throwOnFail: true }),
+    };
+  },
+  async 'redis-kit-lock'(_, urls) {
+    const { Redlock } = require('@redis-kit/lock');
+    const lib = new Redlock(await Promise.all(urls.map(nodeRedis)), { maxRetryAttempts: 0 });
+    return {
+      acquire: async (name, ttl) => await lib.acquire(name, ttl) ?? undefined,
+      release: (held) => held.release(),
+    };
+  },
+  'node-redisson'(_, [url]) {
+    const { Redisson } = require('node-redisson');
+    const lib = new Redisson({ redis: { options: { ...retrying, host: new URL(url).hostname, port: new URL(url).port } } });
+    return {
+      async acquire(name, ttl) {
+        const lock = lib.getLock(name);
+        return await lock.tryLock(0n, BigInt(ttl)) ? lock : undefined;
+      },
+      release: (lock) => lock.unlock(),
+    };
+  },
+  redfour(_, [url]) {
+    const lib = new (require('redfour'))({ redis: url, namespace: 'four' });
+    quiet(lib._redisConnection);
+    quiet(lib._redisSubscriber);
+    const call = (method, ...given) => new Promise((resolve, reject) => {
+      lib[method](...given, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+    return {
+      async acquire(name, ttl) {
+        const held = await call('acquireLock', name, ttl);
+        return held.success ? held : undefined;
+      },
+      release: (held) => call('releaseLock', held),
+    };
+  },
+  async verrou([connection]) {
+    const { Verrou } = await import('@verrou/core');
+    const { redisStore } = await import('@verrou/core/drivers/redis');
+    const lib = new Verrou({ default: 'redis', stores: { redis: { driver: redisStore({ connection }) } } });
+    return {
+      async acquire(name, ttl) {
+        const held = lib.createLock(name, ttl);
+        return await held.acquireImmediately() ? held : undefined;
+      },
+      release: (held) => held.release(),
+    };
+  },
   'redlock-universal': (clients) => universal((lib, adapters, o) => lib.createLock({ adapter: adapters[0], ...o }), clients),
   'redlock-universal-redlock': (clients) => universal((lib, adapters, o) => lib.createRedlock({ adapters, ...o }), clients),
 };
 
+// murlock is a service of a framework, NestJS. A decorator calls lock and unlock with an identifier for each call, as here.
+async function murlock(url, more) {
+  require('@nestjs/common').Logger.overrideLogger(false); // it speaks on standard output
+  const { MurLockService } = require('murlock');
+  const options = { redisOptions: { url }, wait: 1, maxAttempts: 1, logLevel: 'error', ...more };
+  const lib = new MurLockService(options, undefined);
+  await lib.onModuleInit();
+  return {
+    async acquire(name, ttl) {
+      const id = require('node:crypto').randomUUID();
+      try {
+        await lib.lock(name, ttl, id);
+        return { name, id };
+      } catch (error) {
+        if (/Failed to obtain lock/.test(error.message)) return undefined;
+        throw error;
+      }
+    },
+    release: ({ name, id }) => lib.unlock(name, id),
+  };
+}
+
 // medusa is the provider of Medusa's locking module, with what it takes of the framework.
-function medusa(client, owner) {
+function medusa(client, owner, keys = (name) => name, leases = true) {
   require('./medusa.js');
   const { RedisLockingProvider } = require('@medusajs/locking-redis/dist/services/redis-lock.js');
   const lib = new RedisLockingProvider({ redisClient: client }, {});
   return {
+    leases,
     async acquire(name, ttl) {
       const ownerId = owner();
       try {
-        await lib.acquire(name, { ownerId, expire: ttl / 1000 });
+        await lib.acquire(keys(name), { ownerId, ...(leases && { expire: ttl / 1000 }) });
         return { name, ownerId };
       } catch (error) {
         if (/^Failed to acquire lock/.test(error.message)) return undefined;
         throw error;
       }
     },
-    release: ({ name, ownerId }) => lib.release(name, { ownerId }),
+    release: ({ name, ownerId }) => lib.release(keys(name), { ownerId }),
   };
 }
 

@@ -1,5 +1,6 @@
 <?php
-// Stores of Symfony's Lock component, each behind the same few lines: php locks.php STORE. Each tries once.
+// Lock libraries of PHP, each behind the same few lines: php locks.php LIBRARY. Each tries once, or for as long as its lease. A store is
+// one of Symfony's Lock component.
 
 require 'Symfony/Component/Lock/autoload.php';
 
@@ -43,6 +44,66 @@ function table(PDO $pdo): Store\PdoStore
     return $store;
 }
 
+// Held is a lock that another library's object holds.
+final class Held
+{
+    public function __construct(private Closure $acquires, private Closure $releases)
+    {
+    }
+
+    public function acquire(): bool
+    {
+        return ($this->acquires)();
+    }
+
+    public function release(): void
+    {
+        ($this->releases)();
+    }
+}
+
+// malkusch is a mutex that calls a function while it holds the lock: the call stands still until the lock is given back.
+function malkusch(malkusch\lock\mutex\Mutex $mutex): Held
+{
+    $call = new Fiber(fn () => $mutex->synchronized(fn () => Fiber::suspend()));
+
+    return new Held(function () use ($call) {
+        try {
+            $call->start();
+        } catch (malkusch\lock\exception\TimeoutException $e) {
+            return false;
+        }
+
+        return true;
+    }, fn () => $call->resume());
+}
+
+// laravel is a lock of Laravel's cache.
+function laravel(Illuminate\Cache\Lock $lock): Held
+{
+    return new Held(fn () => $lock->get(), fn () => $lock->release());
+}
+
+// laravelDatabase is a connection with the table that Laravel's migration makes.
+function laravelDatabase(PDO $pdo): Illuminate\Database\Connection
+{
+    $pdo->exec('CREATE TABLE IF NOT EXISTS cache_locks ("key" varchar(255) PRIMARY KEY, owner varchar(255) NOT NULL, expiration integer NOT NULL)');
+
+    return new Illuminate\Database\PostgresConnection($pdo);
+}
+
+// Makers of a lock by its name and its lease in seconds, each of the servers' addresses, and whether it has leases.
+$others = [
+    'malkusch-redis' => [fn ($urls) => fn ($name, $ttl) => malkusch(new malkusch\lock\mutex\PHPRedisMutex(array_map('connect', $urls), $name, $ttl)), true],
+    'malkusch-mysql' => [fn ($urls) => fn ($name) => malkusch(new malkusch\lock\mutex\MySQLMutex(database('mysql', $urls[0]), substr(sha1($name), 0, 20))), false],
+    'laravel-redis' => [fn ($urls) => fn ($name, $ttl) => laravel(new Illuminate\Cache\RedisLock(
+        new Illuminate\Redis\Connections\PhpRedisConnection(connect($urls[0])), $name, $ttl
+    )), true],
+    'laravel-database' => [fn ($urls) => fn ($name, $ttl) => laravel(new Illuminate\Cache\DatabaseLock(
+        laravelDatabase(database('pgsql', $urls[0])), 'cache_locks', $name, $ttl
+    )), true],
+];
+
 // A store, whether its locks have leases, and whether it is made for each lock: one on a database does not connect again.
 $stores = [
     'redis' => [fn ($urls) => new Store\RedisStore(connect($urls[0])), true, false],
@@ -55,7 +116,16 @@ $stores = [
     'pdo-mariadb' => [fn ($urls) => table(database('mysql', $urls[0])), true, true],
 ];
 
-[$make, $leases, $each] = $stores[$argv[1]];
+if ($other = $others[$argv[1]] ?? null) {
+    require 'Malkusch/Lock/autoload.php';
+    require 'Illuminate/Cache/autoload.php';
+    require 'Illuminate/Redis/autoload.php';
+    require 'Illuminate/Database/autoload.php';
+    [$make, $leases] = $other;
+    $each = true;
+} else {
+    [$make, $leases, $each] = $stores[$argv[1]];
+}
 $factory = null;
 $urls = [];
 $held = [];
@@ -65,10 +135,10 @@ $methods = [
         $urls = $p['urls'] ?? [$p['url']];
         $factory = $each ? null : new LockFactory($make($urls));
 
-        return ['name' => 'symfony-lock '.$argv[1], 'locks' => ['mutex'], 'operations' => ['acquire', 'release'], 'leases' => $leases];
+        return ['name' => $argv[1], 'locks' => ['mutex'], 'operations' => ['acquire', 'release'], 'leases' => $leases];
     },
-    'acquire' => function (array $p) use (&$factory, &$held, &$urls, $make, $leases) {
-        $lock = ($factory ?? new LockFactory($make($urls)))->createLock($p['name'], $leases ? $p['ttl'] / 1000 : null, false);
+    'acquire' => function (array $p) use (&$factory, &$held, &$urls, $make, $leases, $other) {
+        $lock = $other ? $make($urls)($p['name'], intdiv($p['ttl'] ?? 0, 1000)) : ($factory ?? new LockFactory($make($urls)))->createLock($p['name'], $leases ? $p['ttl'] / 1000 : null, false);
         if (!$lock->acquire(false)) {
             return ['held' => false];
         }

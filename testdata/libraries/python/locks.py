@@ -35,6 +35,19 @@ def django_redis(url):
     return acquire
 
 
+def redis_py_reacquires(url):
+    """A lock without an end, whose holder asks for it again."""
+    import redis
+
+    client = redis.Redis.from_url(url)
+
+    def acquire(name, _):
+        lock = client.lock(name, timeout=0)
+        return (lock.release, lock.reacquire) if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
 def tooz(url, **options):
     from tooz import coordination
 
@@ -65,6 +78,7 @@ def tooz_mysql(url):
 
 serve({
     "redis-py": (redis_py, True),
+    "redis-py-reacquires": (redis_py_reacquires, False, True),
     "django-redis": (django_redis, True),
     "tooz-redis": (tooz_redis, True),
     "tooz-postgres": (tooz_postgres, False),

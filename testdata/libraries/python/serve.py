@@ -1,6 +1,7 @@
 """Calls of lockproof, one a line on standard input, become calls of one of the libraries, the one that the command line names.
 
-A library is made of the servers' addresses. Its acquire gives how the lock is released, and None where the lock is not to be had.
+A library is made of the servers' addresses. Its acquire gives how the lock is released, and None where the lock is not to be had. Of a
+library that verifies, it gives how that is done as well.
 """
 
 import json
@@ -11,16 +12,18 @@ UNKNOWN = -32603  # it may have happened
 
 
 class Client:
-    METHODS = {"initialize", "acquire", "release"}
+    METHODS = {"initialize", "acquire", "verify", "release"}
 
     def __init__(self, libraries, name):
-        self.library, self.leases = libraries[name]
+        self.library, self.leases, *verifies = libraries[name]
+        self.verifies = any(verifies)
         self.name = name
         self.held = {}
 
     def initialize(self, url, urls=None, **_):
         self.lock = self.library(*(urls or [url]))
-        return {"name": self.name, "locks": ["mutex"], "operations": ["acquire", "release"], "leases": self.leases}
+        operations = ["acquire", "release"] + (["verify"] if self.verifies else [])
+        return {"name": self.name, "locks": ["mutex"], "operations": operations, "leases": self.leases}
 
     def acquire(self, name, ttl=60000, **_):
         release = self.lock(name, ttl)
@@ -29,9 +32,12 @@ class Client:
         self.held[name] = release
         return {"held": True, "slot": 1}
 
+    def verify(self, name, **_):
+        return {"held": name in self.held and bool(self.held[name][1]())}
+
     def release(self, name, **_):
         if release := self.held.pop(name, None):
-            release()
+            (release[0] if self.verifies else release)()
         return {}
 
 
@@ -45,7 +51,7 @@ def answer(client, method, params):
 
 
 def serve(libraries):
-    """Answers until the end of input. libraries has, by name, a library and whether its locks have leases."""
+    """Answers until the end of input. libraries has, by name, a library, whether its locks have leases, and whether it verifies."""
     client = Client(libraries, sys.argv[1])
     for line in sys.stdin:
         call = json.loads(line)
