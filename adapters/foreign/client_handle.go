@@ -154,7 +154,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.wear = client, wear{keeps: a.keeps, dirty: true}
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = s.begins(ctx, client, Setup{
+	a.about, err = s.begins(ctx, a, client, Setup{
 		Client: ClientName(a.number), Lock: s.config.Kind, URLs: urls, Options: s.config.Options, OurTime: s.ourTime(),
 	})
 	if t := timeOf(client); t != nil {

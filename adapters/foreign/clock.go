@@ -14,8 +14,10 @@ import (
 
 // Timed is a [Client] whose time may be ours.
 type Timed interface {
-	// Time is the client's time, nil where that is the machine's.
+	// Time is the client's time, nil where that is the machine's, as far as it is known.
 	Time() Time
+	// Begins has the client's time begin so long after the servers' clocks did, if it is not the machine's.
+	Begins(since time.Duration)
 }
 
 // Time is a client's time.
@@ -233,7 +235,10 @@ func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration,
 }
 
 // begins makes the first call of a client. Time passes for it whenever it is at rest.
-func (s *Runner) begins(ctx context.Context, client Client, in Setup) (about About, err error) {
+func (s *Runner) begins(ctx context.Context, a *clientHandle, client Client, in Setup) (about About, err error) {
+	if t, ok := client.(Timed); ok {
+		t.Begins(s.since)
+	}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -246,11 +251,18 @@ func (s *Runner) begins(ctx context.Context, client Client, in Setup) (about Abo
 		case <-time.After(restLook):
 		}
 		t := timeOf(client)
-		if t == nil {
+		if t == nil || s.onItsWay(a) {
 			continue
 		}
-		if rests, next := t.Rest(true); rests && next > 0 {
+		if rests, next := t.Rest(true); rests && next > 0 && !s.onItsWay(a) {
 			s.advance(next)
 		}
 	}
+}
+
+// onItsWay reports whether something is on its way from a client or to it.
+func (s *Runner) onItsWay(a *clientHandle) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return a.awaits()
 }

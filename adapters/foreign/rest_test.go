@@ -1,8 +1,13 @@
 package foreign
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // TestTimeIsUp: a client that may wait for the lock goes on by a clock of its own once its time is up, however busy the machine
@@ -26,5 +31,51 @@ func TestTimeIsUp(t *testing.T) {
 		if s.uncontrolled.Thought != c.counts || a.asleep {
 			t.Errorf("%s: counted %d times, not %d", name, s.uncontrolled.Thought, c.counts)
 		}
+	}
+}
+
+// beginner is a client whose time is ours, and which says that it rests from its first call until a reply has come.
+type beginner struct {
+	Client
+	began   atomic.Int64
+	initial int64 // its time at its first call
+	reply   chan struct{}
+}
+
+func (b *beginner) Initialize(context.Context, Setup) (About, error) {
+	b.initial = b.began.Load()
+	<-b.reply
+	return About{Locks: []lock.Kind{lock.Mutex}}, nil
+}
+
+func (b *beginner) Time() Time                      { return b }
+func (b *beginner) Begins(since time.Duration)      { b.Set(since) }
+func (b *beginner) Set(since time.Duration)         { b.began.Store(int64(since)) }
+func (b *beginner) Rest(bool) (bool, time.Duration) { return true, time.Second }
+
+// coming is an address at which a reply is on its way.
+type coming struct{ gate.Watched }
+
+func (coming) Underway() bool { return true }
+
+// standing is a server whose time must not pass.
+type standing struct {
+	gate.Server
+	t *testing.T
+}
+
+func (s standing) Advance(ms int64) { s.t.Errorf("%d ms pass while a reply is on its way", ms) }
+
+// TestBegins: a client begins with the time that it is, and none passes while a reply to it is on its way.
+func TestBegins(t *testing.T) {
+	s := &Runner{server: standing{t: t}, since: time.Hour}
+	a := &clientHandle{runner: s, address: coming{}}
+	b := &beginner{reply: make(chan struct{})}
+	time.AfterFunc(50*restLook, func() { close(b.reply) })
+	if _, err := s.begins(t.Context(), a, b, Setup{Lock: lock.Mutex}); err != nil {
+		t.Fatal(err)
+	}
+	if b.initial != int64(time.Hour) {
+		t.Errorf("it begins at %v, expected an hour after the servers", time.Duration(b.initial))
 	}
 }

@@ -27,6 +27,14 @@ func (c *Client) Time() foreign.Time {
 	return t
 }
 
+// Begins has the client's time begin so long after the clock's beginning, also before a process of it has taken the clock. It implements
+// [foreign.Timed].
+func (c *Client) Begins(since time.Duration) {
+	if t := c.time.Load(); t != nil {
+		t.clock.Set(since)
+	}
+}
+
 // Set has it be so long after the clock's beginning.
 func (t *ownTime) Set(since time.Duration) { t.clock.Set(since) }
 
