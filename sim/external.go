@@ -56,24 +56,32 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 // PastLease is an idle time, in seconds, that is longer than the leases that clients are told.
 const PastLease = 40
 
-// lapses lets leases end in the midst of most executions: between any two commands, also of one operation.
+// nearLease is one that is a little shorter: renewals are due by then.
+const nearLease = 25
+
+// lapse is a time that is past a lease, or near its end.
+func (d draw) lapse() uint32 {
+	return []uint32{PastLease, nearLease}[d.Bits(1)]
+}
+
+// lapses lets leases end, or nearly, in the midst of most executions: between any two commands, also of one operation.
 func (d draw) lapses(s *scenario.Scenario) {
 	if d.target.Kind == lock.Mutex && d.shape.Clients == nil && d.shape.Rounds == nil && s.Schedule.Strategy == scenario.Random && d.Bits(1) == 0 {
 		d.overtaken(s)
 		return
 	}
 	for range d.below(3) {
-		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(mostBeforeLapse)), Arg: PastLease})
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(mostBeforeLapse)), Arg: d.lapse()})
 	}
 }
 
-// overtaken has a lease end once, early, while clients do little but acquire and release: one may be about to release by then, and others
+// overtaken has a lease end once, or nearly, early, while clients do little but acquire and release: one may be about to release by then, and others
 // acquire before it does.
 func (d draw) overtaken(s *scenario.Scenario) {
 	const a, r = lock.Acquire, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, r, a, r)}, {Ops: calls(a, a, r, a)}, {Ops: calls(a, a, a)}}
 	s.Steps = 0
-	s.Faults = []scenario.Fault{{Do: scenario.Idle, At: uint16(3 + d.below(mostBeforeLapse/2)), Arg: PastLease}}
+	s.Faults = []scenario.Fault{{Do: scenario.Idle, At: uint16(3 + d.below(mostBeforeLapse/2)), Arg: d.lapse()}}
 }
 
 // mostBeforeLapse is after how many steps a lease ends at the latest: an operation takes a few.

@@ -75,7 +75,7 @@ func (r *run) weighs(n int) bool {
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
 
-// Links implements [scenario.World]: a client has a link for each server to which a command of it waits, and at least one. It has one
+// Links implements [scenario.World]: a client has a link for each connection by which a command of it waits, and at least one. It has one
 // more if its next operation may be called ahead.
 func (r *run) Links(c uint8) uint8 {
 	p := &r.clients[c-1]
@@ -126,7 +126,7 @@ func earlier(a, b int64) int64 {
 
 // first is the client's first command at the gate, unless somebody else's has to pass before it.
 func (a *clientHandle) first() gate.Command {
-	if a.runner.server.Endpoints() > 1 {
+	if a.mayReorder() {
 		return a.head(0)
 	}
 	a.runner.mu.Lock()
@@ -137,9 +137,19 @@ func (a *clientHandle) first() gate.Command {
 	return a.parked[0]
 }
 
-// heads are the client's first commands at the gate, one for each server that it has sent some to. The first is that of first.
+// mayReorder reports whether commands of the client may pass in another order than that in which they came, where they came by several
+// connections: what it sends to several servers, or has threads of its own send, such as a renewal. Of other clients it is not known
+// whether they wait for one before they send another.
+func (a *clientHandle) mayReorder() bool {
+	return a.runner.server.Endpoints() > 1 || timeOf(a.client) != nil
+}
+
+// mostHeads is how many commands of a client are there to choose from, at most: there is one more link.
+const mostHeads = 7
+
+// heads are the client's first commands at the gate, one for each connection that it has sent some by. The first is that of first.
 func (a *clientHandle) heads() (all []gate.Command) {
-	if a.runner.server.Endpoints() == 1 {
+	if !a.mayReorder() {
 		if cmd := a.first(); cmd != nil {
 			all = []gate.Command{cmd}
 		}
@@ -148,12 +158,12 @@ func (a *clientHandle) heads() (all []gate.Command) {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
 	for _, cmd := range a.parked {
-		if cmd.IsNext() && !slices.ContainsFunc(all, func(o gate.Command) bool { return o.Endpoint() == cmd.Endpoint() }) {
+		if cmd.IsNext() {
 			all = append(all, cmd)
 		}
 	}
-	slices.SortFunc(all, func(a, b gate.Command) int { return a.Endpoint() - b.Endpoint() })
-	return all
+	slices.SortStableFunc(all, func(a, b gate.Command) int { return a.Endpoint() - b.Endpoint() })
+	return all[:min(len(all), mostHeads)]
 }
 
 // head is the one of them that a link stands for, or the last one; nil where there is none.

@@ -177,6 +177,20 @@ class Renews(Lease):
         super().release(name)
 
 
+class DiesOfRenewing(Renews):
+    """The client ends when a renewal finds that the lock is no longer its own: it may have given it back just before."""
+
+    def acquire(self, name, ttl):
+        self.ends = time.time() + ttl / 1000
+        return super().acquire(name, ttl)
+
+    def renew(self, redis, name, token, ttl):
+        renewed = super().renew(redis, name, token, ttl)
+        if not renewed and time.time() < self.ends:
+            os._exit(1)
+        return renewed
+
+
 class RenewsOn(Renews):
     """The thread is not told of the release, and sets the key: the lock is held again, and by nobody who knows."""
 
