@@ -118,18 +118,8 @@ func (r *run) takeStep(a scenario.Action) error {
 		link = a.Arg
 	}
 	p := &r.clients[c-1]
-	ahead := link > 0 && int(link) == p.passes() && r.mayCallAhead(p)
-	if ahead || p.first() == nil || !p.busy && p.chatters() {
-		r.invoke(c)
-		if ahead {
-			return nil
-		}
-		if err := r.settle(); err != nil {
-			return err
-		}
-		if !p.busy {
-			return nil
-		}
+	if goes, err := r.callNext(p, link); err != nil || !goes {
+		return err
 	}
 	cmd := p.head(link)
 	if cmd == nil { // it waits for something else
@@ -146,6 +136,19 @@ func (r *run) takeStep(a scenario.Action) error {
 		return r.befalls(c, l, do, a.Late)
 	}
 	return nil
+}
+
+// callNext calls a client's next operation where none is under way, and reports whether a command may pass in the same step.
+func (r *run) callNext(p *clientState, link uint32) (goes bool, err error) {
+	ahead := link > 0 && int(link) == p.passes() && r.mayCallAhead(p)
+	if !ahead && p.first() != nil && (p.busy || !p.chatters()) {
+		return true, nil
+	}
+	if r.invoke(p.id); ahead {
+		return false, nil
+	}
+	err = r.settle()
+	return p.busy, err
 }
 
 // befalls has happen what is to happen to a client, or to the reply on its way, once its command has reached the broker.
