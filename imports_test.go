@@ -61,7 +61,7 @@ var knowing = map[string][]string{
 		".",
 	},
 	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers/linked", "adapters/engine/gated"}, // links the drivers of each
-	"redis":  {"cmd/lockproof/servers/linked", "adapters/engine/gated"},                      // can have it behind the gate
+	"redis":  {"cmd/lockproof/servers/linked", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
 	"sql":    {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
 }
 

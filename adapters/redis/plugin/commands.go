@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 	"github.com/lockproof/lockproof/model/backend"
 )
 
@@ -119,17 +120,17 @@ func plain(text string, n *stream.Names) string {
 }
 
 // said is a reply as traces have it.
-func said(v value, n *stream.Names) string {
+func said(v resp.Value, n *stream.Names) string {
 	switch {
-	case v.null:
+	case v.Null:
 		return "nil"
-	case v.kind == '+':
-		return string(v.text)
-	case v.kind == '-' || v.kind == '!':
-		return failure(string(v.text))
-	case v.items != nil || v.kind == '*':
+	case v.Kind == '+':
+		return string(v.Text)
+	case v.Kind == '-' || v.Kind == '!':
+		return failure(string(v.Text))
+	case v.Items != nil || v.Kind == '*':
 		var all []string
-		for i, item := range v.items {
+		for i, item := range v.Items {
 			if i == mostShown {
 				all = append(all, "…")
 				break
@@ -138,7 +139,7 @@ func said(v value, n *stream.Names) string {
 		}
 		return "[" + strings.Join(all, ", ") + "]"
 	}
-	return plain(string(v.text), n)
+	return plain(string(v.Text), n)
 }
 
 // mostShown is how many elements of a reply are shown.
@@ -157,17 +158,17 @@ func failure(text string) string {
 const mostOfError = 60
 
 // resultOf is what a reply came to.
-func resultOf(name string, v value) backend.Result {
+func resultOf(name string, v resp.Value) backend.Result {
 	switch {
-	case v.kind == '-' || v.kind == '!':
+	case v.Kind == '-' || v.Kind == '!':
 		return backend.Wrong
-	case v.null && making[name]:
+	case v.Null && making[name]:
 		return backend.Refused
-	case v.null:
+	case v.Null:
 		return backend.Absent
-	case v.kind == ':' && string(v.text) == "0" && deleting[name]:
+	case v.Kind == ':' && string(v.Text) == "0" && deleting[name]:
 		return backend.Absent
-	case v.kind == ':' && string(v.text) == "0" && making[name]:
+	case v.Kind == ':' && string(v.Text) == "0" && making[name]:
 		return backend.Refused
 	}
 	return backend.Done

@@ -3,8 +3,7 @@
 //
 //	server.go     the server: it is started for a run's clients and ended with them, and its time passes when we say so
 //	session.go    a connection as RESP has it
-//	resp.go       where values of RESP end, and what they say
+//	resp.go       where commands of RESP end
 //	commands.go   what commands do, as far as a gate has to know
 //	scripts.go    which scripts the server knows when a run begins
-//	control.go    our own connection, by which we ask the server
 package plugin

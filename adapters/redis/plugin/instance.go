@@ -17,13 +17,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 	"github.com/lockproof/lockproof/adapters/redis/node"
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
 // instance is one redis-server, with a clock of its own.
 type instance struct {
 	node    *node.Node
 	clock   *clock.Clock
-	control atomic.Pointer[control] // another one after a restart, while others may ask
+	control atomic.Pointer[resp.Conn] // another one after a restart, while others may ask
 	proxy   *stream.Proxy
 	scripts scripts
 	// up is held by who restarts the server: a client that connects meanwhile waits. One whose connection was taken and closed at
@@ -49,7 +50,7 @@ func start(place int) (_ *instance, err error) {
 	if err != nil {
 		return nil, errors.Join(err, i.close())
 	}
-	i.proxy = stream.NewProxy(resp{&i.scripts}, i, place)
+	i.proxy = stream.NewProxy(protocol{&i.scripts}, i, place)
 	return i, nil
 }
 
@@ -57,8 +58,8 @@ func start(place int) (_ *instance, err error) {
 func (i *instance) restart(ctx context.Context) error {
 	i.up.Lock()
 	defer i.up.Unlock()
-	_, _ = i.control.Load().do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
-	_ = i.control.Load().close()
+	_, _ = i.control.Load().Do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
+	_ = i.control.Load().Close()
 	if err := i.node.Ended(ctx); err != nil {
 		return err
 	}
@@ -68,9 +69,21 @@ func (i *instance) restart(ctx context.Context) error {
 	return i.connect()
 }
 
+// answerLimit is how long the server may take for an answer; a test has less of it.
+var answerLimit = 20 * time.Second
+
+// ours is a connection of our own.
+func (i *instance) ours() (*resp.Conn, error) {
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.node.Port), answerLimit)
+	if err != nil {
+		return nil, err
+	}
+	return resp.On(conn, answerLimit), nil
+}
+
 // connect makes our own connection.
 func (i *instance) connect() error {
-	control, err := dial(i.node.Port)
+	control, err := i.ours()
 	if err == nil {
 		i.control.Store(control)
 	}
@@ -81,16 +94,16 @@ func (i *instance) connect() error {
 func (i *instance) close() error {
 	var errs []error
 	if control := i.control.Load(); control != nil {
-		errs = append(errs, control.close())
+		errs = append(errs, control.Close())
 	}
 	return errors.Join(append(errs, i.clock.Close(), i.node.Stop())...)
 }
 
 // keys are all keys, by name.
 func (i *instance) keys() (all []string, err error) {
-	v, err := i.control.Load().do("KEYS", "*")
-	for _, item := range v.items {
-		all = append(all, string(item.text))
+	v, err := i.control.Load().Do("KEYS", "*")
+	for _, item := range v.Items {
+		all = append(all, string(item.Text))
 	}
 	slices.Sort(all)
 	return all, err
@@ -102,13 +115,13 @@ var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "
 // item is a key as the gate knows it.
 func (i *instance) item(key string) gate.Item {
 	item := gate.Item{Name: key}
-	if left, err := i.control.Load().do("PTTL", key); err == nil {
-		item.Lasts = milliseconds(left.text)
+	if left, err := i.control.Load().Do("PTTL", key); err == nil {
+		item.Lasts = milliseconds(left.Text)
 	}
-	kind, err := i.control.Load().do("TYPE", key)
-	if size := sizes[string(kind.text)]; err == nil && size != "" {
-		amount, _ := i.control.Load().do(size, key)
-		item.Amount = atoi(amount.text)
+	kind, err := i.control.Load().Do("TYPE", key)
+	if size := sizes[string(kind.Text)]; err == nil && size != "" {
+		amount, _ := i.control.Load().Do(size, key)
+		item.Amount = atoi(amount.Text)
 	}
 	return item
 }
@@ -123,27 +136,27 @@ func milliseconds(b []byte) int64 {
 func (i *instance) Dial() (net.Conn, int64, error) {
 	i.up.RLock()
 	defer i.up.RUnlock()
-	c, err := dial(i.node.Port)
+	c, err := i.ours()
 	if err != nil {
 		return nil, 0, err
 	}
-	id, err := c.do("CLIENT", "ID")
+	id, err := c.Do("CLIENT", "ID")
 	if err != nil {
-		return nil, 0, errors.Join(err, c.close())
+		return nil, 0, errors.Join(err, c.Close())
 	}
-	if err := c.conn.SetDeadline(time.Time{}); err != nil { // from now on the client decides when it speaks
-		return nil, 0, errors.Join(err, c.close())
+	if err := c.SetDeadline(time.Time{}); err != nil { // from now on the client decides when it speaks
+		return nil, 0, errors.Join(err, c.Close())
 	}
-	return c.conn, milliseconds(id.text), nil
+	return c.Conn, milliseconds(id.Text), nil
 }
 
 // Waits reports whether the server has a connection blocked.
 func (i *instance) Waits(id int64) (bool, error) {
-	v, err := i.control.Load().do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
+	v, err := i.control.Load().Do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
 	if err != nil {
 		return false, err
 	}
-	_, rest, _ := strings.Cut(string(v.text), " flags=")
+	_, rest, _ := strings.Cut(string(v.Text), " flags=")
 	flags, _, _ := strings.Cut(rest, " ")
 	return strings.Contains(flags, "b"), nil
 }
@@ -151,7 +164,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 // Barrier has two commands answered one after the other: by then the server has written what it had to say.
 func (i *instance) Barrier() error {
 	for range 2 {
-		if _, err := i.control.Load().do("PING"); err != nil {
+		if _, err := i.control.Load().Do("PING"); err != nil {
 			return fmt.Errorf("waiting for our redis-server: %w", err)
 		}
 	}
@@ -160,7 +173,7 @@ func (i *instance) Barrier() error {
 
 // Kill ends a connection.
 func (i *instance) Kill(id int64) error {
-	_, err := i.control.Load().do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
+	_, err := i.control.Load().Do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
 	return err
 }
 

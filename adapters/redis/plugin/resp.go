@@ -2,105 +2,10 @@ package plugin
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"strconv"
+
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
-
-// errProtocol is the error of bytes that are no RESP.
-var errProtocol = errors.New("this is not Redis's (RESP)")
-
-const (
-	deepest = 32      // how far values may be nested
-	longest = 1 << 20 // how many elements an aggregate may have
-)
-
-// value is a value of RESP, version 2 or 3.
-type value struct {
-	kind  byte   // its first byte
-	text  []byte // of what is no aggregate
-	null  bool
-	items []value
-}
-
-// readValue reads the first value of some bytes, which has n of them: 0 is that it is not whole.
-func readValue(b []byte) (v value, n int, err error) { return readNested(b, 0) }
-
-func readNested(b []byte, depth int) (v value, n int, err error) {
-	line, n := readLine(b)
-	if n == 0 {
-		return v, 0, nil
-	}
-	if len(line) == 0 || depth > deepest {
-		return v, 0, errProtocol
-	}
-	v.kind, v.text = line[0], line[1:]
-	switch v.kind {
-	case '+', '-', ':', '#', ',', '(':
-		return v, n, nil
-	case '_':
-		v.null = true
-		return v, n, nil
-	case '$', '=', '!':
-		return readBulk(v, b, n)
-	case '*', '~', '>', '%', '|':
-		return readItems(v, b, n, depth)
-	}
-	return v, 0, fmt.Errorf("%w: a value begins with %q", errProtocol, v.kind)
-}
-
-// readBulk reads a string that is preceded by its length.
-func readBulk(v value, b []byte, n int) (value, int, error) {
-	size, err := strconv.Atoi(string(v.text))
-	switch {
-	case err != nil || size < -1:
-		return v, 0, fmt.Errorf("%w: a string of length %q", errProtocol, v.text)
-	case size == -1:
-		v.null, v.text = true, nil
-		return v, n, nil
-	case len(b)-n < size+2:
-		return v, 0, nil
-	}
-	v.text = b[n : n+size]
-	return v, n + size + 2, nil
-}
-
-// readItems reads an aggregate. An attribute belongs to the value behind it, and is left out.
-func readItems(v value, b []byte, n, depth int) (value, int, error) {
-	size, err := strconv.Atoi(string(v.text))
-	if err != nil || size < -1 || size > longest {
-		return v, 0, fmt.Errorf("%w: %q elements", errProtocol, v.text)
-	}
-	v.text, v.null = nil, size == -1
-	if v.kind == '%' || v.kind == '|' {
-		size *= 2
-	}
-	for range size {
-		item, m, err := readNested(b[n:], depth+1)
-		if err != nil || m == 0 {
-			return v, 0, err
-		}
-		v.items = append(v.items, item)
-		n += m
-	}
-	if v.kind != '|' {
-		return v, n, nil
-	}
-	behind, m, err := readNested(b[n:], depth+1)
-	if err != nil || m == 0 {
-		return v, 0, err
-	}
-	return behind, n + m, nil
-}
-
-// readLine is the first line without its end, and its length with it; 0 is that it is not whole.
-func readLine(b []byte) (line []byte, n int) {
-	i := bytes.Index(b, []byte("\r\n"))
-	if i < 0 {
-		return nil, 0
-	}
-	return b[:i], i + 2
-}
 
 // readCommand reads the first command of some bytes, which has n of them: 0 is that it is not whole. A command is an array of
 // strings, or a line of words.
@@ -108,15 +13,15 @@ func readCommand(b []byte) (words []string, n int, err error) {
 	if b[0] != '*' {
 		return readInline(b)
 	}
-	v, n, err := readValue(b)
+	v, n, err := resp.Read(b)
 	if err != nil || n == 0 {
 		return nil, 0, err
 	}
-	for _, item := range v.items {
-		if item.kind != '$' || item.null {
-			return nil, 0, fmt.Errorf("%w: a command has an element that is no string", errProtocol)
+	for _, item := range v.Items {
+		if item.Kind != '$' || item.Null {
+			return nil, 0, fmt.Errorf("%w: a command has an element that is no string", resp.ErrProtocol)
 		}
-		words = append(words, string(item.text))
+		words = append(words, string(item.Text))
 	}
 	return words, n, nil
 }
@@ -135,13 +40,13 @@ func readInline(b []byte) (words []string, n int, err error) {
 	}
 	for _, c := range line {
 		if c < ' ' && c != '\r' && c != '\t' {
-			return nil, 0, fmt.Errorf("%w: a line that begins with %q", errProtocol, line[:min(len(line), mostQuoted)])
+			return nil, 0, fmt.Errorf("%w: a line that begins with %q", resp.ErrProtocol, line[:min(len(line), mostQuoted)])
 		}
 	}
 	switch {
 	case i >= 0:
 	case len(line) > longestInline:
-		return nil, 0, fmt.Errorf("%w: a line of more than %d bytes", errProtocol, longestInline)
+		return nil, 0, fmt.Errorf("%w: a line of more than %d bytes", resp.ErrProtocol, longestInline)
 	default:
 		return nil, 0, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
 // TestOtherProtocols: what is no command of Redis's is known for that from its first bytes, so that nobody waits for the rest.
@@ -12,7 +14,7 @@ func TestOtherProtocols(t *testing.T) {
 		"AMQP": "AMQP\x00\x00\x09\x01", "PostgreSQL": "\x00\x00\x00\x08\x04\xd2\x16\x2f", "TLS": "\x16\x03\x01\x02\x00", "no strings": "*1\r\n:1\r\n",
 		"an endless line": strings.Repeat("x", longestInline+1),
 	} {
-		if _, n, err := readCommand([]byte(b)); !errors.Is(err, errProtocol) || n != 0 {
+		if _, n, err := readCommand([]byte(b)); !errors.Is(err, resp.ErrProtocol) || n != 0 {
 			t.Errorf("%s: %d bytes, %v", name, n, err)
 		}
 	}

@@ -62,5 +62,5 @@ func (i *instance) forgetScripts() error {
 	for _, text := range i.scripts.texts() {
 		commands = append(commands, []string{"SCRIPT", "LOAD", text})
 	}
-	return i.control.Load().doAll(commands)
+	return i.control.Load().DoAll(commands)
 }

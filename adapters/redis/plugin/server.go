@@ -155,7 +155,7 @@ func (s *Server) Remove(items []string) error {
 		s.note(err)
 		keys = slices.DeleteFunc(keys, func(key string) bool { return !slices.Contains(items, s.at(i, key)) })
 		if len(keys) > 0 {
-			_, err := n.control.Load().do(append([]string{"DEL"}, keys...)...)
+			_, err := n.control.Load().Do(append([]string{"DEL"}, keys...)...)
 			s.note(err)
 		}
 	}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// resp is how clients of Redis talk to a server.
-type resp struct{ scripts *scripts }
+// protocol is how clients of Redis talk to a server.
+type protocol struct{ scripts *scripts }
 
 // Session begins a connection.
-func (r resp) Session() stream.Session { return &session{scripts: r.scripts} }
+func (p protocol) Session() stream.Session { return &session{scripts: p.scripts} }
 
 // session is a connection.
 type session struct {
@@ -67,18 +68,18 @@ func confirmations(name string, args []string) int {
 
 // Reply cuts off what the server says.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
-	v, n, err := readValue(b)
+	v, n, err := resp.Read(b)
 	if err != nil || n == 0 {
 		return r, 0, 0, err
 	}
-	v = v.clone()
+	v = v.Clone()
 	word := ""
-	if len(v.items) > 0 && (v.kind == '>' || v.kind == '*') {
-		word = strings.ToLower(string(v.items[0].text))
+	if len(v.Items) > 0 && (v.Kind == '>' || v.Kind == '*') {
+		word = strings.ToLower(string(v.Items[0].Text))
 	}
 	switch {
-	case strings.HasSuffix(word, "message") && (v.kind == '>' || s.channels > 0): // what was published
-	case v.kind == '>' && !strings.HasSuffix(word, "subscribe"): // such as invalidate
+	case strings.HasSuffix(word, "message") && (v.Kind == '>' || s.channels > 0): // what was published
+	case v.Kind == '>' && !strings.HasSuffix(word, "subscribe"): // such as invalidate
 	default:
 		settles = s.settles(word, v)
 	}
@@ -93,8 +94,8 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 }
 
 // miss notes that the server does not know a script: a client that loads it then does so because of that.
-func (s *session) miss(script string, v value) {
-	if script == "" || v.kind != '-' || !strings.HasPrefix(string(v.text), unknown) {
+func (s *session) miss(script string, v resp.Value) {
+	if script == "" || v.Kind != '-' || !strings.HasPrefix(string(v.Text), unknown) {
 		return
 	}
 	if s.missed == nil {
@@ -104,14 +105,14 @@ func (s *session) miss(script string, v value) {
 }
 
 // settles is how many commands a reply ends: one, or none of a subscription to several channels before the last of them.
-func (s *session) settles(word string, v value) int {
+func (s *session) settles(word string, v resp.Value) int {
 	if len(s.sent) == 0 {
 		return 0
 	}
-	if !strings.HasSuffix(word, "subscribe") || len(v.items) < 3 {
+	if !strings.HasSuffix(word, "subscribe") || len(v.Items) < 3 {
 		return 1
 	}
-	s.channels = atoi(v.items[2].text)
+	s.channels = atoi(v.Items[2].Text)
 	if s.awaited < s.sent[0].more {
 		s.awaited++
 		return 0
@@ -125,17 +126,6 @@ func (s *session) Greets() bool { return false }
 
 // Listens reports whether it has subscribed to something.
 func (s *session) Listens() bool { return s.channels > 0 }
-
-// clone is the value with bytes of its own.
-func (v value) clone() value {
-	v.text = append([]byte(nil), v.text...)
-	items := v.items
-	v.items = nil
-	for _, item := range items {
-		v.items = append(v.items, item.clone())
-	}
-	return v
-}
 
 // atoi is a number, 0 where it is none.
 func atoi(b []byte) (n int) {

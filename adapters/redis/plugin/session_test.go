@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/redis/resp"
 	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
 // TestDeep: attributes of attributes are not followed for ever.
 func TestDeep(t *testing.T) {
-	if _, _, err := readValue([]byte(strings.Repeat("|0\r\n", deepest+2) + ":1\r\n")); !errors.Is(err, errProtocol) {
+	if _, _, err := resp.Read([]byte(strings.Repeat("|0\r\n", resp.Deepest+2) + ":1\r\n")); !errors.Is(err, resp.ErrProtocol) {
 		t.Error(err)
 	}
 }
@@ -19,14 +20,14 @@ func TestDeep(t *testing.T) {
 func FuzzSession(f *testing.F) {
 	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\nPING\r\n"), []byte("+OK\r\n-ERR no\r\n"))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n"), []byte(">3\r\n+subscribe\r\n+a\r\n:1\r\n|1\r\n+k\r\n:1\r\n%1\r\n+a\r\n_\r\n"))
-	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, resp{new(scripts)}.Session(), sent, said) })
+	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, protocol{new(scripts)}.Session(), sent, said) })
 }
 
 // TestLoaded: a script that a client loads of its own accord is kept from one run to the next, and not one that it loads since the
 // server did not know it.
 func TestLoaded(t *testing.T) {
 	kept := new(scripts)
-	s := resp{kept}.Session()
+	s := protocol{kept}.Session()
 	const text = "return 1"
 	load := "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$8\r\n" + text + "\r\n"
 	run := "*3\r\n$7\r\nEVALSHA\r\n$40\r\n" + digest(text) + "\r\n$1\r\n0\r\n"
@@ -41,7 +42,7 @@ func TestLoaded(t *testing.T) {
 	if all := kept.texts(); len(all) != 0 {
 		t.Error("kept:", all)
 	}
-	if _, _, err := (resp{kept}.Session()).Command([]byte(load)); err != nil {
+	if _, _, err := (protocol{kept}.Session()).Command([]byte(load)); err != nil {
 		t.Fatal(err)
 	}
 	if all := kept.texts(); len(all) != 1 || all[0] != text {

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/adapters/redis/node"
 )
@@ -158,9 +156,16 @@ func (c *Cluster) form(ctx context.Context) error {
 func (m *member) knows(ctx context.Context, nodes int) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	s := redis.NewSentinelClient(&redis.Options{Addr: address(m.sentinel), MaxRetries: -1})
-	defer s.Close()
-	said, err := s.Master(ctx, Master).Result()
+	conn, err := connect(ctx, new(net.Dialer), address(m.sentinel))
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	v, err := conn.Do("SENTINEL", "MASTER", Master)
+	said := make(map[string]string)
+	for i := 0; i+1 < len(v.Items); i += 2 {
+		said[string(v.Items[i].Text)] = string(v.Items[i+1].Text)
+	}
 	return said["num-slaves"] == strconv.Itoa(nodes-1) && said["num-other-sentinels"] == strconv.Itoa(nodes-1) && said["flags"] == "master", err
 }
 

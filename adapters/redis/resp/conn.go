@@ -1,0 +1,88 @@
+package resp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Conn is a connection of our own to a server. It is safe for concurrent use.
+type Conn struct {
+	net.Conn
+
+	mu    sync.Mutex
+	buf   []byte
+	limit time.Duration // for an answer
+}
+
+// On is a connection over one that is open. limit is how long the server may take for an answer.
+func On(conn net.Conn, limit time.Duration) *Conn { return &Conn{Conn: conn, limit: limit} }
+
+// Do carries out a command. The error is for one that could not be, or that the server refuses.
+func (c *Conn) Do(args ...string) (Value, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all, err := c.exchange(args)
+	if err != nil {
+		return Value{}, err
+	}
+	return all[0], nil
+}
+
+// DoAll carries out commands one after the other. The error is the first that could not be carried out, or that the server refuses.
+func (c *Conn) DoAll(commands [][]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.exchange(commands...)
+	return err
+}
+
+// exchange carries out commands that are sent at once. mu is held.
+func (c *Conn) exchange(commands ...[]string) (all []Value, err error) {
+	var b strings.Builder
+	for _, args := range commands {
+		fmt.Fprintf(&b, "*%d\r\n", len(args))
+		for _, a := range args {
+			fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+		}
+	}
+	_ = c.SetDeadline(time.Now().Add(c.limit))
+	if _, err := c.Write([]byte(b.String())); err != nil {
+		return nil, err
+	}
+	for len(all) < len(commands) {
+		v, err := c.read()
+		if err == nil && v.Kind == '-' {
+			err = errors.New(string(v.Text))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("asking %s: %w", commands[len(all)][0], err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// read reads a reply.
+func (c *Conn) read() (Value, error) {
+	b := make([]byte, 1<<14)
+	for {
+		v, n, err := Read(c.buf)
+		if err != nil {
+			return v, err
+		}
+		if n > 0 {
+			v = v.Clone()
+			c.buf = append(c.buf[:0], c.buf[n:]...)
+			return v, nil
+		}
+		m, err := c.Read(b)
+		if err != nil {
+			return v, err
+		}
+		c.buf = append(c.buf, b[:m]...)
+	}
+}
