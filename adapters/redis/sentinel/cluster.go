@@ -215,5 +215,5 @@ func (*Cluster) Mirrors() bool { return false }
 
 // Mirror is an error.
 func (*Cluster) Mirror(context.Context, string) error {
-	return errors.New("Redis has no mirrored queues")
+	return errors.New("there are no mirrored queues on Redis")
 }
