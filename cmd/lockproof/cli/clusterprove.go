@@ -111,7 +111,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	flags.StringVar(&f.jsonl, "jsonl", "", "write the history as JSON Lines to a `FILE`, for lockproof check --audit")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "design exec lock-type", "slots option require")
-	section(cmd, "Where", "server nodes mode clients-at queue-at on hook", "net-ticktime rabbitmq khepri")
+	section(cmd, "Where", "server nodes mode clients-at queue-at on", "hook net-ticktime rabbitmq khepri")
 	section(cmd, "What happens", "fault seed length", "fault-at hold verify settle limit")
 	section(cmd, "What is written", "jsonl html json", "junit summary sarif annotate")
 	return cmd
