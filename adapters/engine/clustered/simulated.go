@@ -1,8 +1,10 @@
 package clustered
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
@@ -20,6 +22,8 @@ type ModelConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
+	// InTurn has all faults follow one another, instead of each befall a cluster of its own.
+	InTurn bool
 	// At are where the clients and the queue are; nil is all placements of the table. The fault befalls n1.
 	At *Placement
 	// Nodes is how many nodes the cluster has.
@@ -37,13 +41,13 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	for _, mode := range c.Modes {
 		m.Modes = append(m.Modes, string(mode))
 	}
-	for _, f := range c.Faults {
-		m.Faults = append(m.Faults, string(f))
+	for _, faults := range c.sequences() {
+		m.Faults = append(m.Faults, named(faults))
 		for _, d := range c.Designs {
 			if d.Mirrored && c.Khepri {
 				continue // there are none
 			}
-			if err := c.explore(m, d, f); err != nil {
+			if err := c.explore(m, d, faults); err != nil {
 				return nil, err
 			}
 		}
@@ -51,8 +55,28 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	return m, nil
 }
 
-// explore explores a design under a fault, in all placements and modes.
-func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f nemesis.Fault) error {
+// sequences are the faults that befall a cluster, for each cluster.
+func (c *ModelConfig) sequences() (all [][]nemesis.Fault) {
+	if c.InTurn {
+		return [][]nemesis.Fault{c.Faults}
+	}
+	for _, f := range c.Faults {
+		all = append(all, []nemesis.Fault{f})
+	}
+	return all
+}
+
+// named are faults as flags have them.
+func named(faults []nemesis.Fault) string {
+	var names []string
+	for _, f := range faults {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ",")
+}
+
+// explore explores a design under faults, in all placements and modes.
+func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults []nemesis.Fault) error {
 	places := Placements(d)
 	if c.At != nil {
 		places = []Placement{*c.At}
@@ -62,7 +86,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f nemesi
 			p.Queue = 0 // it is where its holder is
 		}
 		for _, mode := range c.Modes {
-			model, err := c.model(d, p, mode, f)
+			model, err := c.model(d, p, mode, faults)
 			if err != nil {
 				return err
 			}
@@ -71,8 +95,8 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f nemesi
 				return fmt.Errorf("%s, %s: %w", d.Name, p, err)
 			}
 			m.Cells = append(m.Cells, report.ClusterModelCell{
-				Design: d.Name, Placement: p.String(), Mode: string(mode), Fault: string(f), Steps: r.Steps, States: r.States,
-				Real: "lockproof cluster prove" + c.flags(d, p, mode, f),
+				Design: d.Name, Placement: p.String(), Mode: string(mode), Fault: named(faults), Steps: r.Steps, States: r.States,
+				Real: "lockproof cluster prove" + c.flags(d, p, mode, faults),
 			})
 		}
 	}
@@ -80,11 +104,11 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, f nemesi
 }
 
 // flags are those by which `cluster prove` has the same befall real nodes.
-func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, f nemesis.Fault) (said string) {
+func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, faults []nemesis.Fault) (said string) {
 	if c.Khepri {
 		said = " --rabbitmq FOLDER --khepri"
 	}
-	said += fmt.Sprintf(" --design %s --mode %s --fault %s --fault-at 1 --clients-at %d,%d", d.Name, mode, f, p.A, p.B)
+	said += fmt.Sprintf(" --design %s --mode %s --fault %s --fault-at 1 --clients-at %d,%d", d.Name, mode, named(faults), p.A, p.B)
 	if d.Hosted {
 		said += fmt.Sprintf(" --queue-at %d", p.Queue)
 	}
@@ -92,15 +116,24 @@ func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, f 
 }
 
 // model is the model of one cell.
-func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, f nemesis.Fault) (simulated.Model, error) {
-	design, err := simulated.DesignNamed(d.Name)
+func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, faults []nemesis.Fault) (simulated.Model, error) {
+	steps := nemesis.Plan{Nodes: c.Nodes, Faults: faults, At: 1}.Draw()
+	return ModelOf(&Trial{Design: &d, Clients: []int{p.A, p.B}, Queue: p.Queue}, steps, c.Nodes, mode, c.Khepri)
+}
+
+// ModelOf is the model of a trial of two clients of a design of ours, on a cluster of so many nodes, which steps befall.
+func ModelOf(t *Trial, steps []nemesis.Step, nodes int, mode cluster.Mode, khepri bool) (simulated.Model, error) {
+	if t.Design == nil || len(t.Clients) != 2 {
+		return simulated.Model{}, errors.New("the model has two clients of a design of ours")
+	}
+	design, err := simulated.DesignNamed(t.Design.Name)
 	if err != nil {
 		return simulated.Model{}, err
 	}
 	m := simulated.Model{
-		Design: design, Mode: simulated.Mode(slices.Index(cluster.Modes, mode)), Khepri: c.Khepri, Nodes: c.Nodes, A: p.A, B: p.B, Queue: max(p.Queue, 1),
+		Design: design, Mode: simulated.Mode(slices.Index(cluster.Modes, mode)), Khepri: khepri, Nodes: nodes, A: t.Clients[0], B: t.Clients[1], Queue: t.host(),
 	}
-	for _, s := range (nemesis.Plan{Nodes: c.Nodes, Faults: []nemesis.Fault{f}, At: 1}).Draw() {
+	for _, s := range steps {
 		m.Faults = append(m.Faults, simulated.Fault{F: s.F, Nodes: s.Nodes, To: s.To})
 	}
 	return m, nil

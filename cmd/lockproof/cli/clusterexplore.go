@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/amqp/cluster"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
+	"github.com/lockproof/lockproof/adapters/nemesis"
 	"github.com/lockproof/lockproof/histories/report"
 )
 
@@ -15,6 +16,7 @@ type clusterExploreFlags struct {
 	clusterCells
 	nodes     int
 	khepri    bool
+	inTurn    bool
 	clientsAt []int
 	queueAt   int
 }
@@ -24,7 +26,7 @@ func clusterExploreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "show on a simulated cluster the shortest execution in which two clients hold a lock",
-		Long: `Looks through all executions of a simulated RabbitMQ cluster in which one fault befalls the
+		Long: `Looks through all executions of a simulated RabbitMQ cluster in which a fault befalls the
 first node, for the shortest after which two clients hold the lock and neither has been told
 anything. Client A holds it before the fault, and client B tries to get it.
 
@@ -42,6 +44,7 @@ The exit code is 1 if two clients can hold any of the locks.`,
 	flags := cmd.Flags()
 	flags.Var(number[int]{&f.nodes, cluster.SmallestCluster, clustered.MostSimulated}, "nodes", "how many nodes the cluster has")
 	flags.BoolVar(&f.khepri, "khepri", false, "nodes keep their records by Khepri, which RabbitMQ 4.0 and 4.1 do on request")
+	flags.BoolVar(&f.inTurn, "in-turn", false, "the faults follow one another, instead of each befall a cluster of its own")
 	flags.IntSliceVar(&f.clientsAt, "clients-at", nil, "the nodes of A and B, such as 1,2 (default the placements of cluster table)")
 	flags.IntVar(&f.queueAt, "queue-at", 0, "with --clients-at, the node of the lock's queue, for designs that have one")
 	defaults(cmd, map[string]string{"queue-at": "1"})
@@ -49,7 +52,7 @@ The exit code is 1 if two clients can hold any of the locks.`,
 }
 
 func (f *clusterExploreFlags) run(c *cobra.Command) error {
-	cfg := clustered.ModelConfig{Nodes: f.nodes, Khepri: f.khepri}
+	cfg := clustered.ModelConfig{Nodes: f.nodes, Khepri: f.khepri, InTurn: f.inTurn}
 	var err error
 	if cfg.Designs, cfg.Modes, cfg.Faults, err = f.named(); err != nil {
 		return err
@@ -73,6 +76,25 @@ func (f *clusterExploreFlags) run(c *cobra.Command) error {
 		ended = errViolated
 	}
 	return all(ended, report.WriteClusterModel(c.OutOrStdout(), m, outputStyle()))
+}
+
+// foresee says what the model has of a run on real nodes, where it has it.
+func (f *clusterProveFlags) foresee(t *clustered.Trial, steps []nemesis.Step, theirs bool) {
+	if theirs || f.server == redisCluster || f.nodes > clustered.MostSimulated {
+		return
+	}
+	m, err := clustered.ModelOf(t, steps, f.nodes, cluster.Mode(f.mode), f.khepri)
+	if err != nil {
+		return // it has two clients of a design of ours
+	}
+	r, err := m.Explore()
+	switch {
+	case err != nil:
+	case len(r.Steps) > 0:
+		tell(fmt.Sprintf("on the simulated cluster two clients can hold this lock under these faults, in %d steps", len(r.Steps)))
+	default:
+		tell(fmt.Sprintf("on the simulated cluster no two clients hold this lock under these faults, in any of %d states", r.States))
+	}
 }
 
 // place is where the flags have clients and queue; nil where they name no place.

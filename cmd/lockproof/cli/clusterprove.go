@@ -163,6 +163,7 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 		return all(err, firstError(outcomes))
 	}
 	out := &outcomes[0]
+	f.foresee(&trial, cfg.Steps, existing != nil)
 	out.Report.Interrupted = c.Context().Err() != nil
 	res := &engine.Result{Report: out.Report, History: out.History, Reading: linear.Options{}}
 	return f.write(c, res, err, out.Err)
