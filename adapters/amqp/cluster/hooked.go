@@ -136,26 +136,33 @@ func (h *Hooked) String() string {
 
 // Befall has one step of a sequence befall the cluster, by its hook.
 func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
-	h.note(s)
+	h.begins(s)
 	if err := h.carryOut(ctx, s); err != nil {
 		return fmt.Errorf("the hook for %s: %w", s, err)
 	}
+	h.ends(s)
 	return nil
 }
 
-// note keeps account of what has to be undone.
-func (h *Hooked) note(s nemesis.Step) {
+// begins notes what will have to be undone, whether its hook succeeds or not.
+func (h *Hooked) begins(s nemesis.Step) {
 	switch s.F {
 	case history.Cut:
 		h.cut = true
-	case history.Heal:
-		h.cut = false
 	case history.KillNode, history.TerminateNode:
 		h.down |= s.Nodes
-	case history.StartNode:
-		h.down &^= s.Nodes
 	case history.PauseNode:
 		h.paused |= s.Nodes
+	}
+}
+
+// ends notes what was undone.
+func (h *Hooked) ends(s nemesis.Step) {
+	switch s.F {
+	case history.Heal:
+		h.cut = false
+	case history.StartNode:
+		h.down &^= s.Nodes
 	case history.ResumeNode:
 		h.paused &^= s.Nodes
 	}

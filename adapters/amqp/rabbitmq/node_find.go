@@ -63,9 +63,11 @@ const inRoot = `set -e
 top=/$(echo "$2" | cut -d / -f 2)
 mount --rbind /proc "$1/proc"
 mount --rbind /dev "$1/dev"
+exec 3<"$2"
 mount -t tmpfs lockproof "$1$top"
 mkdir -p "$1$2"
-mount --bind "$2" "$1$2"
+mount --no-canonicalize --bind /proc/self/fd/3 "$1$2"
+exec 3<&-
 exec chroot "$1" /bin/sh -c 'cd "$0" && exec "$1"' "$2" "$3"`
 
 // command prepares a program of a node whose files are in a folder.

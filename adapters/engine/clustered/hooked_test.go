@@ -73,6 +73,35 @@ func TestHooked(t *testing.T) {
 	}
 }
 
+// What a hook has begun is undone also if it has failed, and once more if undoing has failed.
+func TestHooksFail(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	hooks, err := cluster.ParseHooks([]string{"pause=echo no; exit 3", fmt.Sprintf("resume=echo tried >> %s; test $(wc -l < %s) = 2", log, log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := cluster.Join(t.Context(), []string{rabbitmqtest.URL(t)}, hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pause := nemesis.Plan{Nodes: 1, Faults: []nemesis.Fault{nemesis.Pause}, At: 1}.Draw()[0]
+	if err := h.Befall(t.Context(), pause); err == nil || !strings.Contains(err.Error(), "the hook for pause n1: exit status 3; it said: no") {
+		t.Errorf("%v", err)
+	}
+	if err := h.Abandon(); err == nil {
+		t.Error("undoing has failed without an error")
+	}
+	for range 2 {
+		if err := h.Abandon(); err != nil {
+			t.Error(err)
+		}
+	}
+	if said, _ := os.ReadFile(log); string(said) != "tried\ntried\n" {
+		t.Errorf("undone: %q", said)
+	}
+}
+
 // serverAt is the process of the node at an address.
 func serverAt(t *testing.T, address string) string {
 	t.Helper()
