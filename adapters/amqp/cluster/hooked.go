@@ -92,7 +92,7 @@ const (
 	hookSaid  = 300             // bytes of what a hook said that an error shows
 )
 
-// Hooked is a cluster of a user's, whose faults are hooks. What they have done is undone at the end.
+// Hooked is a cluster of a user's, whose faults are hooks. Their effects are undone at the end.
 type Hooked struct {
 	version   string
 	urls      []string

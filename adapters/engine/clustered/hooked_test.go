@@ -73,7 +73,7 @@ func TestHooked(t *testing.T) {
 	}
 }
 
-// What a hook has begun is undone also if it has failed, and once more if undoing has failed.
+// A hook that has failed is undone as well, and once more if undoing has failed.
 func TestHooksFail(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")

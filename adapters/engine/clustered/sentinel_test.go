@@ -47,7 +47,7 @@ func TestSentinel(t *testing.T) {
 	}
 }
 
-// A node that was killed comes back, and the Sentinels know it again. What cannot be started is an error.
+// A node that was killed comes back, and the Sentinels know it again. Two nodes are refused.
 func TestSentinelRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short starts no clusters")
