@@ -232,7 +232,7 @@ var sorts = map[string]sort{
 		"html": {args: "--html DIR/c.html"},
 	}},
 	"libraries": {base: "libraries --catalogue DIR/catalogue.yaml --scenarios 2 --out DIR/ce", need: "adapter", flags: map[string]use{
-		"catalogue": {args: "--catalogue DIR/none", refused: "no such file"}, "seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 3"},
+		"catalogue": {args: "--catalogue DIR/none", refused: "name one by --catalogue"}, "seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 3"},
 		"time": {args: "--time 1ns"}, "out": {args: "--out DIR/other", same: true}, "markdown": {args: "--markdown DIR/l.md"},
 		"stock": {args: "--stock 1", same: true},
 	}},

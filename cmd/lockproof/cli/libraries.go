@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ judged, and 4 if all were skipped.`,
 
 func (f *librariesFlags) run(c *cobra.Command, names []string) error {
 	chosen, err := libraries.Load(f.catalogue)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no catalogue of libraries at %s: name one by --catalogue, or begin in a clone of lockproof's repository", f.catalogue)
+	}
 	if err != nil {
 		return err
 	}
