@@ -1,6 +1,10 @@
 package nemesis
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/lockproof/lockproof/model/history"
+)
 
 // Network says which node's messages arrive at which other node. Nodes count from 0. Silenced messages wait, as in a
 // network that repeats unconfirmed packets.
@@ -30,6 +34,23 @@ func (n *Network) Silence(from, to int, silent bool) {
 	defer n.mu.Unlock()
 	n.silent[from][to] = silent
 	n.changed.Broadcast()
+}
+
+// Befall has a cut or its end befall the network. It is false for other steps, which befall nodes.
+func (n *Network) Befall(s Step) bool {
+	switch s.F {
+	case history.Cut:
+		for _, from := range s.Nodes.List() {
+			for _, to := range s.To.List() {
+				n.Silence(from-1, to-1, true)
+			}
+		}
+	case history.Heal:
+		n.Heal()
+	default:
+		return false
+	}
+	return true
 }
 
 // Heal has everything arrive everywhere again.

@@ -14,16 +14,7 @@ import (
 
 // Befall has one step of a sequence befall the cluster now. Nodes that are started take clients when it returns.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
-	switch s.F {
-	case history.Cut:
-		for _, from := range s.Nodes.List() {
-			for _, to := range s.To.List() {
-				c.network.Silence(from-1, to-1, true)
-			}
-		}
-		return nil
-	case history.Heal:
-		c.network.Heal()
+	if c.network.Befall(s) {
 		return nil
 	}
 	var errs []error

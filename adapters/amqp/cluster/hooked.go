@@ -54,23 +54,10 @@ func hookList() (names []string) {
 	return names
 }
 
-// needs are the hooks that a fault takes: one that causes it, and one that ends it.
-func needs(f nemesis.Fault) []string {
-	switch f {
-	case nemesis.Cut, nemesis.CutOneWay:
-		return []string{"cut", "heal"}
-	case nemesis.Kill:
-		return []string{"kill", "start"}
-	case nemesis.Pause:
-		return []string{"pause", "resume"}
-	}
-	return []string{"terminate", "start"}
-}
-
-// Missing is a hook that a fault takes and that is not there; "" is none.
+// Missing is a hook that a fault takes, for one of its steps, and that is not there; "" is none.
 func (h Hooks) Missing(f nemesis.Fault) string {
-	for _, name := range needs(f) {
-		if h[name] == "" {
+	for _, s := range (nemesis.Plan{Nodes: 2, Faults: []nemesis.Fault{f}, At: 1}).Draw() {
+		if name := hookNames[s.F]; h[name] == "" {
 			return name
 		}
 	}
@@ -113,10 +100,10 @@ func Join(ctx context.Context, urls []string, hooks Hooks) (*Hooked, error) {
 	if err := rabbitmq.Together(ctx, urls); err != nil {
 		return nil, err
 	}
-	for i := range told {
-		u, err := url.Parse(urls[i])
+	for _, address := range urls {
+		u, err := url.Parse(address)
 		if err != nil {
-			return nil, fmt.Errorf("address %d is none", i+1)
+			return nil, errors.New("an address is none") // it was asked already
 		}
 		h.addresses = append(h.addresses, u.Host)
 	}
@@ -222,10 +209,7 @@ func (h *Hooked) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Mirrors is false: mirrored queues take a policy, and nothing of a user's cluster is changed.
-func (*Hooked) Mirrors() bool { return false }
-
-// Mirror is an error.
+// Mirror is an error: mirrored queues take a policy, and nothing of a user's cluster is changed.
 func (*Hooked) Mirror(context.Context, string) error {
 	return errors.New("mirrored queues take a policy, and no policy is set on a cluster of yours")
 }

@@ -25,10 +25,10 @@ var installDirs = []string{"/usr/lib/rabbitmq/bin", "/usr/sbin", "/usr/local/sbi
 func FindPrograms(folder string) (p Programs, err error) {
 	if folder == "" {
 		p.Server, err = findProgram("rabbitmq-server")
-	} else if p, err = unpacked(folder); p.Root != "" {
-		return p, nil
+	} else {
+		p, err = unpacked(folder)
 	}
-	if err != nil {
+	if err != nil || p.Root != "" { // that root has an epmd of its own
 		return p, err
 	}
 	p.Epmd, err = findProgram("epmd")

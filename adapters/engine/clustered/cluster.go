@@ -18,8 +18,7 @@ type Cluster interface {
 	Ready(ctx context.Context) error
 	// Abandon undoes at once what a run that ends early has left undone, where others need the cluster.
 	Abandon() error
-	// Mirrors reports whether there are mirrored queues, and Mirror has those be mirrored whose names end so.
-	Mirrors() bool
+	// Mirror has queues be mirrored whose names end so, where there are mirrored queues.
 	Mirror(ctx context.Context, suffix string) error
 	// String is the cluster as reports have it.
 	String() string

@@ -59,7 +59,7 @@ func (c *Conn) exchange(commands ...[]string) (all []Value, err error) {
 			err = errors.New(string(v.Text))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("asking %s: %w", commands[len(all)][0], err)
+			return nil, fmt.Errorf("asking our redis-server %s: %w", commands[len(all)][0], err)
 		}
 		all = append(all, v)
 	}

@@ -210,9 +210,6 @@ func (c *Cluster) String() string {
 	return fmt.Sprintf("Redis %s, %d nodes with a Sentinel each (started)", c.version, len(c.members))
 }
 
-// Mirrors is false: there are no queues.
-func (*Cluster) Mirrors() bool { return false }
-
 // Mirror is an error.
 func (*Cluster) Mirror(context.Context, string) error {
 	return errors.New("there are no mirrored queues on Redis")

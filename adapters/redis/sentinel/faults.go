@@ -22,16 +22,7 @@ const endLimit = 20 * time.Second
 
 // Befall has one step befall the nodes: their servers and their Sentinels. Those that are started answer when it returns.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
-	switch s.F {
-	case history.Cut:
-		for _, from := range s.Nodes.List() {
-			for _, to := range s.To.List() {
-				c.network.Silence(from-1, to-1, true)
-			}
-		}
-		return nil
-	case history.Heal:
-		c.network.Heal()
+	if c.network.Befall(s) {
 		return nil
 	}
 	var errs []error

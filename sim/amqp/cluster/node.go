@@ -73,8 +73,9 @@ func (m *Model) comesBack(s *state, at int) {
 			continue
 		}
 		n.owner, n.host, n.master = s.nodes[j].owner, s.nodes[j].host, s.nodes[j].master
+		part := m.part(s, j)
 		for k := range m.Nodes {
-			if m.part(s, j).has(k) {
+			if part.has(k) {
 				n.sees = n.sees.with(k)
 				s.nodes[k].sees = s.nodes[k].sees.with(at)
 			}

@@ -14,7 +14,6 @@ func (m *Model) grants(s *state, c int) bool {
 		return false
 	}
 	s.clients[c] = client{connected: true, holds: true}
-	s.begun = true
 	return true
 }
 
@@ -132,8 +131,9 @@ func (m *Model) misses(s *state, at, gone int) {
 
 // leads makes a node the place of the queue's process in its part, with its message as told.
 func (m *Model) leads(s *state, at int, token int8) {
+	part := m.part(s, at)
 	for k := range m.Nodes {
-		if m.part(s, at).has(k) {
+		if part.has(k) {
 			s.nodes[k].master = int8(at)
 		}
 	}
@@ -168,10 +168,14 @@ func (m *Model) elects(s *state, at int) {
 // the node's former clients are gone.
 func (m *Model) restarts(s *state, at int) {
 	n := &s.nodes[at]
-	switch {
-	case m.Design.kind == exclusive && int(n.host) == at:
-		m.deletes(s, at)
-	case m.Design.kind == classic && int(n.master) == at, m.Design.kind == mirrored && int(n.master) == at:
-		n.token = nobody
+	switch m.Design.kind {
+	case exclusive:
+		if int(n.host) == at {
+			m.deletes(s, at)
+		}
+	case classic, mirrored:
+		if int(n.master) == at {
+			n.token = nobody
+		}
 	}
 }

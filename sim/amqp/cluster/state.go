@@ -51,7 +51,6 @@ type client struct {
 type state struct {
 	nodes   [MostModelled]node
 	clients [2]client
-	begun   bool // A has held the lock
 	next    int8 // the fault that comes next
 	// pending is an exclusive queue of which a minority has proposed to Khepri that it be deleted: its owner.
 	pending int8
