@@ -36,9 +36,10 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := judgeable(h, o); err != nil {
 		return nil, err
 	}
-	exclusion := newJudge(h, o, o.FailedRelease == linear.EndsBelief)
+	endings := endingsOf(h)
+	exclusion := newJudge(h, o, endings, o.FailedRelease == linear.EndsBelief)
 	exclusion.verdict.Property, exclusion.beliefs = property.MutualExclusion, true
-	order := newJudge(h, o, false)
+	order := newJudge(h, o, endings, false)
 	order.verdict.Property = property.Linearizable
 	for _, j := range []*judge{order, exclusion} {
 		for i := range h.Events {
@@ -102,23 +103,28 @@ type judge struct {
 	verdict linear.Verdict
 }
 
-func newJudge(h *history.History, o linear.Options, ends bool) *judge {
-	j := &judge{h: h, o: o, ends: ends, endings: make([]history.EventType, len(h.Events)), shares: make(map[place]*share), open: make(map[place]bool)}
+func newJudge(h *history.History, o linear.Options, endings []history.EventType, ends bool) *judge {
+	j := &judge{h: h, o: o, endings: endings, ends: ends, shares: make(map[place]*share), open: make(map[place]bool)}
 	j.verdict.Decision, j.verdict.Event = linear.Legal, -1
-	called := make(map[int32]int)
+	return j
+}
+
+// endingsOf are how operations ended, by invocation; Invoke is not at all.
+func endingsOf(h *history.History) []history.EventType {
+	endings, called := make([]history.EventType, len(h.Events)), make(map[int32]int)
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
 		case e.Process == history.Nemesis:
 		case e.Type == history.Invoke:
 			called[e.Process] = i
 		default:
-			j.endings[called[e.Process]] = e.Type
+			endings[called[e.Process]] = e.Type
 			if e.F.Op() == lock.Acquire && e.Type == history.OK && !e.Held {
-				j.endings[called[e.Process]] = history.Fail
+				endings[called[e.Process]] = history.Fail
 			}
 		}
 	}
-	return j
+	return endings
 }
 
 // of is a client's share of a lock.
@@ -171,10 +177,13 @@ func (j *judge) event(i int, e *history.Event) {
 
 // world is something by which shares may be lost.
 func (j *judge) world(e *history.Event) {
-	for at := range j.shares {
-		if e.F == history.Restart || e.F.Whose() && e.F != history.Pause && e.Target == at.process {
-			j.loses(at.process)
+	switch {
+	case e.F == history.Restart:
+		for _, s := range j.shares {
+			s.certain, s.lost = 0, true
 		}
+	case e.F.Whose() && e.F != history.Pause:
+		j.loses(e.Target)
 	}
 }
 

@@ -110,7 +110,7 @@ func explained(calls []call, held map[int32]int, capacity int) bool {
 // callsOf are the operations of a history, and how many refusals there are.
 func callsOf(h *history.History) (calls []call, refusals int) {
 	under, sizes := make(map[int32]int), make(map[int32]int)
-	j := newJudge(h, linear.Options{}, false)
+	j := newJudge(h, linear.Options{}, endingsOf(h), false)
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Type == history.Invoke {
@@ -150,7 +150,7 @@ func TestAgainstSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		calls, refusals := callsOf(h)
-		found, ok := verdicts[0], explained(calls, make(map[int32]int), newJudge(h, linear.Options{}, false).capacity(0))
+		found, ok := verdicts[0], explained(calls, make(map[int32]int), newJudge(h, linear.Options{}, endingsOf(h), false).capacity(0))
 		switch legal := found.Decision == linear.Legal; {
 		case legal == ok:
 			counts[found.Decision.String()]++

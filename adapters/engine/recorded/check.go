@@ -166,18 +166,19 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 
 // read judges a history that is too long to be judged whole.
 func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]linear.Verdict, error) {
-	taken, err := rec.Some(shares.Takes)
-	if err == nil && taken {
-		err = fmt.Errorf("%s: more than %d events: expected fewer where clients take several permits at once, or read", o.Source, wholeEvents)
+	each := func(use func(*history.Event) error) error {
+		return rec.Each(func(e *history.Event) error {
+			if shares.Takes(e) {
+				return fmt.Errorf("%s: more than %d events: expected fewer where clients take several permits at once, or read", o.Source, wholeEvents)
+			}
+			return use(e)
+		})
 	}
+	verdicts, err := judge.Read(h, each, o.Reading())
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := judge.Read(h, rec.Each, o.Reading())
-	if err != nil {
-		return nil, err
-	}
-	return o.audited(h, rec.Each, verdicts)
+	return o.audited(h, each, verdicts)
 }
 
 // Arranged is a history as it is judged.
