@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
 )
 
 // How many executions Test runs by default, and under -short.
@@ -109,7 +110,7 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 			again += "; " + known.Words()
 		}
 		drawn := j.Counterexample.Diagram
-		if at := r.drawnAt(j); at != "" {
+		if at := r.engine.Report.DrawnAt(r.reported(j)); at != "" {
 			drawn = "the execution is the one drawn at " + at
 		}
 		tb.Errorf("%s: %s %s%s\n%s\n\n%s", j.Property, j.Verdict, where, again, r.told(j), drawn)
@@ -122,26 +123,18 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	}
 }
 
+// reported is what the report has of a judgement.
+func (r *Result) reported(j *Judgement) *report.PropertyResult {
+	return &r.engine.Report.Properties[r.index(j.Property)]
+}
+
 // told is what a counterexample shows, how it came about, and what a lock that is right does, in lines.
 func (r *Result) told(j *Judgement) string {
 	lines := []string{j.Counterexample.Detail}
-	if found := r.engine.Report.Properties[r.index(j.Property)].Violation; found != nil {
+	if found := r.reported(j).Violation; found != nil {
 		lines = append(lines, found.Why()...)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// drawnAt is the property before this one whose execution is the same, and is drawn there; "" where it is another.
-func (r *Result) drawnAt(j *Judgement) string {
-	for i := range r.Judgements {
-		switch before := &r.Judgements[i]; {
-		case before.Property == j.Property:
-			return ""
-		case before.Counterexample != nil && before.Counterexample.Diagram != "" && before.Counterexample.Diagram == j.Counterexample.Diagram:
-			return string(before.Property)
-		}
-	}
-	return ""
 }
 
 // testFiles are the files of a test's counterexamples.

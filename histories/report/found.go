@@ -91,8 +91,8 @@ func (f *Found) Why() (lines []string) {
 	return lines
 }
 
-// drawnAt is the property before this one with the same execution, where it is drawn; "" where it is another.
-func (r *Report) drawnAt(p *PropertyResult) string {
+// DrawnAt is the property before this one with the same execution, where it is drawn; "" where it is another.
+func (r *Report) DrawnAt(p *PropertyResult) string {
 	for i := range r.Properties {
 		before := &r.Properties[i]
 		switch {

@@ -149,7 +149,7 @@ func (r *Report) inFull(p *PropertyResult) string {
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}
-	if at := r.drawnAt(p); at != "" {
+	if at := r.DrawnAt(p); at != "" {
 		lines = append(lines, "", "the execution is the one drawn at "+at)
 	} else if v.Diagram != "" {
 		lines = append(lines, "", v.Diagram)

@@ -34,7 +34,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 	drawn := 0
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Violation != nil {
-			if r.drawnAt(p) == "" {
+			if r.DrawnAt(p) == "" {
 				drawn += len(p.Violation.Diagram)
 			}
 			r.summarize(&b, p, drawn <= maxDrawn)
@@ -81,7 +81,7 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	if v.Command != "" {
 		fmt.Fprintf(b, "\n%s", fenced(v.Command))
 	}
-	if at := r.drawnAt(p); at != "" {
+	if at := r.DrawnAt(p); at != "" {
 		fmt.Fprintf(b, "\nThe execution is the one drawn at %s.\n", at)
 	} else if v.Diagram != "" && drawn {
 		fmt.Fprintf(b, "\n<details><summary>the execution</summary>\n\n%s\n</details>\n", fenced(strings.TrimRight(v.Diagram, "\n")))

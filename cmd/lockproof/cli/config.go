@@ -192,7 +192,8 @@ func configure(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c == nil {
-		return c.unset(cmd, nil)
+		_, err := without(cmd, nil)
+		return err
 	}
 	if err := c.check(cmd.Root()); err != nil {
 		return err
@@ -202,29 +203,27 @@ func configure(cmd *cobra.Command, args []string) error {
 	if i >= 0 {
 		settings = c.commands[i].settings
 	}
-	if err := c.unset(cmd, &settings); err != nil {
+	if settings, err = without(cmd, settings); err != nil {
 		return err
 	}
 	return c.apply(cmd, args, settings)
 }
 
-// unset takes away the settings that --unset names. One that the file does not have is an error.
-func (c *config) unset(cmd *cobra.Command, settings *[]setting) error {
+// without is a file's settings but for those that --unset names. One that the file does not have is an error.
+func without(cmd *cobra.Command, settings []setting) ([]setting, error) {
 	names, err := cmd.Flags().GetStringSlice(unset)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	left := slices.Clone(settings)
 	for _, name := range names {
-		i := -1
-		if settings != nil {
-			i = slices.IndexFunc(*settings, func(s setting) bool { return s.name == name })
-		}
+		i := slices.IndexFunc(left, func(s setting) bool { return s.name == name })
 		if i < 0 {
-			return fmt.Errorf("--%s %s: expected what a file gives to %s: see --config", unset, name, cmd.Name())
+			return nil, fmt.Errorf("--%s %s: expected what a file gives to %s: see --config", unset, name, cmd.Name())
 		}
-		*settings = slices.Delete(slices.Clone(*settings), i, i+1)
+		left = slices.Delete(left, i, i+1)
 	}
-	return nil
+	return left, nil
 }
 
 // check refuses unknown commands and unknown keys in the whole file, not only for the command that is run.
