@@ -57,8 +57,8 @@ func unpacked(folder string) (p Programs, err error) {
 // Place is where the server's program is on this machine.
 func (p Programs) Place() string { return filepath.Join(p.Root, p.Server) }
 
-// inRoot has a program run in another root, $1, where the folder $2 is at the same path, and nothing of that root is written:
-// the mounts are in a namespace of the program's own, and end with it.
+// inRoot runs the program $3 in another root, $1, where the folder $2 has the path that it has here. Its mounts are in a namespace
+// of the program's own, and end with it: nothing of that root is written.
 const inRoot = `set -e
 top=/$(echo "$2" | cut -d / -f 2)
 mount --rbind /proc "$1/proc"

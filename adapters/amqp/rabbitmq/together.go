@@ -11,9 +11,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// Together says which of several addresses is not of one cluster with the first, or of another virtual host: an exclusive queue
-// that is made at the first is there for the others as well. It has a run's mark in its name, and goes with its connection.
-// Names of clusters do not tell: unless somebody names a cluster, each node has a name of its own for it.
+// Together reports an address that is not of one cluster and one virtual host with the first. It makes an exclusive queue at the
+// first, and looks for it at the others. The queue has a run's mark in its name, and goes with its connection. Names of clusters do not tell: unless somebody names a cluster, each node has a name of its own for it.
 func Together(ctx context.Context, urls []string) error {
 	if len(urls) < 2 {
 		return nil
