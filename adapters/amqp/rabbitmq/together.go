@@ -12,7 +12,8 @@ import (
 )
 
 // Together reports an address that is not of one cluster and one virtual host with the first. It makes an exclusive queue at the
-// first, and looks for it at the others. The queue has a run's mark in its name, and goes with its connection. Names of clusters do not tell: unless somebody names a cluster, each node has a name of its own for it.
+// first, and looks for it at the others. The queue has a run's mark in its name, and goes with its connection. Names of clusters
+// do not tell: unless somebody names a cluster, each node has a name of its own for it.
 func Together(ctx context.Context, urls []string) error {
 	if len(urls) < 2 {
 		return nil
