@@ -227,7 +227,7 @@ func (r *run) prove() (*Result, error) {
 	return r.result(sample.Prove(r.ctx, sample.Config{
 		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
 		Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
-		Progress: r.progress(),
+		Progress: r.progress(), Known: r.known,
 	}))
 }
 
@@ -295,7 +295,7 @@ func (r *run) proveExternal() (*Result, error) {
 		return gated.Prove(r.ctx, gated.Config{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			Workers: r.o.Workers, More: more, On: on, Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
+			Workers: r.o.Workers, More: more, On: on, Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(), Known: r.known,
 		})
 	})
 }

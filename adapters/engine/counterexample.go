@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
-	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
@@ -37,17 +35,6 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 		}
 	}
 	return out
-}
-
-// Accept marks the violations that are among those known, and gives each that has an execution its fingerprint.
-func (r *Result) Accept(findings known.Findings, now time.Time) {
-	for _, ce := range r.Counterexamples("") {
-		v := r.Report.Result(ce.Property).Violation
-		v.Fingerprint = cmp.Or(v.Fingerprint, ce.Fingerprint())
-		if f := findings.Of(ce.Violation.Name(), v.Fingerprint); f != nil {
-			v.Known = &report.Known{Finding: *f, Expired: f.Expired(now)}
-		}
-	}
 }
 
 // Labels are what all counterexamples of a run say.

@@ -56,6 +56,11 @@ func (fs Findings) Of(property, fingerprint string) *Finding {
 	return &fs[i]
 }
 
+// Names reports whether a violation of a property is among them.
+func (fs Findings) Names(property string) bool {
+	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Property == property })
+}
+
 // Load reads a file; one that is not there has no findings.
 func Load(path string) (Findings, error) {
 	data, err := input.Read(path)

@@ -32,6 +32,8 @@ type Found struct {
 	Tries histories.Tries
 	// Fingerprint is the counterexample's; "" where there is none.
 	Fingerprint string
+	// Compared is how many executions that violate the property were compared with what is known; 0 is this one.
+	Compared int
 	// Known is the finding of the project's file that it is; nil is a new one.
 	Known *Known
 }
@@ -122,9 +124,17 @@ func (r *Report) told(p *PropertyResult) string {
 func (r *Report) known(p *PropertyResult) string {
 	words := p.Violation.Known.Words()
 	if others := p.Violating - 1; others > 0 && p.Violation.Accepted() {
-		words += "; in " + style.Plural(others, "other execution") + " the property is violated as well, maybe in another way: one was compared with what is known"
+		words += "; in " + style.Plural(others, "other execution") + " the property is violated as well, maybe in another way: " + howMany(max(1, p.Violation.Compared)) + " compared with what is known"
 	}
 	return words
+}
+
+// howMany is how many executions were, in words.
+func howMany(n int) string {
+	if n == 1 {
+		return "one was"
+	}
+	return fmt.Sprintf("%d were", n)
 }
 
 // often is in how many executions a property was seen violated, in words; "" where they were not counted.

@@ -72,6 +72,7 @@ func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open proper
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {
 		d, last := recorded(i+1, x.Trace, 0), f.findings[p]
+		f.later.note(f.known, p, d)
 		switch {
 		case last == nil:
 		case last.suspected() && f.asked[p] >= recordings && !fresh, !last.suspected() && last.scenario < d.scenario:
@@ -100,7 +101,7 @@ func (f *sharedRun) keepLocked(p property.Property, d *finding) {
 	if f.Found != nil {
 		f.Found(f.labels.Counterexample(p, d.trace, d.found(p)))
 	}
-	if f.Until.Has(p) && !d.suspected() {
+	if (f.Until &^ f.known).Has(p) && !d.suspected() {
 		f.stop.Store(true)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -74,6 +75,8 @@ type Config struct {
 	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
 	// The next call waits for it. It may be nil.
 	Found func(*histories.Counterexample)
+	// Known are violations that are known: an execution that shows another one of the same property takes their place.
+	Known known.Findings
 	// Progress is called now and then. It may be nil.
 	Progress func(engine.Progress)
 }
@@ -160,7 +163,7 @@ func (c Config) run() (*sharedRun, error) {
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	run := &sharedRun{Config: c, source: c.source(), labels: c.labels()}
-	run.sum.Sometimes = c.Own.Sometimes()
+	run.sum.Sometimes, run.known = c.Own.Sometimes(), engine.KnownOf(c.Known, c.Properties, c.Own)
 	return run, nil
 }
 

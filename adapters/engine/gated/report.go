@@ -77,6 +77,7 @@ func (f *sharedRun) resultOf(p property.Property) report.PropertyResult {
 	result.Skip = f.skip(p)
 	if d := f.findings[p]; d != nil {
 		result.Violation = d.found(p)
+		result.Violation.Compared = f.compared[p]
 	}
 	if !f.Demands.Has(p) {
 		result.Broken = f.broken[p].Detail

@@ -28,6 +28,9 @@ type sharedRun struct {
 	stop         atomic.Bool
 	mu           sync.Mutex
 	asked        [property.Most]int // executions that fresh clients were asked to reproduce
+	known        property.Set       // those of which a violation is known
+	later        later
+	compared     [property.Most]int // executions of each property that were compared with what is known
 	unreproduced bool               // they did not reproduce one
 	renewed      int                // executions that had fresh clients because of that
 	exploring    bool               // every order of commands is visited; no fault happens, and no cost is measured

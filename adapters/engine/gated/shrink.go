@@ -38,7 +38,7 @@ func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 			for k := int(next.Add(1) - 1); k < len(queue); k = int(next.Add(1) - 1) {
 				time, cancel := f.allowed.Portion(len(queue)-k, len(workers))
 				s := shrinking{worker: w, ctx: ctx, time: time, property: queue[k], most: triesFor(f.sum.Scenarios, len(queue))}
-				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()))
+				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()), quietly(ctx, s.another()))
 				cancel()
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -47,6 +48,8 @@ type Config struct {
 	// Until ends the run once one of these properties was seen violated, and has only their
 	// executions minimised. Empty runs on, and minimises all. The scenarios run then do not depend on Workers either.
 	Until property.Set
+	// Known are violations that are known: an execution that shows another one of the same property takes their place.
+	Known known.Findings
 	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
 	Coverage bool
 	// Found is called with each violation at once, as it was first seen, and again when its execution is as small as it
@@ -73,6 +76,9 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	sum := run.run(0, c.Scenarios)
 	res := &engine.Result{Traces: run.minimise(sum.Violated()), Labels: run.labels}
 	res.Report = c.report(sum, res.Traces)
+	for p := range res.Traces {
+		res.Report.Result(p).Violation.Compared = run.compared[p]
+	}
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
 	return res, c.Own.Err()
@@ -82,7 +88,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 func (c *Config) sampling(allowed engine.Allowance) *sampling {
 	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
 	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: engine.Labels{FailedAcquire: c.FailedAcquire, Origin: c.origin()}}
-	s.sum.Sometimes = c.Own.Sometimes()
+	s.sum.Sometimes, s.known = c.Own.Sometimes(), engine.KnownOf(c.Known, c.Properties, c.Own)
 	return s
 }
 

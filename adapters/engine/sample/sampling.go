@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -17,6 +18,7 @@ const blockSize = 256
 type sampling struct {
 	Config
 	labels  engine.Labels
+	known   property.Set // those of which a violation is known
 	source  *sim.Source
 	allowed engine.Allowance
 
@@ -27,6 +29,7 @@ type sampling struct {
 	sum      tally.Tally
 	taken    int                  // blocks in the sum: the first ones
 	early    map[int]*tally.Tally // blocks that are done before one in front of them
+	compared [property.Most]int   // executions of each property that were compared with what is known
 }
 
 // run works until all scenarios from one number up to another are done, enough was seen, or the time for that is over.
@@ -85,8 +88,8 @@ func (s *sampling) take(block int, part *tally.Tally) {
 	}
 }
 
-// enough reports whether a violation was seen that ends the run.
-func (s *sampling) enough() bool { return s.sum.Violated()&s.Until != 0 }
+// enough reports whether a violation was seen that ends the run: none that may be known.
+func (s *sampling) enough() bool { return s.sum.Violated()&s.Until&^s.known != 0 }
 
 // add adds a part, and tells of what was not seen violated before.
 func (s *sampling) add(part *tally.Tally) {

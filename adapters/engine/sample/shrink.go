@@ -2,6 +2,7 @@ package sample
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -11,6 +12,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/shrink"
 )
+
+// mostCompared bounds how many executions that violate one property are made smaller, to be compared with what is known.
+const mostCompared = 10
 
 // minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
 // for stay as they were first seen.
@@ -25,12 +29,47 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 		traces[p] = first
 		if s.Until == 0 || s.Until.Has(p) {
 			time, cancel := s.allowed.Portion(len(queue)-k, 1)
-			traces[p] = s.shortest(time, first, p)
+			traces[p] = s.least(time, first, p)
 			cancel()
 		}
 		s.told(p, traces[p])
 	}
 	return traces
+}
+
+// least is the smallest execution found that violates a property, beginning from the first one that does. Where its violation
+// is known, later ones are tried for one that is not.
+func (s *sampling) least(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
+	least := s.shortest(ctx, first, p)
+	if !s.labels.Knows(s.Known, p, least) {
+		return least
+	}
+	s.compared[p] = 1
+	for i, later := range s.later(p) {
+		if s.compared[p] == mostCompared || ctx.Err() != nil {
+			break
+		}
+		s.compared[p]++
+		if other := s.shortest(ctx, later, p); !s.labels.Knows(s.Known, p, other) {
+			s.sum.First[p] = i
+			return other
+		}
+	}
+	return least
+}
+
+// later are the executions behind the first one that violate a property as well, each by its number, counted from 1.
+func (s *sampling) later(p property.Property) iter.Seq2[int, *scenario.Trace] {
+	return func(yield func(int, *scenario.Trace) bool) {
+		r := sim.NewRunner(s.Own)
+		for i := s.sum.First[p]; i < s.from+s.sum.Scenarios; i++ {
+			sc := s.source.Scenario(i)
+			r.Run(s.Target, &sc)
+			if found, _ := r.Judge(s.FailedAcquire); found.Has(p) && !yield(i+1, r.Trace(s.Target, &sc, s.FailedAcquire)) {
+				return
+			}
+		}
+	}
 }
 
 // firstSeen is the first execution that violates a property, carried out again.

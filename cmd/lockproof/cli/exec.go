@@ -198,11 +198,15 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	findings, err := f.known()
+	if err != nil {
+		return err
+	}
 	line := newProgress().within(f.time)
 	res, err := gated.Prove(c.Context(), gated.Config{
 		Starter: starter, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
 		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.pctDepth, Shape: shape,
-		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Found: f.found,
+		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Known: findings, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)

@@ -136,6 +136,9 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 		line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
 	}
 	cfg.Found = f.found
+	if cfg.Known, err = f.known(); err != nil {
+		return err
+	}
 	res, err := sample.Prove(c.Context(), cfg)
 	line.done()
 	if err != nil {

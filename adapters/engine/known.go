@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/known"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Accept marks the violations that are among those known, and gives each that has an execution its fingerprint.
+func (r *Result) Accept(findings known.Findings, now time.Time) {
+	for _, ce := range r.Counterexamples("") {
+		v := r.Report.Result(ce.Property).Violation
+		v.Fingerprint = cmp.Or(v.Fingerprint, ce.Fingerprint())
+		if f := findings.Of(ce.Violation.Name(), v.Fingerprint); f != nil {
+			v.Known = &report.Known{Finding: *f, Expired: f.Expired(now)}
+		}
+	}
+}
+
+// Knows reports whether the violation of a property that an execution shows is among those that are known.
+func (l *Labels) Knows(findings known.Findings, p property.Property, t *scenario.Trace) bool {
+	if len(findings) == 0 {
+		return false
+	}
+	ce := l.Counterexample(p, t, &report.Found{})
+	return findings.Of(ce.Violation.Name(), ce.Fingerprint()) != nil
+}
+
+// KnownOf are the properties, of those judged, of which a violation is known.
+func KnownOf(findings known.Findings, judged property.Set, list own.List) (set property.Set) {
+	for p := range judged.All() {
+		if findings.Names(cmp.Or(list.Name(p), p.String())) {
+			set = set.With(p)
+		}
+	}
+	return set
+}
