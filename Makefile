@@ -23,6 +23,9 @@ prove: ## prove the reference semaphore on the simulated broker
 explorer: ## build the explorer for browsers into lockproof, as releases have it
 	go run ./cmd/lockproof/explorer/program/embed
 
+site: ## build the documentation as a site into the folder site
+	.github/site/build site
+
 mutants: ## show that the prover finds the bug in every mutant
 	go run ./cmd/lockproof mutants
 
@@ -79,4 +82,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove explorer mutants test pins race lint reproducible bench compare bench-spin mutate fuzz
+.PHONY: help prove explorer site mutants test pins race lint reproducible bench compare bench-spin mutate fuzz

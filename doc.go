@@ -73,6 +73,7 @@ package lockproof
 //	an option of a run         options.go and run.go in this folder, and a flag in the file of its command in cmd/lockproof/cli
 //	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
 //	a server in a container    adapters/container/container.go has its image
+//	a page                     a README beside its code, its line in README.md, and two in .github/site/hugo.yaml
 //	a command                  a file in cmd/lockproof/cli, and the list in main.go there
 //	a call of the protocol     adapters/subprocess/protocol.go, which adapter-check uses as well
 //	a library to be judged     testdata/libraries/catalogue.yaml, with its adapter; adapters/engine/libraries reads it

@@ -73,8 +73,8 @@ var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 // TestPages: the first page is short; lines are not long; what links name is there; every command of lockproof's that a
 // page prints is one that it takes.
 func TestPages(t *testing.T) {
-	if page := readPage(t, "README.md"); len(page) > 15000 {
-		t.Errorf("README.md has %d bytes: expected at most 15000; what does not find room has a page beside its package", len(page))
+	if page := readPage(t, "README.md"); len(page) > 10_240 {
+		t.Errorf("README.md has %d bytes: expected at most 10240; what does not find room has a page beside its package", len(page))
 	}
 	for _, path := range pages {
 		page := readPage(t, path)
