@@ -1,5 +1,5 @@
-// Command lockproof-servers is lockproof with the drivers of servers other than RabbitMQ, and with what starts servers in
-// containers. A user need not type its name: lockproof replay --on redis, lockproof compare and --on rabbitmq:4.1 start
+// Command lockproof-servers is lockproof with the drivers of databases, and with what starts servers in
+// containers. A user need not type its name: lockproof replay --on mariadb, lockproof compare and --on rabbitmq:4.1 start
 // it. It is a program of its own so that all else is compiled in two thirds of the time.
 package main
 

@@ -2,6 +2,9 @@
 // execution found in which it is not.
 package main
 
-import "github.com/lockproof/lockproof/cmd/lockproof/cli"
+import (
+	"github.com/lockproof/lockproof/cmd/lockproof/cli"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers"
+)
 
-func main() { cli.Main(nil, nil, nil) }
+func main() { cli.Main(nil, servers.Own, nil) }

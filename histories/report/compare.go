@@ -154,18 +154,18 @@ func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	return out
 }
 
-// mark is a table's summary of the verdicts. It is the number of proved properties, with ~ after it if they only passed, ?
-// if an answer is missing, and ✗ before the number of violated ones.
+// mark is a table's summary of the verdicts: the worst. It has no number: locks have different properties, and how many a lock
+// has is no merit.
 func (f *FaultVerdicts) mark() string {
 	switch f.Verdict() {
 	case Violated:
-		return fmt.Sprintf("✗ %d", f.count(Violated))
+		return "✗"
 	case Undecided:
-		return fmt.Sprintf("%d?", f.count(Proved)+f.count(Passed))
+		return "?"
 	case Passed:
-		return fmt.Sprintf("%d~", f.count(Proved)+f.count(Passed))
+		return "~"
 	case Proved:
-		return fmt.Sprint(f.count(Proved))
+		return "✓"
 	}
 	return "–"
 }
@@ -177,7 +177,7 @@ func (l *ComparedLock) Holds() bool {
 
 // notes explain the marks of a lock: the violated properties, the unknown ones, and why not everything was visited.
 func (l *ComparedLock) notes() []string {
-	lost := l.alike(func(f *FaultVerdicts) string { return saidOf("lost", f.with(Violated)) })
+	lost := l.alike(func(f *FaultVerdicts) string { return saidOf("violated", f.with(Violated)) })
 	for i := range l.Faults {
 		if f := &l.Faults[i]; f.Verdict() == Violated {
 			lost = append(lost, "see it: "+f.Command)

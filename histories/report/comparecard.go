@@ -20,6 +20,14 @@ func comparisonLines(c *Comparison, st style.Style) []style.Line {
 	}
 	out = append(out, repeating(c.Command)...)
 	out = append(out, warnings(append([]string{c.shortfall()}, c.missing()...), st)...)
+	for i, said := range c.advice() {
+		if i == 0 {
+			out = append(out, nil, style.Line{style.Bold.Of("Which one?")})
+		}
+		for k, text := range style.Wrap(said, st.Columns()-4) {
+			out = append(out, style.Line{style.Plain.Of([2]string{"  · ", "    "}[min(k, 1)] + text)})
+		}
+	}
 	for i, t := range c.tables() {
 		if i > 0 && len(t.rows) == 0 {
 			continue
@@ -68,7 +76,7 @@ var verdictColours = map[Verdict]style.Colour{Violated: style.Red, Undecided: st
 func (c *Comparison) verdicts() comparedTable {
 	t := comparedTable{
 		title:  "What holds",
-		legend: "how many properties are proved with one fault of a kind at most; drawn: many faults; ~ some have only passed: not everything was visited; ? an answer is missing; ✗ so many are lost",
+		legend: "what a lock promises, with one fault of a kind at most; drawn: many faults. ✓ proved: it holds in every execution within the bounds; ~ passed: in those that were visited or drawn; ? undecided; ✗ violated",
 		head:   append([]string{"lock"}, c.Faults...),
 	}
 	for i := range c.Rows {

@@ -15,6 +15,12 @@ func WriteComparisonMarkdown(w io.Writer, c *Comparison) error {
 	for _, said := range append(nonempty([]string{c.shortfall()}), c.missing()...) {
 		fmt.Fprintf(&b, "\n**%s**\n", cell(said))
 	}
+	for i, said := range c.advice() {
+		if i == 0 {
+			b.WriteString("\n## Which one?\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", said)
+	}
 	for i, t := range c.tables() {
 		if i == 0 || len(t.rows) > 0 {
 			t.markdown(&b)

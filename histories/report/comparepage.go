@@ -19,6 +19,7 @@ type compareData struct {
 	Tool, How string
 	Style     template.CSS
 	Warnings  []string
+	Advice    []string
 	Tables    []compareTableData
 	Charts    []compareChart
 	Made      madeData
@@ -52,6 +53,7 @@ func WriteComparisonPage(w io.Writer, c *Comparison) error {
 	made := Made{Tool: c.Tool, At: c.At, Command: c.Command, Server: strings.Join(append([]string{"simulated servers"}, c.found()...), ", ")}
 	data := compareData{
 		Tool: c.Tool, How: strings.Join(c.how(), "; "), Style: template.CSS(css), Made: made.data(),
+		Advice:   c.advice(),
 		Warnings: append(nonempty([]string{c.shortfall()}), c.missing()...),
 	}
 	for i, t := range c.tables() {

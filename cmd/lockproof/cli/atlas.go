@@ -69,7 +69,7 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	}
 	if _, real := f.real(); real {
 		kind := otherOf(f.server)
-		if kind != nil && finders == nil {
+		if kind != nil && kind.handedOver(f.on) {
 			if _, err := kind.address(f.locks(), f.on); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,8 +128,9 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 // reachable hands the command line to the program that reaches the servers which locks stand on and that are named, if
 // this one does not. If that program is not to be had, those servers are missing; a container has to be started.
 func reachable(c *cobra.Command, on []string, targets []*lock.Target) error {
-	contained := slices.ContainsFunc(on, func(address string) bool { _, image := container.Parse(address); return image })
-	if finders != nil || !contained && !slices.ContainsFunc(targets, func(t *lock.Target) bool { return otherOf(t.Backend) != nil }) {
+	contained := containers == nil && slices.ContainsFunc(on, func(address string) bool { _, image := container.Parse(address); return image })
+	needed := func(t *lock.Target) bool { return otherOf(t.Backend) != nil && finders[t.Backend] == nil }
+	if !contained && !slices.ContainsFunc(targets, needed) {
 		return nil
 	}
 	path, err := serversProgram.there(c.Context())
@@ -138,9 +140,13 @@ func reachable(c *cobra.Command, on []string, targets []*lock.Target) error {
 	if contained {
 		return err
 	}
-	finders = make(servers.Finders)
+	all := make(servers.Finders)
+	maps.Copy(all, finders)
 	for _, kind := range others {
-		finders[kind.backend] = func(context.Context, string) (servers.Server, error) { return nil, err }
+		if all[kind.backend] == nil {
+			all[kind.backend] = func(context.Context, string) (servers.Server, error) { return nil, err }
+		}
 	}
+	finders = all
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
@@ -229,6 +230,7 @@ var made = map[string]func() string{
 		return b.String()
 	},
 	"protocol": protocolTable,
+	"advice":   report.Advice,
 	"options": func() string {
 		var b strings.Builder
 		def := amqplock.DefaultOptions()

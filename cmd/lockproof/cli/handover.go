@@ -25,7 +25,7 @@ type sibling struct{ name, does string }
 
 var (
 	campaignProgram = sibling{"lockproof-campaign", "campaigns are run by"}
-	serversProgram  = sibling{"lockproof-servers", "containers are started, and real servers other than RabbitMQ reached, by"}
+	serversProgram  = sibling{"lockproof-servers", "containers are started, and databases reached, by"}
 )
 
 // source is the package that the program is built from.

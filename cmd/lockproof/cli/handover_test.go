@@ -65,24 +65,31 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestHandOverServers: what is asked of a real Redis or database goes to the program that has their drivers, before anything
-// is printed. Without that program a comparison leaves those servers out, and says why.
+// TestHandOverServers: what is asked of a real database goes to the program that has its driver, before anything is printed.
+// Without that program a comparison leaves databases out, and says why. Redis and images of it are not handed over alike.
 func TestHandOverServers(t *testing.T) {
 	there := t.TempDir()
 	if err := os.WriteFile(filepath.Join(there, serversProgram.name), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"; exit 1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const file = "../../../testdata/counterexamples/redis/priority-text.mutual-exclusion.json"
-	if code, out, errs := handedOver(t, there, "replay", "--on", "redis", file); code != 1 || out != "<replay><--on><redis><"+file+">" || errs != "" {
+	const file = "../../../testdata/counterexamples/mariadb/mariadb-count-first.no-phantom-slot.json"
+	if code, out, errs := handedOver(t, there, "replay", "--on", "mariadb", file); code != 1 || out != "<replay><--on><mariadb><"+file+">" || errs != "" {
 		t.Errorf("replay: exit code %d, %q, %q", code, out, errs)
 	}
-	if code, out, errs := handedOver(t, there, "compare", "priority-lock"); code != 1 || out != "<compare><priority-lock>" || errs != "" {
+	if code, out, errs := handedOver(t, there, "compare", "mariadb-slots"); code != 1 || out != "<compare><mariadb-slots>" || errs != "" {
 		t.Errorf("compare: exit code %d, %q, %q", code, out, errs)
 	}
-	if code, out, errs := handedOver(t, there, "replay", file); code != 1 || !strings.Contains(out, "mutual-exclusion") {
+	const onRedis = "../../../testdata/counterexamples/redis/priority-text.mutual-exclusion.json"
+	if code, out, errs := handedOver(t, there, "replay", "--on", "redis:7.4", onRedis); code != 1 || out != "<replay><--on><redis:7.4><"+onRedis+">" || errs != "" {
+		t.Errorf("replay on an image: exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, errs := handedOver(t, there, "replay", "--on", "redis://127.0.0.1:1", onRedis); code != exitCannot || !strings.Contains(errs, "127.0.0.1:1") {
+		t.Errorf("replay on a Redis that is not there: exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, errs := handedOver(t, there, "replay", file); code != 1 || !strings.Contains(out, "no-phantom-slot") {
 		t.Errorf("replay on the simulator: exit code %d, %q, %q", code, out, errs)
 	}
-	if code, out, errs := handedOver(t, t.TempDir(), "compare", "priority-lock", "--time", "1s", "--scenarios", "10"); code != exitHolds || !strings.Contains(out, serversProgram.name) {
+	if code, out, errs := handedOver(t, t.TempDir(), "compare", "mariadb-slots", "--time", "1s", "--scenarios", "10"); code != exitHolds || !strings.Contains(out, serversProgram.name) {
 		t.Errorf("compare without the program: exit code %d, %q, %q", code, out, errs)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/container/docker"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers/linked"
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	"github.com/lockproof/lockproof/internal/waittest"
@@ -67,7 +68,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(waittest.Run(m))
 	case handsOver:
-		Main(nil, nil, nil)
+		Main(nil, servers.Own, nil)
 	}
 	Main(campaigns, finders, containers)
 }

@@ -43,7 +43,8 @@ func boundWorkers(processors int) {
 	}
 }
 
-// campaigns runs campaigns, and finders find real servers; nil where another program does.
+// campaigns runs campaigns, nil where another program does; finders find real servers, those that are missing where another
+// program does.
 var (
 	campaigns campaign.Runner
 	finders   servers.Finders

@@ -203,7 +203,7 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 	}
 	kind := otherOf(r.Target.Backend)
 	_, real := on.real()
-	if real && kind != nil && finders == nil {
+	if real && kind != nil && kind.handedOver(on.on) {
 		if _, err := kind.address(r.Target.Name, on.on); err != nil {
 			return err
 		}

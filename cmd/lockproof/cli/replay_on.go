@@ -24,7 +24,7 @@ type kindOfServer struct {
 	usual   string // an address
 }
 
-// others are the servers whose drivers are in lockproof-servers.
+// others are the servers besides RabbitMQ.
 var others = []kindOfServer{
 	{"redis", "Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0"},
 	{"mariadb", "MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/"},
@@ -40,6 +40,12 @@ func otherOf(backend string) *kindOfServer {
 		}
 	}
 	return nil
+}
+
+// handedOver reports whether the server that --on names is reached by another program: by its driver, or as an image.
+func (k *kindOfServer) handedOver(on string) bool {
+	_, image := container.Parse(on)
+	return finders[k.backend] == nil || image && containers == nil
 }
 
 // find finds a server at an address, or where it usually is, or starts one in a container, until the command has ended.

@@ -3,41 +3,16 @@ package linked
 import (
 	"context"
 
-	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/measure"
-	"github.com/lockproof/lockproof/adapters/redis"
 	"github.com/lockproof/lockproof/adapters/sql"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/model/sql"
 )
 
 // Finders are all finders that there are.
-var Finders = servers.Finders{"redis": findRedis, "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres), "consul": findConsul}
-
-func findRedis(ctx context.Context, address string) (servers.Server, error) {
-	s, err := redis.Find(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+var Finders = servers.Finders{
+	"redis": servers.Own["redis"], "consul": servers.Own["consul"], "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres),
 }
-
-// agent is a Consul agent, which keeps nothing open.
-type agent struct{ *consul.Agent }
-
-func findConsul(ctx context.Context, address string) (servers.Server, error) {
-	a, err := consul.Find(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	return agent{a}, a.Led(ctx)
-}
-
-// Measured implements [servers.Server].
-func (a agent) Measured(context.Context) (measure.Server, error) { return a.Agent.Measured(), nil }
-
-// Close implements [servers.Server].
-func (agent) Close() error { return nil }
 
 // database is a database server, with what it was measured by.
 type database struct {
