@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
@@ -49,9 +50,9 @@ func Advice() string {
 	return b.String()
 }
 
-// advice is which lock to take, in sentences, where there is a choice.
+// advice is which lock to take, in sentences, where locks on several kinds of servers were compared.
 func (c *Comparison) advice() (out []string) {
-	if len(c.Rows) < 2 {
+	if !slices.ContainsFunc(c.Rows, func(l ComparedLock) bool { return l.Server != c.Rows[0].Server }) {
 		return nil
 	}
 	for _, a := range advices {

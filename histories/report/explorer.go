@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Explorer is the explorer of a page: executions can be walked in it, and others of the same clients.
@@ -20,21 +18,6 @@ type Explorer struct {
 	Start string
 	// Graph is the state space that begins where Start does; nil for none.
 	Graph *StateGraph
-}
-
-// StateGraph is states, and the actions that lead from one to another.
-type StateGraph struct {
-	Nodes []StateNode `json:"nodes"`
-	Edges [][2]int    `json:"edges"`
-	Cut   bool        `json:"cut"` // there are more states
-}
-
-// StateNode is a state: the first has no parent, and others are reached from theirs by an action first.
-type StateNode struct {
-	Parent int             `json:"parent"`
-	Depth  int             `json:"depth"`
-	Action scenario.Action `json:"action"`
-	Broken bool            `json:"broken,omitzero"` // something is violated in it
 }
 
 // explorerStart is a counterexample that can be explored.
@@ -59,6 +42,10 @@ func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
+	space, says := "", ""
+	if e.Graph != nil {
+		space, says = e.Graph.SVG(), e.Graph.says()
+	}
 	var b strings.Builder
 	for _, part := range []string{"page/explorer.html", "page/explorer.js"} {
 		text, err := pageFiles.ReadFile(part)
@@ -72,7 +59,7 @@ func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 			fmt.Fprintf(&b, "<script>\n%s\n%s</script>\n", strings.ReplaceAll(string(e.Runtime), "</script", `<\/script`), text)
 			continue
 		}
-		b.Write(text)
+		b.WriteString(strings.NewReplacer("{{space}}", space, "{{spacesays}}", says).Replace(string(text)))
 	}
 	return template.HTML(b.String()), nil
 }

@@ -111,7 +111,7 @@ func tellPage(d *dice, s *pinned.Seen) {
 	if d.IntN(3) == 0 {
 		p.Explorer = &report.Explorer{Wasm: []byte(d.words()), Runtime: []byte(d.words()), Start: d.words()}
 		if d.IntN(2) == 0 {
-			p.Explorer.Graph = &report.StateGraph{Nodes: []report.StateNode{{}, {Depth: 1, Broken: true}}, Edges: [][2]int{{0, 1}}, Cut: d.IntN(2) == 0}
+			p.Explorer.Graph = &report.StateGraph{Nodes: []report.StateNode{{}, {Depth: 1, Broken: true}}, Edges: []report.StateEdge{{To: 1}}, Cut: d.IntN(2) == 0}
 		}
 	}
 	d.fill(reflect.ValueOf(&p.Made).Elem())

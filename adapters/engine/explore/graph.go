@@ -89,7 +89,7 @@ func (w *grapher) expand(at int) {
 		load()
 		out := w.system.Take(a)
 		if to := w.add(at, a, out.Found != 0); to >= 0 && to != at {
-			w.graph.Edges = append(w.graph.Edges, [2]int{at, to})
+			w.graph.Edges = append(w.graph.Edges, report.StateEdge{From: at, To: to, Action: a})
 		}
 	}
 }

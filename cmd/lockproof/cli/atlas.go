@@ -19,10 +19,10 @@ import (
 
 // atlasFlags are the flags of `atlas`.
 type atlasFlags struct {
-	server              string
-	questions           []int
-	json                bool
-	markdown, html, out string
+	server    string
+	questions []int
+	json      bool
+	html, out string
 	onFlags
 }
 
@@ -51,7 +51,7 @@ executions are measured there as well.`,
 	flags.StringVar(&f.server, "server", "amqp", "whose locks the questions are about: "+strings.Join(question.Servers(), ", "))
 	flags.IntSliceVar(&f.questions, "question", nil, "answer only these, by number")
 	flags.BoolVar(&f.json, "json", false, "print the atlas as JSON")
-	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
+	registerTables(cmd)
 	flags.StringVar(&f.html, "html", "", "write it as one HTML `FILE`")
 	flags.StringVar(&f.out, "out", "", "write the counterexamples to a `DIRECTORY`")
 	f.onFlags.registerServers(cmd)
@@ -178,7 +178,7 @@ func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	a.Command, a.At = commandLine(), time.Now()
 	unsaved := f.save(c, a)
 	return all(f.print(c.OutOrStdout(), a), unsaved,
-		writeFile(c, "markdown", func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),
+		writeTables(c, func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),
 		writeFile(c, "html", func(w io.Writer) error { return report.WriteAtlasPage(w, a) }),
 	)
 }

@@ -18,9 +18,8 @@ import (
 type clusterTableFlags struct {
 	clusterFlags
 	clusterCells
-	rounds   int
-	length   time.Duration
-	markdown string
+	rounds int
+	length time.Duration
 }
 
 // clusterCells are the cells of a table that are wanted.
@@ -85,7 +84,7 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 	flags.Var(number[int]{&f.rounds, 1, 100}, "rounds", "how often each is measured")
 	flags.Var(span{&f.length}, "length", "how long a cut or a pause lasts")
 	f.registerFolder(cmd)
-	flags.StringVar(&f.markdown, "markdown", "", "write the table as Markdown to a `FILE`")
+	registerTables(cmd)
 	return cmd
 }
 
@@ -115,5 +114,5 @@ func (f *clusterTableFlags) run(c *cobra.Command) error {
 		ended = errInterrupted
 	}
 	return all(ended, err, report.WriteClusterTable(c.OutOrStdout(), table, outputStyle()),
-		writeFile(c, "markdown", func(w io.Writer) error { return report.WriteClusterMarkdown(w, table) }))
+		writeTables(c, func(w io.Writer) error { return report.WriteClusterMarkdown(w, table) }))
 }

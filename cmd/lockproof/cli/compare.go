@@ -22,7 +22,6 @@ type compareFlags struct {
 	on        []string
 	clients   []int
 	json      bool
-	markdown  string
 	html      string
 }
 
@@ -62,7 +61,7 @@ does not change the exit code.`,
 	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, or images to start in containers, such as rabbitmq:4.1, with commas; or simulated, to use none")
 	flags.IntSliceVar(&f.clients, "clients", []int{1, 8, 64}, "how many clients use a lock on a real server at once")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
-	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
+	registerTables(cmd)
 	flags.StringVar(&f.html, "html", "", "write it as one HTML `FILE`, with charts")
 	defaults(cmd, map[string]string{"clients": "1,8,64"})
 	return cmd
@@ -134,7 +133,7 @@ func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 		ended = errInterrupted
 	}
 	return all(ended, f.print(c.OutOrStdout(), table),
-		writeFile(c, "markdown", func(w io.Writer) error { return report.WriteComparisonMarkdown(w, table) }),
+		writeTables(c, func(w io.Writer) error { return report.WriteComparisonMarkdown(w, table) }),
 		writeFile(c, "html", func(w io.Writer) error { return report.WriteComparisonPage(w, table) }),
 	)
 }

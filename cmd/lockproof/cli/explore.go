@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -86,13 +89,14 @@ no faults.`,
 	cmd.Flags().Var(number[int]{&f.preemptions, 0, scenario.MaxSteps}, "preemptions",
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
+	cmd.Flags().Var(&formFile{endings: []string{".dot", ".svg"}}, "graph", "write the first 1,500 states, without reductions, to a `FILE`: Graphviz' if its name ends with .dot, a picture with .svg")
 	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec server lock-type contract property require", "servers holding option strict")
 	section(cmd, "Who does what", "clients rounds admins slots", "start most-slots lock calls admin-calls")
 	section(cmd, "Faults", "crashes", "drops channel-errors lost lapses restarts clocks late")
 	section(cmd, "How it is searched, and how far", "first", "reduce workers depth memory storage array simulate seed executions preemptions patience")
 	section(cmd, "Going on later", "", "checkpoint every resume")
-	section(cmd, "What is written", "out html json", "junit explorer summary sarif annotate")
+	section(cmd, "What is written", "out html json", "junit explorer graph summary sarif annotate")
 	defaults(cmd, map[string]string{
 		"admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec",
 	})
@@ -178,7 +182,21 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return f.write(c, &res.Result, res.Unsaved)
+	return f.write(c, &res.Result, res.Unsaved, f.writeGraph(c))
+}
+
+// writeGraph writes the states that are visited.
+func (f *exploreFlags) writeGraph(c *cobra.Command) error {
+	return writeFile(c, "graph", func(w io.Writer) error {
+		graph, _, err := f.Graph()
+		if err != nil {
+			return err
+		}
+		if filepath.Ext(c.Flags().Lookup("graph").Value.String()) == ".svg" {
+			return report.WriteGraphSVG(w, graph)
+		}
+		return report.WriteDOT(w, graph)
+	})
 }
 
 // ofAny reports whether there is any number of clients or administrators.
@@ -192,7 +210,8 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),
-			given(c, "with --clients any: no lock is explored for any number of clients whose clients look at a clock; leave it out", "clocks"))
+			given(c, "with --clients any: no lock is explored for any number of clients whose clients look at a clock; leave it out", "clocks"),
+			given(c, "with --clients any: there are more states than can be drawn; leave it out, or give a number", "graph"))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
 	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, explore.AnyNumber) {

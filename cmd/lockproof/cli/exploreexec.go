@@ -78,7 +78,7 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 	}
 	if err == nil {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --executions is the bound",
-			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
+			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume", "graph")
 	}
 	if err == nil && f.startFile != "" {
 		err = given(c, "with --exec and a counterexample: a command's clients cannot be put in its state; give slots, such as slots=1,3", "start")

@@ -131,7 +131,7 @@ var sorts = map[string]sort{
 		"reduce": {args: "--reduce none"}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3"},
 		"memory": {args: "--memory 1", same: true}, "storage": {args: "--storage exact"}, "array": {args: "--array 1", refused: "without --storage bits"},
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp --depth 3", base: "explore --depth 3"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
-		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"},
+		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"}, "graph": {args: "--graph DIR/g.dot", same: true},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec}, "lapses": {args: "--lapses 1", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
@@ -145,7 +145,7 @@ var sorts = map[string]sort{
 		"reduce": {args: "--reduce none", refused: forEver}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: forEver},
 		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
 		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
-		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
+		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver}, "graph": {args: "--graph DIR/g.dot", refused: "more states than can be drawn"},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec}, "lapses": {args: "--lapses 1", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
@@ -160,7 +160,7 @@ var sorts = map[string]sort{
 		"reduce": {args: "--reduce none", refused: walking}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: walking},
 		"memory": {args: "--memory 1", refused: walking}, "storage": {args: "--storage bits", refused: walking}, "array": {args: "--array 1", refused: walking},
 		"first": {args: "--first", refused: walking}, "checkpoint": {args: "--checkpoint DIR/cp", refused: walking}, "every": {args: "--every 1m", refused: walking},
-		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"},
+		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"}, "graph": {args: "--graph DIR/g.svg", same: true},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "contract": {args: "--contract mutex", refused: ofExec}, "holding": {args: "--holding 'queue jobs-{slot}'", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec}, "server": {args: "--server redis", refused: ofExec}, "servers": {args: "--servers 3", refused: ofExec}, "lapses": {args: "--lapses 1", refused: ofExec},
 		"executions": {args: "--executions 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
@@ -175,7 +175,7 @@ var sorts = map[string]sort{
 		"reduce": {args: "--reduce none", refused: noStates}, "workers": {args: "--workers 3", refused: noStates}, "depth": {args: "--depth 3", refused: noStates},
 		"memory": {args: "--memory 1", refused: noStates}, "storage": {args: "--storage exact", refused: noStates}, "array": {args: "--array 1", refused: noStates},
 		"first": {args: "--first", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
-		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"},
+		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"}, "graph": {args: "--graph DIR/g.svg", refused: noStates},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
 		"server": {args: "--server mongodb", refused: "expected amqp or consul or mariadb or postgres or redis"}, "servers": {args: "--servers 3", refused: noServers}, "lapses": {args: "--lapses 1", refused: "it has no leases"},
 		"executions": {args: "--executions 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion --first --out DIR/ce"},
@@ -220,7 +220,7 @@ var sorts = map[string]sort{
 		"option": {args: "-o no=1", refused: "not known"},
 	}},
 	"atlas": {long: true, base: "atlas --question 9", flags: map[string]use{
-		"question": {args: "--question 17"}, "server": {base: "atlas --question 1", args: "--server consul"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
+		"question": {args: "--question 17"}, "server": {base: "atlas --question 1", args: "--server consul"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "tables": {args: "--tables DIR/a.tex"}, "html": {args: "--html DIR/a.html"},
 		"out": {args: "--out DIR/ce"}, "on": {args: "--on " + unreachable, refused: "--on"},
 	}},
 	"mutants": {base: "mutants admin-mutex-early", flags: map[string]use{
@@ -228,12 +228,12 @@ var sorts = map[string]sort{
 	}},
 	"compare": {base: "compare mutex --scenarios 50 --on simulated", flags: map[string]use{
 		"on": {args: "--on nowhere", refused: "or simulated alone"}, "clients": {args: "--clients 2", refused: "with --on simulated"},
-		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"}, "time": {args: "--time 1ns"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/c.md"},
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"}, "time": {args: "--time 1ns"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/c.md"}, "tables": {args: "--tables DIR/c.csv"},
 		"html": {args: "--html DIR/c.html"},
 	}},
 	"libraries": {base: "libraries --catalogue DIR/catalogue.yaml --scenarios 2 --out DIR/ce", need: "adapter", flags: map[string]use{
 		"catalogue": {args: "--catalogue DIR/none", refused: "name one by --catalogue"}, "seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 3"},
-		"time": {args: "--time 1ns"}, "out": {args: "--out DIR/other", same: true}, "markdown": {args: "--markdown DIR/l.md"},
+		"time": {args: "--time 1ns"}, "out": {args: "--out DIR/other", same: true}, "markdown": {args: "--markdown DIR/l.md"}, "tables": {args: "--tables DIR/l.csv"},
 		"stock": {args: "--stock 1", same: true},
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
@@ -346,7 +346,7 @@ var sorts = map[string]sort{
 		"khepri": {args: "--khepri", refused: noRabbitMQ},
 		"design": {args: "--design paxos", refused: "expected one of exclusive-queue"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "fault": {args: "--fault flood", refused: "expected one of cut"},
 		"rounds": {args: "--rounds 0", refused: "expected a number"}, "length": {args: "--length 0s", refused: "more than nothing"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
-		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"},
+		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"}, "tables": {args: "--tables DIR/t.xls", refused: "ends with .csv or .tex"},
 	}},
 	"accept": {base: "accept ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{ // it writes into the current folder: TestAccept
 		"reason": {args: "--reason ' '", refused: "--reason is empty"}, "owner": {args: "--owner ' '", refused: "--owner is empty"}, "expires": {args: "--reason x --expires soon", refused: "expected a day"},

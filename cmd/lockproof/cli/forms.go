@@ -20,10 +20,16 @@ type form struct {
 // forms are those of the files that are written over: a run of lockproof's has written them. Any other file was made
 // by somebody else. It may be the judged program or its input, however the command hides that.
 var forms = map[string]form{
-	"html":       {"HTML page", ours("<!doctype html", `<meta name="generator" content="lockproof `)},
-	"junit":      {"JUnit XML", ours("<?xml", `<testsuite name="lockproof `)},
-	"sarif":      {"SARIF", ours("{", `"name": "lockproof"`)},
-	"markdown":   {"Markdown", ours("# ", "\n\nlockproof ")},
+	"html":     {"HTML page", ours("<!doctype html", `<meta name="generator" content="lockproof `)},
+	"junit":    {"JUnit XML", ours("<?xml", `<testsuite name="lockproof `)},
+	"sarif":    {"SARIF", ours("{", `"name": "lockproof"`)},
+	"markdown": {"Markdown", ours("# ", "\n\nlockproof ")},
+	"tables": {"table", func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte("# lockproof: ")) || bytes.HasPrefix(head, []byte("% lockproof "))
+	}},
+	"graph": {"state graph", func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte("// lockproof: ")) || bytes.HasPrefix(head, []byte("<!-- lockproof: "))
+	}},
 	"checkpoint": {"checkpoint", ours("lockproof ", "")},
 	"jsonl":      {"history", ours(`{"lockproof":"history"`, "")},
 	"summary": {"Markdown", func(head []byte) bool {

@@ -21,7 +21,7 @@ import (
 // librariesFlags say which libraries are judged, and how.
 type librariesFlags struct {
 	libraries.Config
-	catalogue, out, markdown string
+	catalogue, out string
 }
 
 func librariesCommand() *cobra.Command {
@@ -61,7 +61,7 @@ judged, and 4 if all were skipped.`,
 	flags.Var(span{&f.Time}, "time", "how long each may take, about")
 	flags.StringVar(&f.out, "out", "counterexamples", "write the counterexamples to a `DIRECTORY`")
 	flags.Var(number[int]{&f.Stock, 0, manyScenarios}, "stock", "repeat each finding so many `ROUNDS` on stock servers, without a gate")
-	flags.StringVar(&f.markdown, "markdown", "", "write the table as Markdown to a `FILE`")
+	registerTables(cmd)
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (f *librariesFlags) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	err = all(err, libraries.WriteTable(c.OutOrStdout(), rows))
-	written := writeFile(c, "markdown", func(w io.Writer) error { return libraries.WriteMarkdown(w, rows) })
+	written := writeTables(c, func(w io.Writer) error { return libraries.WriteMarkdown(w, rows) })
 	return all(err, written, verdictOn(rows))
 }
 

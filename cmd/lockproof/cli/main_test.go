@@ -49,7 +49,7 @@ func TestCommandLines(t *testing.T) {
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 
 		{"compare mutex --scenarios 50 --on simulated", exitHolds, "1 lock side by side"},
-		{"compare mutex mutex-release-forgets --scenarios 50 --on simulated", exitViolated, "lost: linearizable, effective-release"},
+		{"compare mutex mutex-release-forgets --scenarios 50 --on simulated", exitViolated, "violated: linearizable, effective-release"},
 		{"compare priority-lock --scenarios 50 --time 1ms --on redis://127.0.0.1:1/0", exitCannot, "127.0.0.1:1"},
 		{"compare consul-semaphore --scenarios 50 --time 1ms", exitHolds, "left out: the real Consul: "},
 		{"compare mutex --on sofa://here", exitCannot, "--on: expected addresses that begin with amqp://, redis://"},

@@ -74,7 +74,7 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 }
 
 // outputs are the flags that name a file to be written.
-var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "checkpoint", "jsonl"}
+var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "tables", "graph", "checkpoint", "jsonl"}
 
 // within is the annotation of a flag that a file of flags gives: the folder that its files have to be in.
 const within = "within"

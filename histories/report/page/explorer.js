@@ -131,30 +131,18 @@
     show(s);
   }
 
-  // space draws the state space, a row for each depth.
+  // space has the dots of the state space lead to their states.
   function space() {
     const g = JSON.parse($("graph").textContent);
     if (!g) return;
-    const ns = "http://www.w3.org/2000/svg", rows = [], places = [];
-    g.nodes.forEach((n, i) => (rows[n.depth] ||= []).push(i));
-    const width = 14 * Math.max(...rows.map((r) => r.length)) + 40;
-    rows.forEach((r, depth) => r.forEach((i, k) => places[i] = [width / 2 + (k - (r.length - 1) / 2) * 14, 20 + depth * 30]));
-    const element = (name, attributes) => { const e = document.createElementNS(ns, name); for (const a in attributes) e.setAttribute(a, attributes[a]); return e; };
-    const svg = element("svg", {width, height: rows.length * 30 + 20, role: "group", "aria-label": "the state space"});
-    g.edges.forEach(([a, b]) => svg.append(element("line", {class: "edge", x1: places[a][0], y1: places[a][1], x2: places[b][0], y2: places[b][1]})));
-    g.nodes.forEach((n, i) => {
-      const dot = element("circle", {class: n.broken ? "state broken" : "state", cx: places[i][0], cy: places[i][1], r: 5, tabindex: i ? -1 : 0, role: "button", "aria-label": `state ${i + 1}, after ${n.depth} steps${n.broken ? ", violated" : ""}`});
-      dot.onclick = () => {
-        const actions = [];
-        for (let at = i; at > 0; at = g.nodes[at].parent) actions.unshift(g.nodes[at].action);
-        svg.querySelectorAll(".here").forEach((e) => e.classList.remove("here"));
-        dot.classList.add("here");
-        show({x: starts.length - 1, at: -1, edited: true, actions, options: {}});
-      };
-      svg.append(dot);
+    const dots = $("map").querySelectorAll("circle");
+    dots.forEach((dot, i) => dot.onclick = () => {
+      const actions = [];
+      for (let at = i; at > 0; at = g.nodes[at].parent) actions.unshift(g.nodes[at].action);
+      dots.forEach((e) => e.classList.remove("here"));
+      dot.classList.add("here");
+      show({x: starts.length - 1, at: -1, edited: true, actions, options: {}});
     });
-    $("map").replaceChildren(svg);
-    $("spacesays").textContent = `the state space: ${g.nodes.length}${g.cut ? " states, the first of more" : " states"}, ${g.edges.length} steps between them`;
     $("space").hidden = false;
   }
 

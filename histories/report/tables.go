@@ -1,0 +1,113 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// Table is one of a report's tables: a title, names of columns, and rows of as many cells, in plain text.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
+}
+
+// TablesOf are the tables of a report in Markdown, as this module writes it. Each has the heading above it as its title.
+func TablesOf(markdown string) (all []Table) {
+	title, inside := "", false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimRight(line, " \r\n")
+		if heading := strings.TrimLeft(line, "#"); heading != line {
+			title = strings.TrimSpace(heading)
+		}
+		if !strings.HasPrefix(line, "| ") {
+			inside = false
+			continue
+		}
+		cells := cellsOf(line)
+		switch {
+		case !inside:
+			all, inside = append(all, Table{Title: title, Head: cells}), true
+		case strings.Trim(line, "|- ") != "":
+			last := &all[len(all)-1]
+			last.Rows = append(last.Rows, cells)
+		}
+	}
+	return all
+}
+
+// cellsOf are the cells of a line of a table.
+func cellsOf(line string) []string {
+	line = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), `\|`, "\x00")
+	cells := strings.Split(line, "|")
+	for i := range cells {
+		cells[i] = outOfCell.Replace(strings.TrimSpace(cells[i]))
+	}
+	return cells
+}
+
+// outOfCell undoes what [cell] does.
+var outOfCell = strings.NewReplacer("\x00", "|", "&lt;", "<", "&amp;", "&", `\[`, "[", "`", "")
+
+// TableForms are the endings of the files that tables are written to.
+var TableForms = []string{".csv", ".tex"}
+
+// WriteTables writes tables to a file with one of the endings of [TableForms]. Titles are comments in CSV, and captions in LaTeX.
+func WriteTables(w io.Writer, file string, tables []Table) error {
+	write := writeCSV
+	if filepath.Ext(file) == ".tex" {
+		write = writeLaTeX
+	}
+	return write(safetext.NewWriter(w), tables)
+}
+
+func writeCSV(w io.Writer, tables []Table) error {
+	for i, t := range tables {
+		space := "\n"
+		if i == 0 {
+			space = ""
+		}
+		if _, err := fmt.Fprintf(w, "%s# lockproof: %s\n", space, t.Title); err != nil {
+			return err
+		}
+		if err := csv.NewWriter(w).WriteAll(append([][]string{t.Head}, t.Rows...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeLaTeX(w io.Writer, tables []Table) error {
+	row := func(cells []string) string {
+		var escaped []string
+		for _, c := range cells {
+			escaped = append(escaped, inLaTeX.Replace(c))
+		}
+		return strings.Join(escaped, " & ") + ` \\` + "\n"
+	}
+	for i, t := range tables {
+		var b strings.Builder
+		if i == 0 {
+			b.WriteString("% lockproof wrote these tables. XeLaTeX and LuaLaTeX have all of their characters.\n")
+		}
+		fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\begin{tabular}{%s}\n\\hline\n%s\\hline\n", inLaTeX.Replace(t.Title), strings.Repeat("l", len(t.Head)), row(t.Head))
+		for _, cells := range t.Rows {
+			b.WriteString(row(cells))
+		}
+		b.WriteString("\\hline\n\\end{tabular}\n\\end{table}\n")
+		if _, err := io.WriteString(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inLaTeX is text in which LaTeX sees no command.
+var inLaTeX = strings.NewReplacer(
+	`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
+)
