@@ -2,7 +2,7 @@
 
 # The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs. What mostly waits for other
 # programs begins first, beside what computes.
-PACKAGES    := ./cmd/lockproof/cli ./adapters/engine/gated ./... ./testdata/targets/golang/... ./testdata/mutate
+PACKAGES    := ./cmd/lockproof/cli ./adapters/engine/gated ./... ./testdata/targets/golang/... ./testdata/targets/protocol ./testdata/mutate
 CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/foreign/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/amqp/wire
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=

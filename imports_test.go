@@ -60,8 +60,8 @@ var knowing = map[string][]string{
 		"cmd/lockproof/cli", // has the commands that serve a simulated server
 		".",
 	},
-	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers/linked", "adapters/engine/gated"}, // links the drivers of each
-	"redis":  {"cmd/lockproof/servers/linked", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
+	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers", "adapters/engine/gated"}, // links the drivers of each
+	"redis":  {"cmd/lockproof/servers", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
 	"sql":    {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
 }
 

@@ -14,6 +14,7 @@ import (
 type Explorer struct {
 	Wasm    []byte // the program, gzipped
 	Runtime []byte // the script that runs it
+	Served  bool   // the page asks the program that serves it, and has none of its own
 	// Start is a counterexample to begin with beside the page's executions; see [Execution.File]. "" is none.
 	Start string
 	// Graph is the state space that begins where Start does; nil for none.
@@ -55,7 +56,9 @@ func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 		if part == "page/explorer.js" {
 			fmt.Fprintf(&b, "<script type=\"application/json\" id=\"lp-starts\">%s</script>\n", data)
 			fmt.Fprintf(&b, "<script type=\"application/json\" id=\"lp-graph\">%s</script>\n", graph)
-			fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"lp-wasm\">%s</script>\n", base64.StdEncoding.EncodeToString(e.Wasm))
+			if !e.Served {
+				fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"lp-wasm\">%s</script>\n", base64.StdEncoding.EncodeToString(e.Wasm))
+			}
 			fmt.Fprintf(&b, "<script>\n%s\n%s</script>\n", strings.ReplaceAll(string(e.Runtime), "</script", `<\/script`), text)
 			continue
 		}

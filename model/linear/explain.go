@@ -2,6 +2,7 @@ package linear
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -61,11 +62,19 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	return what + ", but it was there and free at no moment of the call"
 }
 
+// whyNotFull is why not every slot can have been taken. Which of several an unanswered acquire has had, a history does not tell.
 func (w *frontier) whyNotFull(st *state, c *operation) string {
+	var free []string
 	for s := int32(1); s <= st.slots; s++ {
 		if st.covers(s, c.inv) {
-			return fmt.Sprintf(", but %s was free all the while%s", property.ForKind(w.r.h.Kind, fmt.Sprintf("slot %d", s), "it"), w.withoutPending())
+			free = append(free, fmt.Sprint(s))
 		}
+	}
+	if last := len(free) - 1; last > 0 && w.pending.some {
+		return fmt.Sprintf(", but unanswered acquires cannot have had each of slots %s and %s, which nobody else had", strings.Join(free[:last], ", "), free[last])
+	}
+	if len(free) > 0 {
+		return fmt.Sprintf(", but %s was free all the while%s", property.ForKind(w.r.h.Kind, "slot "+free[0], "it"), w.withoutPending())
 	}
 	return property.ForKind(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
 }

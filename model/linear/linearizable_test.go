@@ -279,7 +279,7 @@ var told = []struct {
 			crash c1
 			c2 acquire
 			c2 fail acquire full`,
-		why: "c2 was told that the lock is full (events 2 to 3), but slot 1 was free all the while, and no unanswered acquire can have had it", event: 3,
+		why: "c2 was told that the lock is full (events 2 to 3), but unanswered acquires cannot have had each of slots 1 and 2, which nobody else had", event: 3,
 	},
 	{
 		name: "nor one after the other", slots: 2,

@@ -16,5 +16,5 @@
 //	clients behind the gate             adapters/foreign: loop.go, faults.go, broker.go; drawn by sim/external.go
 //	explorations of them                adapters/orders: options.go, label.go
 //	replays on a real server            replay*.go in adapters/amqp/rabbitmq, adapters/redis, adapters/sql
-//	a reader of a page who chooses      cmd/lockproof/explorer/enabled.go
+//	a reader of a page who chooses      adapters/explorer/enabled.go
 package scenario

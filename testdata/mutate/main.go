@@ -15,7 +15,7 @@ const maxSurvivors = 3
 // nearby are the packages that bugs are injected into, and those whose tests are about nothing else. A bug counts as not
 // noticed if only tests of whole programs, of servers or of other languages' clients notice it. They take minutes, and the
 // fact that fails there should be stated where the bug is.
-const nearby = "sim/amqp/broker,sim,sim/search,sim/search/anynumber,sim/search/states,sim/nearest,model/property,model/history,model/monitor,model/linear,model/beliefs,model/lock,model/amqp/amqplock,sim/shrink,histories,histories/draw,histories/report,histories/style,histories/safetext,model/amqp/mutant,adapters/amqp/rabbitmq,sim/amqp/consumption,sim/redis,sim/sql/rowstore,sim/sql,sim/consul,model/judge,model/own,model/execution,model/scenario,model/backend,cmd/lockproof/explorer"
+const nearby = "sim/amqp/broker,sim,sim/search,sim/search/anynumber,sim/search/states,sim/nearest,model/property,model/history,model/monitor,model/linear,model/beliefs,model/lock,model/amqp/amqplock,sim/shrink,histories,histories/draw,histories/report,histories/style,histories/safetext,model/amqp/mutant,adapters/amqp/rabbitmq,sim/amqp/consumption,sim/redis,sim/sql/rowstore,sim/sql,sim/consul,model/judge,model/own,model/execution,model/scenario,model/backend,adapters/explorer"
 
 func main() {
 	var o options

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// mostCompared bounds how many executions that violate one property are made smaller, to be compared with what is known.
-const mostCompared = 4
+// mostComparedGated bounds how many executions that violate one property are made smaller, to be compared with what is known.
+const mostComparedGated = 4
 
 // later are the first executions that violate a property of which a violation is known, as they were recorded.
 type later [property.Most][]*finding
@@ -22,7 +22,7 @@ func (l *later) note(known property.Set, p property.Property, d *finding) {
 	}
 	all := append(l[p], d)
 	slices.SortFunc(all, func(a, b *finding) int { return cmp.Compare(a.scenario, b.scenario) })
-	l[p] = all[:min(len(all), mostCompared)]
+	l[p] = all[:min(len(all), mostComparedGated)]
 }
 
 // another looks for a violation that is not known, where the one found is.

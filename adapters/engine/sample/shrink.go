@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// mostCompared bounds how many executions that violate one property are made smaller, to be compared with what is known.
-const mostCompared = 10
+// mostComparedSamples bounds how many executions that violate one property are made smaller, to be compared with what is known.
+const mostComparedSamples = 10
 
 // minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
 // for stay as they were first seen.
@@ -46,7 +46,7 @@ func (s *sampling) least(ctx context.Context, first *scenario.Trace, p property.
 	}
 	s.compared[p] = 1
 	for i, later := range s.later(p) {
-		if s.compared[p] == mostCompared || ctx.Err() != nil {
+		if s.compared[p] == mostComparedSamples || ctx.Err() != nil {
 			break
 		}
 		s.compared[p]++

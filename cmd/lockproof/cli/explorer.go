@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/served"
+	"github.com/lockproof/lockproof/adapters/explorer"
 	"github.com/lockproof/lockproof/cmd/lockproof/explorer/program"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -79,6 +81,7 @@ type serveFlags struct {
 	clients int
 	admins  int
 	slots   int
+	start   scenario.SlotSet
 	options []string
 }
 
@@ -104,6 +107,7 @@ saved as a counterexample, which lockproof replay carries out again.`,
 	flags.Var(number[int]{&f.clients, 0, lock.MaxClients - 2}, "clients", "how many clients acquire")
 	flags.Var(number[int]{&f.admins, 0, 2}, "admins", "how many clients administer")
 	flags.Var(number[int]{&f.slots, 0, monitor.Slots - 2}, "slots", "how many slots the lock begins with")
+	flags.Var(startFlag{&f.start}, "start", "begin with these slots, such as slots=1,3")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	return cmd
 }
@@ -114,18 +118,12 @@ func (f *serveFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var html bytes.Buffer
-	if err := report.WritePage(&html, page); err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(html.Bytes())
-	})}
+	answer := func(request []byte) []byte { return explorer.Explore(request, lock.TargetNamed) }
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: served.Handler(page, answer)}
 	fmt.Fprintf(c.OutOrStdout(), "http://%s/\n", listener.Addr())
 	over := make(chan error, 1)
 	go func() { over <- server.Serve(listener) }()
@@ -143,65 +141,35 @@ func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error)
 	if len(args) == 1 {
 		name = args[0]
 	}
-	target, err := engine.TargetNamed(name)
-	if err != nil {
+	b := served.Begin{Clients: f.clients, Admins: f.admins, Slots: f.start}
+	var err error
+	if b.Target, err = engine.TargetNamed(name); err != nil {
 		return nil, err
 	}
 	if f.clients+f.admins == 0 {
 		return nil, errors.New("--clients 0 --admins 0: nobody is left to do anything")
 	}
-	options, err := pairs(f.options)
+	if b.Options, err = pairs(f.options); err != nil {
+		return nil, err
+	}
+	if b.Target.Kind != lock.Semaphore {
+		err = given(c, fmt.Sprintf("of a %s: it has one slot; leave it out", b.Target.Kind), "start")
+	}
+	if !c.Flags().Changed("start") {
+		b.Slots = scenario.Lock{Slots: uint8(f.slots)}.Existing()
+	} else {
+		err = cmp.Or(err, given(c, "with --start: that says which slots there are; leave it out", "slots"))
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := scenario.Scenario{Server: target.Backend, Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(f.slots)}}}
-	if s.Options, err = target.Set(lock.BackendOf(target).Defaults, options); err != nil {
-		return nil, fmt.Errorf("--option: %w", err)
+	page, err := b.Page()
+	if errors.Is(err, served.ErrMutex) {
+		return nil, fmt.Errorf("--admins: %w; leave it out", err)
 	}
-	if err := f.work(&s, target.Kind); err != nil {
-		return nil, err
-	}
-	start, err := engine.NewExecution(target, s)
 	if err != nil {
 		return nil, err
 	}
-	p, err := program.Get(c.Context(), tell)
-	if err != nil {
-		return nil, err
-	}
-	return &report.Page{
-		Title: target.Name, Text: target.Doc, Explorer: &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime, Start: start},
-		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Options: f.options, Server: lock.BackendOf(target).Simulated()},
-	}, nil
-}
-
-// work is what clients and administrators do.
-func (f *serveFlags) work(s *scenario.Scenario, kind lock.Kind) error {
-	ops := func(all ...lock.Op) (out []scenario.Operation) {
-		for _, op := range all {
-			o := scenario.Operation{Op: op}
-			if op == lock.Add || op == lock.Remove || op == lock.Create {
-				o.Arg = 1
-			}
-			out = append(out, o)
-		}
-		return out
-	}
-	for range f.clients {
-		s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Acquire, lock.Verify, lock.Release, lock.Acquire, lock.Verify, lock.Release)})
-	}
-	if kind != lock.Semaphore {
-		s.Locks[0].Slots = 1
-	}
-	for range f.admins {
-		switch kind {
-		case lock.Mutex:
-			return errors.New("--admins: a mutex has no administration; leave it out")
-		case lock.PersistentMutex:
-			s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Destroy, lock.Create)})
-		default:
-			s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Add, lock.Remove, lock.Count)})
-		}
-	}
-	return nil
+	page.Made = report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Options: f.options, Server: lock.BackendOf(b.Target).Simulated()}
+	return page, nil
 }

@@ -31,7 +31,7 @@ func TestExplorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	served, err := io.ReadAll(answer.Body)
-	if err != nil || !bytes.Contains(served, []byte(`id="lp-wasm"`)) || !bytes.Contains(served, []byte("mutex-shared")) {
+	if err != nil || !bytes.Contains(served, []byte(`id="lp-starts"`)) || bytes.Contains(served, []byte(`id="lp-wasm"`)) || !bytes.Contains(served, []byte("mutex-shared")) {
 		t.Errorf("%d bytes are served: %v", len(served), err)
 	}
 	answer.Body.Close()

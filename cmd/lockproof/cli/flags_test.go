@@ -216,7 +216,7 @@ var sorts = map[string]sort{
 	}},
 	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until it is interrupted: TestExplorer
 		"listen": {args: "--listen elsewhere", refused: "elsewhere"}, "clients": {args: "--clients 99", refused: "expected a number"},
-		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"},
+		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"}, "start": {args: "--start slots=0", refused: "--start"},
 		"option": {args: "-o no=1", refused: "not known"},
 	}},
 	"atlas": {long: true, base: "atlas --question 9", flags: map[string]use{

@@ -7,12 +7,13 @@ package main
 import (
 	"syscall/js"
 
-	"github.com/lockproof/lockproof/cmd/lockproof/explorer"
+	"github.com/lockproof/lockproof/adapters/explorer"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 func main() {
 	js.Global().Set("lockproofExplore", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return string(explorer.Explore([]byte(args[0].String())))
+		return string(explorer.Explore([]byte(args[0].String()), lock.TargetNamed))
 	}))
 	if ready := js.Global().Get("lockproofReady"); ready.Type() == js.TypeFunction {
 		ready.Invoke()

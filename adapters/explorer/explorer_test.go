@@ -10,17 +10,18 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // files are the counterexamples of testdata.
 func files(t *testing.T) []string {
 	t.Helper()
-	all, err := filepath.Glob("../../../testdata/counterexamples/*.json")
+	all, err := filepath.Glob("../../testdata/counterexamples/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := filepath.Glob("../../../testdata/counterexamples/atlas/*.json")
+	more, err := filepath.Glob("../../testdata/counterexamples/atlas/*.json")
 	if err != nil || len(all) == 0 || len(more) == 0 {
 		t.Fatal("no counterexamples", err)
 	}
@@ -35,7 +36,7 @@ func ask(t *testing.T, q Request) *Response {
 		t.Fatal(err)
 	}
 	var r Response
-	if err := json.Unmarshal(Explore(data), &r); err != nil {
+	if err := json.Unmarshal(Explore(data, lock.TargetNamed), &r); err != nil {
 		t.Fatal(err)
 	}
 	return &r
@@ -110,7 +111,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if len(Explore([]byte("{"))) == 0 {
+	if len(Explore([]byte("{"), lock.TargetNamed)) == 0 {
 		t.Error("no answer")
 	}
 	odd := ask(t, Request{File: string(data), At: 999, Edited: true, Actions: []scenario.Action{{Kind: scenario.Step, Client: 99}}})
@@ -121,7 +122,7 @@ func TestErrors(t *testing.T) {
 
 // FuzzExplore: no request makes it panic.
 func FuzzExplore(f *testing.F) {
-	data, err := os.ReadFile("../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
+	data, err := os.ReadFile("../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func FuzzExplore(f *testing.F) {
 			t.Skip()
 		}
 		q := Request{File: file, At: at, Edited: true, Actions: []scenario.Action{{Kind: scenario.ActionKind(kind), Client: client, Arg: arg}}}
-		if _, err := explore(&q); err != nil && err.Error() == "" {
+		if _, err := explore(&q, lock.TargetNamed); err != nil && err.Error() == "" {
 			t.Error("an error that says nothing")
 		}
 	})

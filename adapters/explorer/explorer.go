@@ -97,35 +97,36 @@ type Option struct {
 	Fixed  bool   `json:"fixed"` // the target makes it so
 }
 
-// Explore answers a request, both as JSON.
-func Explore(request []byte) []byte {
+// Explore answers a request, both as JSON. named finds locks; it may return nil.
+func Explore(request []byte, named func(name string) *lock.Target) []byte {
 	var q Request
 	var r *Response
 	err := json.Unmarshal(request, &q)
 	if err == nil {
-		r, err = explore(&q)
+		r, err = explore(&q, named)
 	}
 	if err != nil {
-		r = &Response{Error: err.Error()}
+		return Refused(err)
 	}
 	out, err := json.Marshal(r)
 	if err != nil {
-		out, _ = json.Marshal(&Response{Error: err.Error()})
+		return Refused(err)
 	}
 	return out
 }
 
-// targetNamed is a target of the simulated world, or nil.
-func targetNamed(name string) *lock.Target {
-	return lock.TargetNamed(name)
+// Refused is the response that says why there is no execution.
+func Refused(err error) []byte {
+	out, _ := json.Marshal(&Response{Error: err.Error()})
+	return out
 }
 
-func explore(q *Request) (*Response, error) {
+func explore(q *Request, named func(string) *lock.Target) (*Response, error) {
 	ce, err := histories.DecodeCounterexample("the counterexample", []byte(q.File))
 	if err != nil {
 		return nil, err
 	}
-	target := targetNamed(ce.Scenario.Target)
+	target := named(ce.Scenario.Target)
 	if target == nil || ce.Exec != "" {
 		return nil, fmt.Errorf("%s is not a lock of the simulated world, which alone can be explored", ce.Scenario.Target)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +18,12 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
-	"github.com/lockproof/lockproof/cmd/lockproof/explorer"
+	"github.com/lockproof/lockproof/adapters/engine/served"
+	"github.com/lockproof/lockproof/adapters/explorer"
 	"github.com/lockproof/lockproof/cmd/lockproof/explorer/program"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -57,7 +60,7 @@ func counterexamples(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, pattern := range []string{"*.json", "atlas/*.json"} {
-		files, err := filepath.Glob("../../../testdata/counterexamples/" + pattern)
+		files, err := filepath.Glob("../../testdata/counterexamples/" + pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal("no counterexamples", err)
 		}
@@ -85,7 +88,7 @@ func page(t *testing.T, file string) string {
 	}
 	p := program.Embedded()
 	if p == nil {
-		if p, err = program.Build(t.Context(), "."); err != nil {
+		if p, err = program.Build(t.Context(), "../../cmd/lockproof/explorer"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +113,7 @@ func page(t *testing.T, file string) string {
 	return "file://" + path
 }
 
-const known = "../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json"
+const known = "../../testdata/counterexamples/locked-is-success.mutual-exclusion.json"
 
 // walker is a page in the browser, and who walks it.
 type walker struct {
@@ -158,6 +161,30 @@ func quoted(text string) string {
 		panic(err)
 	}
 	return string(data)
+}
+
+// TestServed: a page that is served asks the program that serves it, and says so when that is gone.
+func TestServed(t *testing.T) {
+	target, err := engine.TargetNamed("semaphore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := served.Begin{Target: target, Clients: 2, Slots: 1<<1 | 1<<3}
+	p, err := b.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(served.Handler(p, func(q []byte) []byte { return explorer.Explore(q, lock.TargetNamed) }))
+	defer server.Close()
+	w := walker{t, browser(t)}
+	w.do("opening", chromedp.Navigate(server.URL), chromedp.WaitVisible(chromedp.ID("lp-app")))
+	w.expect("lp-where", "step 0 of 0")
+	w.expect("lp-queues", "jobs-3-A")
+	w.click("#lp-finish")
+	w.expect("lp-verdict", "nothing is violated")
+	server.Close()
+	w.click("#lp-first")
+	w.expect("lp-status", "does not answer any more")
 }
 
 // TestBrowser walks an execution in a browser, from a file, offline: by keys and clicks, with another choice, a
@@ -212,7 +239,7 @@ func TestBrowser(t *testing.T) {
 	for file, data := range counterexamples(t) {
 		request := `{"file":` + quoted(data) + `,"at":-1}`
 		theirs := w.says("lockproofExplore(" + quoted(request) + ")")
-		if ours := string(explorer.Explore([]byte(request))); ours != theirs {
+		if ours := string(explorer.Explore([]byte(request), lock.TargetNamed)); ours != theirs {
 			t.Errorf("%s: the browser says\n%.300s\nand not\n%.300s", file, theirs, ours)
 		}
 	}
@@ -253,7 +280,7 @@ func TestEmbedded(t *testing.T) {
 	if embedded == nil {
 		t.Skip("no program is embedded: releases have one (make explorer)")
 	}
-	now, err := program.Build(t.Context(), ".")
+	now, err := program.Build(t.Context(), "../../cmd/lockproof/explorer")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ const cut = `[...document.querySelectorAll("pre, figure, table, .wide, .tall")].
 // TestFits: on each kind of page nothing is cut off: at the width of a phone and of desks, and on paper.
 func TestFits(t *testing.T) {
 	w := walker{t, browser(t)}
-	files, err := filepath.Glob("../../../testdata/histories/*.html")
+	files, err := filepath.Glob("../../testdata/histories/*.html")
 	if err != nil || len(files) < 4 {
 		t.Fatal("no pages", err)
 	}
@@ -83,7 +83,7 @@ func (w walker) media(kind string) {
 // checked is the page of a history that was recorded.
 func checked(t *testing.T) string {
 	t.Helper()
-	h, _, err := histories.LoadHistory("../../../testdata/histories/jepsen-mutex-two-holders.edn", histories.Header{Kind: lock.Mutex, Locks: []histories.Named{{Name: "lock", Slots: 1}}})
+	h, _, err := histories.LoadHistory("../../testdata/histories/jepsen-mutex-two-holders.edn", histories.Header{Kind: lock.Mutex, Locks: []histories.Named{{Name: "lock", Slots: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,96 @@
+// Package served is the explorer as a page that a program serves. The page asks that program for each execution, so that
+// it may be of any lock that the program has.
+package served
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Begin is what an execution begins with: a lock, and who will call it.
+type Begin struct {
+	Target          *lock.Target
+	Options         [][2]string // by name and value; the others are the defaults
+	Clients, Admins int
+	Slots           scenario.SlotSet // there are at first; none of a lock that has no administrators
+}
+
+// ErrMutex says that a mutex has no administrators.
+var ErrMutex = errors.New("a mutex has no administration")
+
+// Page is the explorer of such an execution, with nothing done yet.
+func (b *Begin) Page() (*report.Page, error) {
+	s := scenario.Scenario{Server: b.Target.Backend, Locks: []scenario.Lock{scenario.Begin("jobs", b.Slots)}}
+	if b.Target.Kind != lock.Semaphore {
+		s.Locks[0] = scenario.Lock{Name: "jobs", Slots: 1}
+	}
+	var err error
+	if s.Options, err = b.Target.Set(lock.BackendOf(b.Target).Defaults, b.Options); err != nil {
+		return nil, err
+	}
+	if s.Clients, err = b.work(); err != nil {
+		return nil, err
+	}
+	start, err := engine.NewExecution(b.Target, s)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Page{Title: b.Target.Name, Text: b.Target.Doc, Explorer: &report.Explorer{Served: true, Start: start}}, nil
+}
+
+// work is what clients and administrators do.
+func (b *Begin) work() (all []scenario.Client, err error) {
+	ops := func(all ...lock.Op) (c scenario.Client) {
+		for _, op := range all {
+			o := scenario.Operation{Op: op}
+			if op == lock.Add || op == lock.Remove || op == lock.Create {
+				o.Arg = 1
+			}
+			c.Ops = append(c.Ops, o)
+		}
+		return c
+	}
+	for range b.Clients {
+		all = append(all, ops(lock.Acquire, lock.Verify, lock.Release, lock.Acquire, lock.Verify, lock.Release))
+	}
+	for range b.Admins {
+		switch b.Target.Kind {
+		case lock.Mutex:
+			return nil, ErrMutex
+		case lock.PersistentMutex:
+			all = append(all, ops(lock.Destroy, lock.Create))
+		default:
+			all = append(all, ops(lock.Add, lock.Remove, lock.Count))
+		}
+	}
+	return all, nil
+}
+
+// mostAsked is how large a request may be, in bytes.
+const mostAsked = 8 << 20
+
+// Handler serves a page, and answers what it asks.
+func Handler(page *report.Page, answer func(request []byte) []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = report.WritePage(w, page) // an error is the reader's end
+	})
+	mux.HandleFunc("POST /ask", func(w http.ResponseWriter, r *http.Request) {
+		request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostAsked))
+		if err != nil {
+			http.Error(w, fmt.Sprintf("reading the request: %v", err), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer(request))
+	})
+	return mux
+}

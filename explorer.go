@@ -1,0 +1,55 @@
+package lockproof
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lockproof/lockproof/adapters/engine/served"
+	"github.com/lockproof/lockproof/adapters/explorer"
+	"github.com/lockproof/lockproof/adapters/protocol"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Explorer is a page on which its reader chooses step by step what a simulated lock's clients do and what befalls them, and
+// each step is judged. It has 2 Clients, no Admins and 1 slot, unless the options have others or a Start.
+func Explorer(t Target, o Options) (http.Handler, error) {
+	r, err := newRun(context.Background(), t, &o)
+	if err != nil {
+		return nil, err
+	}
+	if r.external() {
+		return nil, invalid("an explorer of %s: expected a lock that is simulated", r.name)
+	}
+	b := served.Begin{Target: r.own, Options: r.options, Clients: or(o.Clients, 2), Admins: or(o.Admins, 0)}
+	if b.Slots, err = o.start(); err != nil {
+		return nil, err
+	}
+	if b.Slots == 0 {
+		b.Slots = scenario.Lock{Slots: uint8(or(o.Slots, 1))}.Existing()
+	}
+	page, err := b.Page()
+	if err != nil {
+		return nil, asInvalid(err)
+	}
+	return served.Handler(page, t.answer), nil
+}
+
+// answer carries out what a page asks. Each time the machines are new ones, so that what one has done wrong ends no other.
+func (t Target) answer(request []byte) []byte {
+	t, _, err := t.settled()
+	if err != nil {
+		return explorer.Refused(err)
+	}
+	named := func(string) *lock.Target { return t.own }
+	if t.guard == nil {
+		return explorer.Explore(request, named)
+	}
+	out, err := protocol.Watch(context.Background(), t.guard, 0, func(context.Context) ([]byte, error) {
+		return explorer.Explore(request, named), nil
+	})
+	if err != nil {
+		return explorer.Refused(err)
+	}
+	return out
+}
