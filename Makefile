@@ -1,14 +1,13 @@
 # What there is to do here. `make` alone lists it.
 
-# The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs. What mostly waits for other
-# programs begins first, beside what computes.
-PACKAGES    := ./cmd/lockproof/cli ./adapters/engine/gated ./... ./testdata/targets/golang/... ./testdata/targets/protocol ./testdata/mutate
+# The examples of targets are in testdata, which ./... leaves out. What mostly waits for other programs begins first, beside what
+# computes.
+PACKAGES    := ./cmd/lockproof/cli ./adapters/engine/gated ./... ./testdata/targets/golang/... ./testdata/targets/protocol
 CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/foreign/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/amqp/wire
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
-MUTATE_N    ?= 300
-MUTATE_SEED ?= 1
-MUTATEFLAGS ?=
+MUTATE      ?= ./model/judge
+GREMLINS    ?= github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOCYCLO     ?= github.com/fzipp/gocyclo/cmd/gocyclo@v0.6.0
 # The packages whose functions are at most 15 complex, by McCabe's measure. Elsewhere the bound is what there is still, and falls.
@@ -70,8 +69,8 @@ compare: ## run the main benchmarks of commit BASE and of this tree in turn, and
 bench-spin: ## compare the exhaustive search with Spin, side by side (SPINFLAGS=-spin-long: at greater length)
 	go test -count 1 -run '^TestSpin$$' -v -timeout 1h ./sim/search -spin $(SPINFLAGS)
 
-mutate: ## inject MUTATE_N single bugs into lockproof and list those that the short tests near them do not notice
-	go run ./testdata/mutate -n $(MUTATE_N) -seed $(MUTATE_SEED) $(MUTATEFLAGS)
+mutate: ## inject bugs into the package MUTATE, one at a time, and list those that its tests do not notice
+	go run $(GREMLINS) unleash --workers 1 --output-statuses lct $(MUTATE)
 
 # An input that is new is not made smaller first: that took most of the time.
 fuzz: ## fuzz every parser for FUZZTIME each
