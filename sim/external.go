@@ -75,11 +75,11 @@ func (d draw) lapses(s *scenario.Scenario) {
 	}
 }
 
-// overtaken has a lease end once, or nearly, early, while clients do little but acquire and release: one may be about to release by then, and others
-// acquire before it does.
+// overtaken has a lease end once, or nearly, early, while clients do little but acquire, verify and release: one may be about to
+// verify or release by then, and others acquire before it does.
 func (d draw) overtaken(s *scenario.Scenario) {
-	const a, r = lock.Acquire, lock.Release
-	s.Clients = []scenario.Client{{Ops: calls(a, r, a, r)}, {Ops: calls(a, a, r, a)}, {Ops: calls(a, a, a)}}
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, a, v, r, a)}, {Ops: calls(a, a, a)}}
 	s.Steps = 0
 	s.Faults = []scenario.Fault{{Do: scenario.Idle, At: uint16(3 + d.below(mostBeforeLapse/2)), Arg: d.lapse()}}
 }

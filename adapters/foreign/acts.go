@@ -178,15 +178,10 @@ func (a *clientHandle) head(link uint32) gate.Command {
 // upcoming passes over operations that make no sense now and reports whether one is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
-	for p.next < len(ops) && !p.sensible(ops[p.next].Op) && !p.mayRelease(ops[p.next]) {
+	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
 		p.next++
 	}
 	return p.next < len(ops)
-}
-
-// sensible reports whether an operation makes sense now. What a client says of a lease that is over tells nothing.
-func (p *clientState) sensible(op lock.Op) bool {
-	return scenario.Sensible(op, p.held > 0) && !(op == lock.Verify && p.lease.over)
 }
 
 // mayRelease reports whether an operation is a release of what is not held, and is known to be that: after an acquire

@@ -304,7 +304,7 @@ func (r *run) giveBack() error {
 			return err
 		}
 		for _, p := range believers {
-			if r.supports(lock.Verify) && !p.lease.over {
+			if r.supports(lock.Verify) {
 				if _, err := r.asks(p, uint8(l), lock.Verify); err != nil {
 					return err
 				}

@@ -15,8 +15,7 @@ const LeaseTime = 30 * time.Second
 
 // lease is when the hold of a client may end by itself.
 type lease struct {
-	ends int64 // in virtual milliseconds; 0 is never
-	over bool  // it has ended, and the client may not know
+	ends int64 // in virtual milliseconds; 0 is never, or it has ended
 }
 
 // leased notes that a client is told to acquire for a time, and returns that.
@@ -34,7 +33,7 @@ func (r *run) lapse() {
 	for i := range r.clients {
 		p := &r.clients[i]
 		if p.held > 0 && p.lease.ends > 0 && r.now >= p.lease.ends {
-			p.lease = lease{over: true}
+			p.lease = lease{}
 			r.event(history.Lapse, p.id)
 		}
 	}

@@ -145,6 +145,7 @@ type seen struct {
 	gone       bool // its connection ended
 	since      bool // and had when the operation under way began
 	ended      bool // it ended in the course of that
+	lapsed     bool // what ended was its lease
 	believing  bool
 	at         place
 	others     []place // slots that it believed in before, and still does
@@ -222,10 +223,10 @@ func (w *Judge) world(e *history.Event) {
 	switch e.F {
 	case history.Restart:
 		for p := range w.uses {
-			w.disconnected(p)
+			w.disconnected(p, false)
 		}
 	case history.Gone, history.Lapse:
-		w.disconnected(e.Target)
+		w.disconnected(e.Target, e.F == history.Lapse)
 	case history.Crash:
 		for _, s := range w.uses[e.Target] {
 			w.uncertain(e.Target, s)
@@ -233,11 +234,11 @@ func (w *Judge) world(e *history.Event) {
 	}
 }
 
-// disconnected is the end of a process's connection.
-func (w *Judge) disconnected(p int32) {
+// disconnected is the end of a process's connection, or of its lease.
+func (w *Judge) disconnected(p int32, lapse bool) {
 	w.ended[p] = true
 	for _, s := range w.uses[p] {
-		s.gone, s.ended = true, true
+		s.gone, s.ended, s.lapsed = true, true, lapse
 		w.uncertain(p, s)
 	}
 }
@@ -458,8 +459,12 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	}
 	rivals := w.believing(at, s.invoked)
 	ok := !e.Held || len(rivals) < w.limit(e.Lock, at) || w.counted(at)
-	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), w.h.Who(first(rivals)))
-	if e.Held && !s.ended {
+	over := "connection had been gone"
+	if s.lapsed {
+		over = "lease had ended"
+	}
+	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
+	if e.Held && !s.ended && !s.lapsed { // to verify makes no lease longer
 		w.exclude(i, e, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
