@@ -15,6 +15,7 @@ const (
 	NoLeak, SurvivesRestart, Progress, CheapAcquire, CheapVerify                             Property = "no-leak", "survives-restart", "progress", "cheap-acquire", "cheap-verify"
 	MinimalDriver, NameSafety, NoCrash, LeaseRespected, LimitRespected                       Property = "minimal-driver", "name-safety", "no-crash", "lease-respected", "limit-respected"
 	HonestFull, RenewalHonest, PriorityRespected, VictimAcknowledged, FencingMonotone        Property = "honest-full", "renewal-honest", "priority-respected", "victim-acknowledged", "fencing-monotone"
+	LossTold                                                                                 Property = "loss-told"
 )
 
 // Sentence is the property in words, such as "no two clients hold one slot at once".

@@ -223,10 +223,10 @@ func (r *run) Can(a scenario.Action) bool {
 }
 
 // idle lets a long time pass, in which no command passes. A client that would renew its hold does not get to do it: its hold is not
-// certain any more, until the client is told again that it has it.
+// certain any more, until the client is told again that it has it. A lease says itself how long it lasts.
 func (r *run) idle(seconds int64) {
 	for i := range r.clients {
-		if p := &r.clients[i]; !p.dead && (p.held > 0 || p.busy) {
+		if p := &r.clients[i]; !r.about.Leases && !p.dead && (p.held > 0 || p.busy) {
 			r.event(history.Gone, p.id)
 		}
 	}
@@ -314,9 +314,10 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		case waits(op):
 			params.Timeout, p.arg = waitTime, 0
 		}
-	case lock.Verify, lock.Release:
+	case lock.Verify, lock.Refresh, lock.Release:
 		p.arg = max(1, p.held)
 		params.Slot = int(p.arg)
+		params.Lease = r.extending(p)
 	case lock.Wait:
 		params.Slot = int(op.Arg)
 	case lock.Create, lock.Add, lock.Remove:

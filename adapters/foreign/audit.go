@@ -236,6 +236,9 @@ func (r *run) comes() bool {
 
 // audit audits each lock of the scenario.
 func (r *run) audit() error {
+	if err := r.hears(); err != nil {
+		return err
+	}
 	if err := r.giveBack(); err != nil {
 		return err
 	}
@@ -304,10 +307,8 @@ func (r *run) giveBack() error {
 			return err
 		}
 		for _, p := range believers {
-			if r.supports(lock.Verify) {
-				if _, err := r.asks(p, uint8(l), lock.Verify); err != nil {
-					return err
-				}
+			if err := r.affirm(p, uint8(l)); err != nil {
+				return err
 			}
 		}
 		if err := r.releases(uint8(l)); err != nil {
@@ -315,6 +316,20 @@ func (r *run) giveBack() error {
 		}
 	}
 	return r.endUnsure()
+}
+
+// affirm has a client that believes to hold a lock verify that, and extend it. An extension of a lease that is over is one of what
+// others have by now.
+func (r *run) affirm(p *clientState, l uint8) error {
+	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
+		if !r.supports(op) || !scenario.Sensible(op, p.held > 0) {
+			continue
+		}
+		if _, err := r.asks(p, l, op); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endUnsure ends the clients that cannot know whether they hold something: what they have must come free then.

@@ -95,6 +95,8 @@ type About struct {
 	// Leases says that each acquire is told for how long it is to hold the lock: the hold may end by itself then. Nobody holds such a
 	// lock for certain any longer than that, counted from the call by the server's clock.
 	Leases bool
+	// Losses says that a client tells, unasked, that it has lost a lock: it is a [Losing].
+	Losses bool
 }
 
 // Traits are those of the lock that its clients announce.
@@ -107,6 +109,12 @@ func (a About) Traits() (t lock.Traits) {
 	}
 	if a.Leases {
 		t |= lock.Leases
+	}
+	if a.Losses {
+		t |= lock.Losses
+	}
+	if slices.Contains(a.Operations, lock.Refresh) {
+		t |= lock.Extends
 	}
 	return t
 }
@@ -143,8 +151,9 @@ func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 }
 
 // Params are an operation's arguments: the lock's name, the number of slots (create, add, remove), and which slot (verify,
-// release, wait). An acquire has the time to wait for a slot, 0 for not at all. It also has the number of clients that may
-// hold the lock at once, and for how long it is to be held, if clients are told that. 0 stands for an argument that is not given.
+// refresh, release, wait). An acquire has the time to wait for a slot, 0 for not at all. It also has the number of clients that
+// may hold the lock at once, if clients are told that. An acquire and a refresh have for how long the lock is to be held from
+// now on. 0 stands for an argument that is not given.
 type Params struct {
 	Name        string
 	Slots, Slot int

@@ -95,6 +95,7 @@ func (r *run) execution() *Execution {
 		},
 		Found: r.promises.Found&r.watched() | r.found, Exercised: r.promises.Exercised&r.watched() | r.exercised,
 		Uncontrolled: r.uncontrolled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
+		Told: r.told,
 	}
 	for l, of := range r.sc.Locks {
 		slots := int(of.Slots)
@@ -141,7 +142,9 @@ func (r *run) judge(x *Execution) {
 	}
 	o := linear.Options{FailedAcquire: r.config.FailedAcquire}
 	for _, v := range judge.Certain(&x.History, o) {
-		r.verdict(x, v)
+		if v.Property != property.LossTold || !r.befell.faulty() {
+			r.verdict(x, v)
+		}
 	}
 	if !r.befell.faulty() && r.record.plain() {
 		answers := x.History.Answers()

@@ -350,9 +350,13 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
 		if res.Held {
 			p.held, p.unsure = max(1, res.Slot), false
+			r.grants(p)
 		}
-	case p.op == lock.Release && !p.needless, p.op == lock.Verify && !res.Held:
+	case p.op == lock.Release && !p.needless, p.op.AsksHeld() && !res.Held:
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
+	case p.op == lock.Refresh && p.held > 0:
+		p.lease.extended()
+		r.grants(p)
 	case res.Reason == lock.Disconnected: // it tells that it has lost what it held
 		p.held = 0
 	}
@@ -375,7 +379,7 @@ func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
 // answered with no has failed since the lock is full, as far as its client says.
 func (r *run) said(op lock.Op, arg uint8, res lock.Result) lock.Result {
 	switch op {
-	case lock.Verify, lock.Wait, lock.Release:
+	case lock.Verify, lock.Refresh, lock.Wait, lock.Release:
 		res.Slot = arg
 	case lock.Acquire:
 		if res.Outcome == lock.Done && !res.Held {

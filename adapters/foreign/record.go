@@ -32,7 +32,7 @@ func (r *record) plain() bool {
 // invoke adds a call. alike says that slots have no numbers.
 func (r *record) invoke(p *clientState, l uint8, alike bool) {
 	arg := p.arg
-	if alike && (p.op == lock.Verify || p.op == lock.Release) {
+	if alike && (p.op.AsksHeld() || p.op == lock.Release) {
 		arg = history.AnySlot
 	}
 	r.Add(history.Invocation(int32(p.id), l, p.op, arg, 0))

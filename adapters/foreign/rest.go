@@ -178,8 +178,10 @@ func (l *connection) unanswerable() int {
 	return l.waiting()
 }
 
-// collect takes in which operations are over, and which connections clients have closed.
+// collect takes in which operations are over, which connections clients have closed, and what they tell unasked.
 func (r *run) collect() error {
+	tellings := r.tellings()
+	r.losses(tellings, true)
 	r.mu.Lock()
 	var hung []*connection
 	var over []uint8
@@ -201,6 +203,7 @@ func (r *run) collect() error {
 			return err
 		}
 	}
+	r.losses(tellings, false)
 	return nil
 }
 

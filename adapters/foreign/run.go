@@ -31,6 +31,8 @@ type Execution struct {
 	// where that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
 	Wire    gate.Counts
 	Traffic Traffic
+	// Told is how clients have told of what they had lost.
+	Told Told
 }
 
 // chooser decides what happens next, or says that nothing is left to.
@@ -57,6 +59,7 @@ type run struct {
 	auditing     bool   // the scenario is over
 	last         uint8  // the client whose command passed last since then
 	shown        *shown // nil where nothing is declared
+	told         Told
 	measured
 	audited
 }
@@ -90,6 +93,7 @@ type clientState struct {
 	wake     int64
 	needless bool        // the operation releases what is not held
 	lease    lease       // of what it holds, or is acquiring
+	loss     loss        // of what it holds
 	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
 	before   gate.Counts // what had gone over its connections when the operation began, in measured runs
 }

@@ -44,8 +44,9 @@ type Client struct {
 	written  int    // the number of the last call of which all is written
 	last     string // the last call's method
 	waiting  chan *Reply
-	answered int           // the number of the last call that was answered
-	killed   bool          // by us
+	answered int  // the number of the last call that was answered
+	killed   bool // by us
+	losses   losses
 	exit     error         // why nothing more is answered; valid once settled
 	settled  chan struct{} // closed when nothing more will be answered
 }
@@ -91,6 +92,9 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	}
 	about.Name = c.secrets.Hide(about.Name)
 	c.tokens = about.Tokens
+	c.mu.Lock()
+	c.losses.announced = about.Losses
+	c.mu.Unlock()
 	c.mayFork(r.Result)
 	return about, nil
 }
@@ -135,7 +139,7 @@ func (c *Client) begun(child *child) {
 // Call carries out one operation.
 func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	c.said, c.token = "", 0
-	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
+	r, err := c.Do(ctx, MethodOf(op), ParamsOf(op, p))
 	switch {
 	case errors.Is(err, errKilled):
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}, nil

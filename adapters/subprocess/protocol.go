@@ -34,6 +34,7 @@ type Reply struct {
 	JSONRPC string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
 	Method  string         `json:"method"`
+	Params  jsontext.Value `json:"params"` // of what is told unasked
 	Result  jsontext.Value `json:"result"`
 	Error   *Refusal       `json:"error"`
 }
@@ -75,6 +76,26 @@ type params struct {
 	TTL     int64  `json:"ttl,omitzero"` // milliseconds
 }
 
+// extend is what the protocol calls a refresh.
+const extend = "extend"
+
+// MethodOf is the method of an operation.
+func MethodOf(op lock.Op) string {
+	if op == lock.Refresh {
+		return extend
+	}
+	return op.String()
+}
+
+// operationOf is the operation of a method, if it has one.
+func operationOf(method string) (lock.Op, bool) {
+	if method == extend {
+		return lock.Refresh, true
+	}
+	op, ok := lock.OpNamed(method)
+	return op, ok && op != lock.Connect && op != lock.NoOp && op != lock.Refresh
+}
+
 // ParamsOf are the parameters that an operation takes, and no others, as they are written.
 func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
@@ -83,8 +104,10 @@ func ParamsOf(op lock.Op, p foreign.Params) any {
 		out.Timeout, out.Limit, out.TTL = p.Timeout.Milliseconds(), p.Limit, p.Lease.Milliseconds()
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
-	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
+	case lock.Verify, lock.Release, lock.Wait:
 		out.Slot = p.Slot
+	case lock.Refresh:
+		out.Slot, out.TTL = p.Slot, p.Lease.Milliseconds()
 	}
 	return out
 }
@@ -99,6 +122,7 @@ type begun struct {
 	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
 	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
 	Leases     bool     `json:"leases,omitzero"`   // acquire is told for how long
+	Losses     bool     `json:"losses,omitzero"`   // the client tells, unasked, of lost locks
 	Forks      bool     `json:"forks,omitzero"`    // there is the method [Fork]
 }
 
@@ -118,28 +142,31 @@ type Example struct {
 	Results []any
 }
 
-// Examples are those of initialize and of every operation.
+// Examples are those of initialize, of every operation, and of what clients tell unasked, which has no result.
 func Examples() []Example {
 	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
-	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Leases: true, Forks: true}
+	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Refresh, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
+	p.Lease = 30 * time.Second
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Leases: true, Losses: true, Forks: true}
 	all := []Example{{}}
 	for _, op := range operations {
-		about.Operations = append(about.Operations, op.String())
-		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
-		if op == lock.Acquire { // of those that say "timeouts":true, "tokens":true, "limits":true and "leases":true
+		about.Operations = append(about.Operations, MethodOf(op))
+		if op != lock.Acquire {
+			all = append(all, Example{MethodOf(op), ParamsOf(op, p), results(op, p)})
+		} else { // of those that say "timeouts":true, "tokens":true, "limits":true and "leases":true
+			plain := ParamsOf(op, foreign.Params{Name: p.Name})
 			soon := ParamsOf(op, foreign.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
 			limited := ParamsOf(op, foreign.Params{Name: p.Name, Limit: 2})
-			leased := ParamsOf(op, foreign.Params{Name: p.Name, Lease: 30 * time.Second})
-			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)},
+			leased := ParamsOf(op, foreign.Params{Name: p.Name, Lease: p.Lease})
+			all = append(all, Example{op.String(), plain, results(op, p)}, Example{op.String(), soon, results(op, p)}, Example{op.String(), plain, fenced(p)},
 				Example{op.String(), limited, results(op, p)}, Example{op.String(), leased, results(op, p)})
 		}
 	}
 	all[0] = Example{"initialize", initializing(foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://…"}}, map[string]any{}), []any{about}}
 	of := initializing(foreign.Setup{Client: "c1", Lock: lock.Mutex, URLs: []string{"redis://…1/0", "redis://…2/0"}}, map[string]any{})
-	is := begun{Name: "my-locks 0.3", Locks: []string{lock.Mutex.String()}, Operations: about.Operations[:3], Leases: true}
-	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}})     // of a lock on several servers
-	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}) // of those that say "forks":true
+	is := begun{Name: "my-locks 0.3", Locks: []string{lock.Mutex.String()}, Operations: about.Operations[:4], Leases: true}
+	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}})                                         // of a lock on several servers
+	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}, Example{lost, losing{"jobs"}, nil}) // of those that say "forks":true and "losses":true
 }
 
 // results are those that an operation may have.
@@ -148,7 +175,7 @@ func results(op lock.Op, p foreign.Params) []any {
 	switch op {
 	case lock.Acquire:
 		return []any{result{Held: &yes, Slot: &p.Slot}, result{Held: &no}}
-	case lock.Verify:
+	case lock.Verify, lock.Refresh:
 		return []any{result{Held: &yes}, result{Held: &no}}
 	case lock.Count:
 		return []any{result{Slots: &p.Slots}}
@@ -189,10 +216,11 @@ func decode(line []byte) (*Reply, error) {
 		return nil, fmt.Errorf("printed %s to standard output: expected one JSON-RPC answer a line and nothing else (say other things to standard error)", quoted(string(line)))
 	}
 	switch {
-	case r.Method != "":
-		return nil, fmt.Errorf("sent a call or notification of its own, %s: expected answers only", quoted(string(line)))
+	case r.Method != "" && (r.Method != lost || len(r.ID) > 0):
+		return nil, fmt.Errorf(`sent a call or notification of its own, %s: expected answers, and of notifications only "lost"`, quoted(string(line)))
 	case r.JSONRPC != "2.0":
 		return nil, fmt.Errorf(`answered %s: expected "jsonrpc":"2.0" in it`, quoted(string(line)))
+	case r.Method != "":
 	case len(r.Result) == 0 && r.Error == nil:
 		return nil, fmt.Errorf(`answered %s: expected a "result" or an "error"`, quoted(string(line)))
 	case len(r.Result) > 0 && r.Error != nil:
@@ -207,7 +235,7 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return foreign.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits, Leases: in.Leases}
+	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits, Leases: in.Leases, Losses: in.Losses}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {
@@ -216,9 +244,9 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 		about.Locks = append(about.Locks, kind)
 	}
 	for _, o := range in.Operations {
-		op, ok := lock.OpNamed(o)
-		if !ok || op == lock.Connect || op == lock.NoOp {
-			return about, fmt.Errorf(`names %s among its "operations": expected acquire, verify, release, create, add, remove, destroy, count or wait`, quoted(o))
+		op, ok := operationOf(o)
+		if !ok {
+			return about, fmt.Errorf(`names %s among its "operations": expected acquire, verify, extend, release, create, add, remove, destroy, count or wait`, quoted(o))
 		}
 		about.Operations = append(about.Operations, op)
 	}
@@ -229,6 +257,8 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 		return about, errors.New(`has no "locks": expected at least one of semaphore, mutex and persistent-mutex`)
 	case len(about.Operations) == 0:
 		return about, errors.New(`has no "operations": expected at least acquire and release`)
+	case slices.Contains(about.Operations, lock.Refresh) && !about.Leases:
+		return about, errors.New(`names extend among its "operations": expected "leases":true as well, as a lease is what is extended`)
 	}
 	return about, nil
 }
@@ -274,7 +304,7 @@ func resultOf(op lock.Op, p foreign.Params, said jsontext.Value) (lock.Result, e
 		if out.Held = *in.Held; out.Held {
 			out.Slot = uint8(*in.Slot)
 		}
-	case lock.Verify:
+	case lock.Verify, lock.Refresh:
 		if err != nil || in.Held == nil {
 			return out, wrong(said, expected(op))
 		}

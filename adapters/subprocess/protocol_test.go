@@ -1,6 +1,7 @@
 package subprocess
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -22,13 +23,13 @@ func TestExamples(t *testing.T) {
 			}
 			if x.Method == "initialize" {
 				about, err := aboutOf(data)
-				everything := len(about.Operations) == len(Examples())-7 && about.Waits && about.Tokens && about.Limits && len(about.Locks) == 2
-				if onSeveral := len(about.Locks) == 1 && len(about.Operations) == 3; err != nil || !about.Leases || !everything && !onSeveral {
+				everything := len(about.Operations) == len(Examples())-8 && slices.Contains(about.Operations, lock.Refresh) && about.Waits && about.Tokens && about.Limits && len(about.Locks) == 2
+				if onSeveral := len(about.Locks) == 1 && len(about.Operations) == 4; err != nil || !about.Leases || !everything && !onSeveral {
 					t.Errorf("%s: %+v %v", data, about, err)
 				}
 				continue
 			}
-			op, ok := lock.OpNamed(x.Method)
+			op, ok := operationOf(x.Method)
 			if !ok {
 				t.Fatalf("there is no operation %s", x.Method)
 			}

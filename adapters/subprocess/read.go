@@ -34,7 +34,7 @@ func (c *Client) read(printed io.Reader) {
 	}
 }
 
-// take takes a line for the answer to the call under way.
+// take takes a line for the answer to the call under way, or for what the client tells unasked.
 func (c *Client) take(line []byte) error {
 	r, err := decode(line)
 	if err != nil {
@@ -42,6 +42,9 @@ func (c *Client) take(line []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.Method == lost {
+		return c.losses.tell(r, c.waiting != nil)
+	}
 	id := string(bytes.TrimSpace(r.ID))
 	switch {
 	case (id == "null" || id == "") && r.Error != nil:

@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
 
@@ -158,6 +159,7 @@ func stepOf(t *scenario.Trace, i int, before []column, words lock.Words) step {
 	m.act(a, &taken.Exchange)
 	for i, e := range t.History.Events[taken.First : taken.First+taken.Events] {
 		m.see(e, t)
+		m.lose(e)
 		if said := t.Errors[taken.First+i]; said != "" {
 			m.errors = append(m.errors, errorWords(t, e, said))
 		}
@@ -209,6 +211,16 @@ func (m *step) see(e history.Event, t *scenario.Trace) {
 	}
 }
 
+// lose takes in that a client tells of what it has lost.
+func (m *step) lose(e history.Event) {
+	if e.F != history.Lost || e.Target < 1 || len(m.columns) == 0 {
+		return
+	}
+	client := history.ClientOf(e.Target, len(m.columns))
+	m.columns[client-1].held = 0
+	m.said = strings.TrimPrefix(fmt.Sprintf("%s; c%d tells that it has lost the lock", m.said, client), "; ")
+}
+
 // clientOf is the client of an event: each connection of a client has a new number, and the numbers of other clients
 // lie between.
 func clientOf(e history.Event, clients int) int { return history.ClientOf(e.Process, clients) }
@@ -231,7 +243,7 @@ func (l *column) believe(e history.Event, kind lock.Kind) {
 		l.held = unnumbered
 	case e.Type == history.OK && e.Held:
 		l.held = int(e.Slot)
-	case op == lock.Release, e.Type == history.OK && op == lock.Verify, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
+	case op == lock.Release, e.Type == history.OK && op.AsksHeld(), e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
 		l.held = 0
 	}
 }

@@ -74,6 +74,6 @@ func scriptEvent(words []string) (e history.Event, err error) {
 			e.Slot = uint16(n)
 		}
 	}
-	e.Held = e.Type == history.OK && e.Reason == lock.NoReason && !no && (op == lock.Acquire || op == lock.Verify)
+	e.Held = e.Type == history.OK && e.Reason == lock.NoReason && !no && (op == lock.Acquire || op.AsksHeld())
 	return e, nil
 }

@@ -102,7 +102,7 @@ func (a *Audit) world(e *history.Event) {
 			clear(a.locks[l].may)
 			clear(a.locks[l].unsure)
 		}
-	case e.F == history.Crash, e.F == history.Lapse, e.F == history.Gone && !a.h.GoneMayFree:
+	case e.F == history.Crash, e.F == history.Lapse, e.F == history.Lost, e.F == history.Gone && !a.h.GoneMayFree:
 		for l := range a.locks {
 			delete(a.locks[l].may, e.Target)
 			delete(a.locks[l].unsure, e.Target)

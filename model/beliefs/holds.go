@@ -29,9 +29,10 @@ const (
 	Denied              // a verify did not say yes; the hold ended when that was called
 	Ended               // its client was told that its session had ended, or its lease had
 	Died                // its client died
+	Told                // its client told that it had lost it
 )
 
-var endNames = [...]string{"standing", "released", "denied by verify", "told that its session ended", "died"}
+var endNames = [...]string{"standing", "released", "denied by verify", "told that its session ended", "died", "told of as lost"}
 
 // String is the end in words.
 func (e End) String() string { return endNames[e] }
@@ -85,6 +86,8 @@ func (f *finder) world(i int, e *history.Event) {
 		f.end(e.Target, e.Time, Ended, i)
 	case history.Crash:
 		f.end(e.Target, e.Time, Died, i)
+	case history.Lost:
+		f.end(e.Target, e.Time, Told, i)
 	case history.Restart:
 		for p := range f.at {
 			f.end(p, e.Time, Ended, i)

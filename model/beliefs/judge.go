@@ -23,6 +23,7 @@ import (
 //   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, whichever slot
 //     they were of, gets a larger token than theirs.
 //   - limit-respected, if acquires state limits: see [Limits].
+//   - loss-told, if clients tell of losses: nobody tells of one who holds the lock for certain.
 //   - progress: an acquire gives up, or administration is busy, only while another client does the same kind of work. If
 //     the design is not known, any operation of another client is enough. An administrator may then also say that it
 //     changed nothing if there may be no slot, fewer than it removes, or a holder of one that it removes.
@@ -98,7 +99,7 @@ func (w *Judge) Verdicts() (all []linear.Verdict) {
 }
 
 // judged are the properties.
-var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot, property.RemovalDrains}
+var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot, property.RemovalDrains, property.LossTold}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
@@ -143,7 +144,8 @@ type seen struct {
 	invoked    int  // the event that invoked its operation
 	contenders bool // another client already did the same kind of work
 	gone       bool // its connection ended
-	since      bool // and had when the operation under way began
+	since      bool // and had when the operation under way began, or its lease has ended since, which it extends
+	extending  bool // the operation under way extends a lease
 	ended      bool // it ended in the course of that
 	lapsed     bool // what ended was its lease
 	believing  bool
@@ -178,7 +180,7 @@ func (w *Judge) Event(i int, e *history.Event) {
 	w.answers.Event(e)
 	switch {
 	case e.Process == history.Nemesis:
-		w.world(e)
+		w.world(i, e)
 	case e.Type == history.Invoke:
 		w.invoked(i, e)
 	default:
@@ -219,19 +221,35 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 }
 
 // world notes what happened to clients.
-func (w *Judge) world(e *history.Event) {
+func (w *Judge) world(i int, e *history.Event) {
 	switch e.F {
 	case history.Restart:
 		for p := range w.uses {
 			w.disconnected(p, false)
 		}
-	case history.Gone, history.Lapse:
-		w.disconnected(e.Target, e.F == history.Lapse)
+	case history.Gone:
+		w.disconnected(e.Target, false)
+	case history.Lapse:
+		w.lapsed(e.Target)
 	case history.Crash:
 		for _, s := range w.uses[e.Target] {
 			w.uncertain(e.Target, s)
 		}
+	case history.Lost:
+		w.tells(i, e)
 	}
+}
+
+// lapsed is the end of a process's lease. That of a client which is extending it says nothing of the one that it asks for: if
+// the client is told yes, it has that from then on.
+func (w *Judge) lapsed(p int32) {
+	uses := w.uses[p]
+	if !w.h.GoneMayFree || len(uses) != 1 || !uses[0].extending || !uses[0].believing {
+		w.disconnected(p, true)
+		return
+	}
+	uses[0].gone, uses[0].since, uses[0].lapsed = true, true, true
+	w.uncertain(p, uses[0])
 }
 
 // disconnected is the end of a process's connection, or of its lease.
@@ -278,6 +296,7 @@ func (w *Judge) ask(p int32, s *seen, asking bool) {
 func (w *Judge) invoked(i int, e *history.Event) {
 	s := w.session(e.Process, e.Lock)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
+	s.extending = e.F.Op() == lock.Refresh
 	f := w.fence(e.Lock)
 	f.Begin(e.F.Op())
 	s.fenced = f.Now()
@@ -302,6 +321,7 @@ func (w *Judge) invoked(i int, e *history.Event) {
 
 func (w *Judge) completed(i int, e *history.Event) {
 	s := w.session(e.Process, e.Lock)
+	s.extending = false
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := w.contended(e, s)
 	nothing := false
@@ -464,7 +484,7 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 		over = "lease had ended"
 	}
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
-	if e.Held && !s.ended && !s.lapsed { // to verify makes no lease longer
+	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // to verify makes no lease longer
 		w.exclude(i, e, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)

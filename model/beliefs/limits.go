@@ -86,7 +86,7 @@ func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 // world reads an event of the environment. It drops the state of clients that are done.
 func (j *limits) world(e *history.Event) {
 	all := e.F == history.Restart
-	if !all && e.F != history.Crash && e.F != history.Gone && e.F != history.Lapse {
+	if !all && e.F != history.Crash && e.F != history.Gone && e.F != history.Lapse && e.F != history.Lost {
 		return
 	}
 	for u, s := range j.users {

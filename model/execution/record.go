@@ -16,13 +16,14 @@ type Record struct {
 	Violations []scenario.Violation
 	Step       scenario.TraceStep // the one at hand
 
-	now int64 // virtual milliseconds
+	now  int64 // virtual milliseconds
+	open bool  // the step at hand has not ended
 }
 
 // Reset begins another execution. The memory is used again.
 func (r *Record) Reset() {
 	r.Events, r.Setup, r.Steps, r.Violations = r.Events[:0], r.Setup[:0], r.Steps[:0], r.Violations[:0]
-	r.now = 0
+	r.now, r.open = 0, false
 }
 
 // At sets the time of the events to come, in virtual milliseconds.
@@ -38,12 +39,17 @@ func (r *Record) Add(e history.Event) int {
 // Begin begins the step of an action.
 func (r *Record) Begin(a scenario.Action) {
 	r.Step = scenario.TraceStep{Action: a, First: len(r.Events)}
+	r.open = true
 }
+
+// Open reports whether a step has begun that has not ended.
+func (r *Record) Open() bool { return r.open }
 
 // End ends it, with what the servers have of the locks after it.
 func (r *Record) End(truth *[lock.MaxLocks]monitor.Truth) {
 	r.Step.Time, r.Step.Events, r.Step.Truth = r.now, len(r.Events)-r.Step.First, *truth
 	r.Steps = append(r.Steps, r.Step)
+	r.open = false
 }
 
 // Violated takes in a violation that was seen at the step that has just ended.

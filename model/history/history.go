@@ -54,11 +54,13 @@ const (
 	StartNode     // they were started again, and take clients
 	PauseNode     // they stand still
 	ResumeNode    // they go on
+	// Lost is that client Target tells, unasked, that it has lost what it held of the lock: it does not believe to hold it any more.
+	Lost
 )
 
 var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse", Audit: "audit",
 	Cut: "start-partition", Heal: "stop-partition", KillNode: "kill-node", TerminateNode: "terminate-node",
-	StartNode: "start-node", PauseNode: "pause-node", ResumeNode: "resume-node"}
+	StartNode: "start-node", PauseNode: "pause-node", ResumeNode: "resume-node", Lost: "lost"}
 
 // String is the name in histories.
 func (f F) String() string {
@@ -120,7 +122,7 @@ const AnySlot = 0
 type Event struct {
 	Time    int64 // nanoseconds since the beginning of the run; virtual in simulations
 	Process int32 // the client's number, from 1 (0 is allowed in imported histories); or Nemesis
-	Target  int32 // of Crash, Gone, Pause and Lapse: the client
+	Target  int32 // of Crash, Gone, Pause, Lapse and Lost: the client
 	Lock    uint16
 	Slot    uint16 // the slot acquired, verified, refreshed, released or waited for; AnySlot if unknown
 	Slots   uint16 // create, add, remove, count: the number of slots; acquire: its caller's limit

@@ -115,7 +115,7 @@ type loosening struct {
 func (l *loosening) event(i int, e *Event) {
 	if e.Process == Nemesis {
 		switch e.F {
-		case Crash, Gone, Lapse:
+		case Crash, Gone, Lapse, Lost:
 			l.losses[e.Target] = append(l.losses[e.Target], e.Time)
 		case Restart:
 			l.losses[Nemesis] = append(l.losses[Nemesis], e.Time)

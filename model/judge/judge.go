@@ -90,7 +90,12 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 		Property: v.Property, Kind: t.History.Kind, Lock: uint8(v.Lock), Slot: uint8(v.Slot), Detail: v.Why,
 	}}
 	if v.Property != property.Linearizable && v.Event >= 0 { // what is said of linearizability names the client itself
-		out.Client = uint8(history.ClientOf(t.History.Events[v.Event].Process, t.Clients()))
+		e := &t.History.Events[v.Event]
+		who := e.Process
+		if who == history.Nemesis && e.F.Whose() { // what befell somebody
+			who = e.Target
+		}
+		out.Client = uint8(history.ClientOf(who, t.Clients()))
 	}
 	return out
 }
@@ -103,7 +108,7 @@ func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
 		b.Event(i, &h.Events[i])
 	}
 	for _, v := range b.Verdicts() {
-		if property.Safety.Has(v.Property) {
+		if property.Safety.With(property.LossTold).Has(v.Property) {
 			all = append(all, v)
 		}
 	}

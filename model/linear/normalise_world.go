@@ -29,7 +29,7 @@ func (r *normaliser) world(i int32, e *history.Event) {
 		}
 		r.mark(i, goneOf(ci))
 		r.ended(i, &r.clients.list[ci])
-	case history.Lapse:
+	case history.Lapse, history.Lost:
 		r.witnessed = true
 		r.perhapsEnded(i, e.Target)
 	case history.Restart:

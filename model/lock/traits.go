@@ -21,6 +21,10 @@ const (
 	Deadlines
 	// Acknowledged says that a client that takes the lock from its holder waits for the holder's acknowledgement.
 	Acknowledged
+	// Extends says of somebody else's lock that a holder puts off the end of its lease by calling [Refresh].
+	Extends
+	// Losses says of somebody else's lock that clients tell, unasked, that they have lost it.
+	Losses
 )
 
 // Has reports whether all of some traits are there.

@@ -94,7 +94,7 @@ func ForTraits(t lock.Traits) (all Set) {
 		{lock.Leases | lock.Permits, LimitRespected},
 		{lock.Limits, LimitRespected}, {lock.Limits, HonestFull},
 		{lock.Priorities, PriorityRespected}, {lock.Priorities, HonestFull},
-		{lock.Acknowledged, VictimAcknowledged}, {lock.Tokens, FencingMonotone},
+		{lock.Acknowledged, VictimAcknowledged}, {lock.Tokens, FencingMonotone}, {lock.Losses, LossTold},
 	} {
 		if t.Has(need.trait) {
 			all = all.With(need.p)

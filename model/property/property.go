@@ -38,6 +38,7 @@ const (
 	PriorityRespected
 	VictimAcknowledged
 	FencingMonotone
+	LossTold
 	Count // how many there are; from here on they are users' own: see package own
 )
 
@@ -123,6 +124,8 @@ var Properties = [Count]Description{
 		"Priority Lock, Modification to Redlock's aquire: \"not acting upon the lock until confirming with the victim\"", FromTruth},
 	FencingMonotone: {"fencing-monotone", "the fencing tokens of successive grants grow",
 		"Kleppmann, How to do distributed locking: \"a number that increases every time a client acquires the lock\"", FromTruth},
+	LossTold: {"loss-told", "who tells of a lost lock has lost it, and who loses the lock to somebody else tells of it",
+		"Lock Requirements: \"as correct as possible\"", FromHistory},
 }
 
 // String is the property's name.

@@ -27,8 +27,10 @@ func (f *sharedRun) report() *report.Report {
 	if f.On.Shared {
 		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
 	}
-	if said := f.free.Reading(); said != "" {
-		r.Readings = append(r.Readings, said)
+	for _, said := range []string{f.free.Reading(), f.told.Reading()} {
+		if said != "" {
+			r.Readings = append(r.Readings, said)
+		}
 	}
 	r.Target = cmp.Or(r.Target, f.about.Name)
 	r.Uncontrolled = append(r.Uncontrolled, f.asides()...)

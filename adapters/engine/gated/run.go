@@ -49,6 +49,7 @@ type totals struct {
 	about        foreign.About
 	broken       map[property.Property]breach // how each promise that is not demanded was broken first
 	free         foreign.Uncontrolled
+	told         foreign.Told
 	wire         gate.Counts
 	agreed       int // replies on which a real broker and the simulated one agreed
 	traffic      foreign.Traffic
@@ -106,7 +107,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 // the second time.
 func (f *sharedRun) announce() {
 	for _, set := range []*property.Set{&f.Properties, &f.Until} {
-		if more := set.Announced(f.Kind, f.about.Traits()) &^ *set; more != 0 {
+		if more := (*set|f.On.meaningless()).Announced(f.Kind, f.about.Traits()) &^ *set; more != 0 {
 			*set |= more
 		}
 	}
@@ -151,6 +152,7 @@ func (f *sharedRun) take(i int, x *foreign.Execution) {
 	defer f.mu.Unlock()
 	addTo(&f.sum, i, x)
 	f.free.Add(x.Uncontrolled)
+	f.told.Add(x.Told)
 	f.wire.Add(&x.Wire)
 	if f.traffic == nil {
 		f.traffic = make(foreign.Traffic)

@@ -5,11 +5,14 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/internal/gatetest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // TestTime: clients whose time is ours. They sleep and try again, they compare times of their own, they renew by a thread. None
@@ -61,5 +64,72 @@ func TestTimePassesAtTheGate(t *testing.T) {
 		if bad := x.Found &^ property.Promises; bad != 0 || x.Uncontrolled.Hung > 0 {
 			t.Errorf("time passes at %d: %v, %+v\n%s", 1+at, x.Violations, x.Uncontrolled, gatetest.Drawn(x))
 		}
+	}
+}
+
+// TestExtensions: holders extend their leases. One that is told yes though somebody else has the lock, or whose lease is not the longer
+// for it, is found, and one that does it rightly is accused of nothing.
+func TestExtensions(t *testing.T) {
+	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
+		t.Skip("NOT TESTED: there is no Python")
+	}
+	taken := property.Set(0).With(property.MutualExclusion)
+	for name, wrong := range map[string]property.Set{
+		"Extends":             0,
+		"ExtendsAnybodys":     taken.With(property.StaleBeliefEnds),
+		"OnlyAsks":            taken,
+		"AsksAndExtends":      taken,
+		"ShortensByExtending": taken,
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := 60
+			if wrong != 0 {
+				n = executions
+			}
+			judgeIn(t, n, &subprocess.Starter{
+				Command: "/usr/bin/python3 redis_adapter.py " + name, Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
+			}, 1, wrong)
+		})
+	}
+}
+
+// TestLosses: clients tell of lost locks. Whoever tells of one that it holds, or never tells, breaks a promise, and what it does about it may
+// take the lock from somebody else.
+func TestLosses(t *testing.T) {
+	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
+		t.Skip("NOT TESTED: there is no Python")
+	}
+	for name, c := range map[string]struct{ wrong, broken property.Set }{
+		"TellsLosses":      {},
+		"NeverTells":       {broken: property.Set(0).With(property.LossTold)},
+		"TellsFalsely":     {broken: property.Set(0).With(property.LossTold)},
+		"TellsAndReleases": {wrong: property.Set(0).With(property.MutualExclusion)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runner := runnerOf(t, &subprocess.Starter{
+				Command: "/usr/bin/python3 redis_adapter.py " + name, Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
+			}, 1)
+			source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+			var found, exercised property.Set
+			var told foreign.Told
+			for i := range 60 {
+				sc := runner.Playable(source.External(i, runner.About().Traits()))
+				x, err := runner.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatal(i, err)
+				}
+				found, exercised = found|x.Found, exercised|x.Exercised
+				told.Add(x.Told)
+				if want := c.wrong | c.broken; want != 0 && found&want == want {
+					return
+				}
+				if bad := found &^ property.Promises &^ c.wrong; bad != 0 {
+					t.Fatalf("execution %d: %v\n%s", i, x.Violations, gatetest.Drawn(x))
+				}
+			}
+			if c.wrong|c.broken != 0 || found.Has(property.LossTold) || !exercised.Has(property.LossTold) || told.Times == 0 || told.Most == 0 {
+				t.Errorf("found %v, put to the test %v, told %+v", found.Names(), exercised.Names(), told)
+			}
+		})
 	}
 }

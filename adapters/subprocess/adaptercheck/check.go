@@ -164,7 +164,7 @@ func announced(p *checkedClient) []string {
 	for _, one := range []struct {
 		said bool
 		what string
-	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {a.Leases, "leases"}, {p.client.Forks(), "forks"}} {
+	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {a.Leases, "leases"}, {a.Losses, "losses"}, {p.client.Forks(), "forks"}} {
 		if one.said {
 			all = append(all, one.what)
 		}
@@ -206,16 +206,17 @@ func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
 	offers := func(op lock.Op) bool { return slices.Contains(p.about.Operations, op) }
-	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.about.Slotless() || l.after != lock.NoOp && !offers(l.after) {
+	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.about.Slotless() || l.after != lock.NoOp && !offers(l.after) ||
+		l.op == lock.Refresh && !offers(l.op) {
 		return
 	}
 	if l.op == lock.Acquire && p.about.Limits {
 		l.params.Limit = max(1, l.params.Limit)
 	}
-	if l.op == lock.Verify || l.op == lock.Release {
+	if l.op.AsksHeld() || l.op == lock.Release {
 		l.params.Slot = cmp.Or(p.slot, l.params.Slot)
 	}
-	if l.op == lock.Acquire && p.about.Leases {
+	if l.op == lock.Refresh || l.op == lock.Acquire && p.about.Leases {
 		l.params.Lease = foreign.LeaseTime
 	}
 	s := Step{Client: p.name, What: l.words()}
@@ -226,7 +227,7 @@ func (w *walk) call(l line) {
 	}
 	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
 	defer cancel()
-	r, err := p.client.Do(ctx, l.op.String(), subprocess.ParamsOf(l.op, l.params))
+	r, err := p.client.Do(ctx, subprocess.MethodOf(l.op), subprocess.ParamsOf(l.op, l.params))
 	if err != nil {
 		w.broken(p, s, l.op, err)
 		return

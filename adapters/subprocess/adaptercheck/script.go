@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -37,6 +38,8 @@ func (l *line) words() string {
 		}
 	case lock.Verify, lock.Release, lock.Wait:
 		return fmt.Sprintf("%s %s, slot %d", l.op, l.params.Name, l.params.Slot)
+	case lock.Refresh:
+		return fmt.Sprintf("%s %s, ttl %d", subprocess.MethodOf(l.op), l.params.Name, l.params.Lease.Milliseconds())
 	}
 	return fmt.Sprintf("%s %s", l.op, l.params.Name)
 }
@@ -50,7 +53,7 @@ func (l *line) expected() string {
 	switch {
 	case l.op == lock.Acquire && l.held:
 		return `{"held":true,"slot":1}`
-	case l.op == lock.Acquire || l.op == lock.Verify:
+	case l.op == lock.Acquire || l.op.AsksHeld():
 		return fmt.Sprintf(`{"held":%v}`, l.held)
 	case l.op == lock.Count:
 		return fmt.Sprintf(`{"slots":%d}`, l.slots)
@@ -78,6 +81,7 @@ var opening = []line{
 	{client: 1, op: lock.Count, params: named, slots: 1, advice: "count the slots that there are at the broker, held or not"},
 	{client: 1, op: lock.Acquire, params: named, held: true, advice: "the only slot is free: take it, and answer with its number, counted from 1"},
 	{client: 1, op: lock.Verify, params: first, held: true, advice: "this client has just acquired the slot, and its connection is up"},
+	{client: 1, op: lock.Refresh, params: first, held: true, advice: "this client holds the lock: have its lease last for that long from now on"},
 }
 
 // contest is what the second does against the first.
@@ -85,6 +89,7 @@ var contest = []line{
 	{client: 2, op: lock.Acquire, params: named, advice: "c1 holds the only slot: answer {\"held\":false}, which is no error"},
 	{client: 2, op: lock.Acquire, params: soon, advice: "c1 holds the only slot: answer {\"held\":false} when the time is up"},
 	{client: 2, op: lock.Verify, params: first, advice: "c1 holds the slot, c2 does not: that the slot exists is not enough"},
+	{client: 2, op: lock.Refresh, params: first, advice: "c1 holds the lock, c2 does not: answer {\"held\":false}, and leave c1's lease as it is"},
 	{client: 2, op: lock.Acquire, params: two, held: true, more: true, advice: "c1 holds the lock, and c2 states that two may: any slot's number will do"},
 	{client: 2, op: lock.Release, params: first, more: true, advice: "give the lock back, and answer {} when the broker has it"},
 	{client: 1, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
@@ -112,7 +117,7 @@ func (w *walk) walk() {
 	steps := []func(){func() { w.begin(c1) }}
 	say := func(lines []line) {
 		for _, l := range lines {
-			if slices.Contains(w.Kind.Operations(), l.op) && (w.Kind == lock.Semaphore || l.slots <= 1 && l.params.Slot <= 1) {
+			if (l.op == lock.Refresh || slices.Contains(w.Kind.Operations(), l.op)) && (w.Kind == lock.Semaphore || l.slots <= 1 && l.params.Slot <= 1) {
 				steps = append(steps, func() { w.call(l) })
 			}
 		}

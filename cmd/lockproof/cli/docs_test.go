@@ -254,7 +254,10 @@ func protocolTable() string {
 	var b strings.Builder
 	b.WriteString("| method | params | result |\n| --- | --- | --- |\n")
 	for _, x := range subprocess.Examples() {
-		var results []string
+		results := []string{}
+		if x.Results == nil {
+			results = append(results, "none: the client tells it, unasked")
+		}
 		for _, r := range x.Results {
 			results = append(results, written(r))
 		}

@@ -15,30 +15,45 @@ import (
 	"github.com/zeromicro/go-zero/core/logx"
 )
 
-// library is a lock library. acquire gives how the lock is released, and nil where the lock is not to be had.
-type library func(servers []string) (acquire, error)
+// library is a lock library. Its acquire gives how the lock is released and, if it can be, how its lease is extended: that reports
+// whether the lock is held still. Where the lock is not to be had, it gives nil.
+type library func(servers []string) (extending, error)
 
 type (
-	acquire func(ctx context.Context, name string, lease time.Duration) (release, error)
-	release func(context.Context) error
+	acquiring func(servers []string) (acquire, error)
+	extending func(ctx context.Context, name string, lease time.Duration) (release, extend, error)
+	acquire   func(ctx context.Context, name string, lease time.Duration) (release, error)
+	release   func(context.Context) error
+	extend    func(ctx context.Context, lease time.Duration) (bool, error)
 )
 
-// libraries are those that can be named, and whether their locks have leases.
+// plain is a library that extends no lease.
+func plain(makes acquiring) library {
+	return func(servers []string) (extending, error) {
+		acquire, err := makes(servers)
+		return func(ctx context.Context, name string, lease time.Duration) (release, extend, error) {
+			held, err := acquire(ctx, name, lease)
+			return held, nil, err
+		}, err
+	}
+}
+
+// libraries are those that can be named, and whether their locks have leases, which they extend.
 var libraries = map[string]struct {
-	make   library
-	leases bool
+	make            library
+	leases, extends bool
 }{
-	"redislock":           {ofRedislock, true},
-	"redsync":             {ofRedsync, true},
-	"go-zero":             {ofGoZero, true},
-	"goose-session":       {ofGooseSession, false},
-	"goose-table":         {ofGooseTable(onPostgres), true},
-	"goose-table-mariadb": {ofGooseTable(onMariaDB), true},
-	"atlas-postgres":      {ofAtlas(onPostgres), false},
-	"atlas-mariadb":       {ofAtlas(onMariaDB), false},
-	"bun-postgres":        {ofBun, false},
-	"migrate-mariadb":     {ofMigrate, false},
-	"consul-lock":         {ofConsul, true},
+	"redislock":           {ofRedislock, true, true},
+	"redsync":             {ofRedsync, true, true},
+	"go-zero":             {plain(ofGoZero), true, false},
+	"goose-session":       {plain(ofGooseSession), false, false},
+	"goose-table":         {plain(ofGooseTable(onPostgres)), true, false},
+	"goose-table-mariadb": {plain(ofGooseTable(onMariaDB)), true, false},
+	"atlas-postgres":      {plain(ofAtlas(onPostgres)), false, false},
+	"atlas-mariadb":       {plain(ofAtlas(onMariaDB)), false, false},
+	"bun-postgres":        {plain(ofBun), false, false},
+	"migrate-mariadb":     {plain(ofMigrate), false, false},
+	"consul-lock":         {plain(ofConsul), true, false},
 }
 
 // Codes of errors of the protocol.
@@ -61,8 +76,14 @@ type call struct {
 // client is one client of a library.
 type client struct {
 	library string
-	acquire acquire
-	held    map[string]release
+	acquire extending
+	held    map[string]held
+}
+
+// held is what a client holds.
+type held struct {
+	release release
+	extend  extend
 }
 
 func main() {
@@ -71,7 +92,7 @@ func main() {
 		os.Exit(2)
 	}
 	logx.Disable() // it speaks on standard output
-	c := client{library: os.Args[1], held: make(map[string]release)}
+	c := client{library: os.Args[1], held: make(map[string]held)}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var q call
@@ -93,6 +114,7 @@ func main() {
 // do carries out a call. The code is an error's.
 func (c *client) do(q *call) (result map[string]any, code int, err error) {
 	ctx := context.Background() // a library may go on with it after the call
+	lease := time.Duration(q.Params.TTL) * time.Millisecond
 	switch q.Method {
 	case "initialize":
 		servers := q.Params.URLs
@@ -101,19 +123,29 @@ func (c *client) do(q *call) (result map[string]any, code int, err error) {
 		}
 		l := libraries[c.library]
 		c.acquire, err = l.make(servers)
-		return map[string]any{"name": c.library, "locks": []string{"mutex"}, "operations": []string{"acquire", "release"}, "leases": l.leases}, unknown, err
+		operations := []string{"acquire", "release"}
+		if l.extends {
+			operations = append(operations, "extend")
+		}
+		return map[string]any{"name": c.library, "locks": []string{"mutex"}, "operations": operations, "leases": l.leases}, unknown, err
 	case "acquire":
-		held, err := c.acquire(ctx, q.Params.Name, time.Duration(q.Params.TTL)*time.Millisecond)
-		if err != nil || held == nil {
+		release, extend, err := c.acquire(ctx, q.Params.Name, lease)
+		if err != nil || release == nil {
 			return map[string]any{"held": false}, unknown, err
 		}
-		c.held[q.Params.Name] = held
+		c.held[q.Params.Name] = held{release, extend}
 		return map[string]any{"held": true, "slot": 1}, 0, nil
+	case "extend":
+		of, held := c.held[q.Params.Name]
+		if held {
+			held, err = of.extend(ctx, lease)
+		}
+		return map[string]any{"held": held}, unknown, err
 	case "release":
-		held := c.held[q.Params.Name]
+		of, held := c.held[q.Params.Name]
 		delete(c.held, q.Params.Name)
-		if held != nil {
-			err = held(ctx)
+		if held {
+			err = of.release(ctx)
 		}
 		return map[string]any{}, unknown, err
 	}

@@ -23,25 +23,31 @@ func connect(url string) (*redis.Client, error) {
 }
 
 // ofRedislock is github.com/bsm/redislock.
-func ofRedislock(servers []string) (acquire, error) {
+func ofRedislock(servers []string) (extending, error) {
 	c, err := connect(servers[0])
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+	return func(ctx context.Context, name string, lease time.Duration) (release, extend, error) {
 		held, err := redislock.Obtain(ctx, c, name, lease, nil)
 		if errors.Is(err, redislock.ErrNotObtained) {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return held.Release, nil
+		return held.Release, func(ctx context.Context, lease time.Duration) (bool, error) {
+			err := held.Refresh(ctx, lease, nil)
+			if errors.Is(err, redislock.ErrNotObtained) {
+				return false, nil
+			}
+			return err == nil, err
+		}, nil
 	}, nil
 }
 
 // ofRedsync is github.com/go-redsync/redsync.
-func ofRedsync(servers []string) (acquire, error) {
+func ofRedsync(servers []string) (extending, error) {
 	var pools []redsyncredis.Pool
 	for _, s := range servers {
 		c, err := connect(s)
@@ -51,20 +57,26 @@ func ofRedsync(servers []string) (acquire, error) {
 		pools = append(pools, goredis.NewPool(c))
 	}
 	locks := redsync.New(pools...)
-	return func(ctx context.Context, name string, lease time.Duration) (release, error) {
+	return func(ctx context.Context, name string, lease time.Duration) (release, extend, error) {
 		m := locks.NewMutex(name, redsync.WithExpiry(lease))
 		err := m.TryLockContext(ctx)
 		var taken *redsync.ErrTaken
 		if errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed) {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		return func(ctx context.Context) error {
-			_, err := m.UnlockContext(ctx)
-			return err
-		}, nil
+				_, err := m.UnlockContext(ctx)
+				return err
+			}, func(ctx context.Context, _ time.Duration) (bool, error) { // for as long as at first
+				held, err := m.ExtendContext(ctx)
+				if errors.Is(err, redsync.ErrExtendFailed) || errors.As(err, &taken) {
+					return false, nil
+				}
+				return held, err
+			}, nil
 	}, nil
 }
 

@@ -88,7 +88,7 @@ func ofGooseSession(servers []string) (acquire, error) {
 }
 
 // ofGooseTable is the lock in a table of github.com/pressly/goose.
-func ofGooseTable(on database) library {
+func ofGooseTable(on database) acquiring {
 	return func(servers []string) (acquire, error) {
 		db, err := on.open(servers[0])
 		if err != nil {
@@ -164,7 +164,7 @@ func ofMigrate(servers []string) (acquire, error) {
 }
 
 // ofAtlas is the lock of a driver of ariga.io/atlas.
-func ofAtlas(on database) library {
+func ofAtlas(on database) acquiring {
 	return func(servers []string) (acquire, error) {
 		db, err := on.open(servers[0])
 		if err != nil {

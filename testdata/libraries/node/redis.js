@@ -14,6 +14,17 @@ const nodeRedis = async (url) => {
   return client;
 };
 
+// unless gives what a lock is once something about it is done, and undefined where that fails since the lock is lost.
+const unless = (lost) => async (held, done) => {
+  try {
+    return await done ?? held;
+  } catch (error) {
+    if (lost(error)) return undefined;
+    throw error;
+  }
+};
+const unlessExpired = unless((error) => /expired/.test(error.message));
+
 // redlock is a library of node-redlock's kind: acquire throws where the lock is not to be had.
 const redlock = (make, acquire) => (clients) => {
   const lib = make(clients, { retryCount: 0, automaticExtensionThreshold: 0 });
@@ -27,18 +38,20 @@ const redlock = (make, acquire) => (clients) => {
         throw error;
       }
     },
+    extend: (held, ttl) => unless((error) => ['ExecutionError', 'LockError'].includes(error.name))(held, held.extend(ttl)),
     release: (held) => (held.release ?? held.unlock).call(held),
   };
 };
 
 // of is a class of redis-semaphore: an object is made for each acquire. more are options for it.
-const of = (Class, several, counts, lib = 'redis-semaphore', more = () => ({ refreshInterval: 0 })) => (clients) => {
+const of = (Class, several, counts, lib = 'redis-semaphore', more = () => ({ refreshInterval: 0 })) => (clients, _, tell) => {
   lib = require(lib);
   return {
     counts,
+    losses: more === renewed,
     async acquire(name, ttl, limit) {
       const state = { began: Date.now() };
-      const o = { lockTimeout: ttl, acquireAttemptsLimit: 1, acquireTimeout: 1e6, ...more(state, ttl) };
+      const o = { lockTimeout: ttl, acquireAttemptsLimit: 1, acquireTimeout: 1e6, ...more(state, ttl, () => tell(name)) };
       const on = several ? clients : clients[0];
       const held = counts ? new lib[Class](on, name, limit, ...(Class.includes('Multi') ? [1] : []), o) : new lib[Class](on, name, o);
       return await held.tryAcquire() ? { held, state } : undefined;
@@ -52,7 +65,12 @@ const of = (Class, several, counts, lib = 'redis-semaphore', more = () => ({ ref
 
 // A lock that is renewed, as it is without refreshInterval. That it is lost once its time to live is over is no surprise; but nobody has
 // lost a lock that was given back before.
-const renewed = (state, ttl) => ({ onLockLost(error) { if (state.released && Date.now() < state.began + ttl) throw error; } });
+const renewed = (state, ttl, tell) => ({
+  onLockLost(error) {
+    if (!state.released) tell();
+    else if (Date.now() < state.began + ttl) throw error;
+  },
+});
 
 const libraries = {
   'redlock-4': redlock((c, o) => new (require('redlock4'))(c, o), (lib, name, ttl) => lib.lock(name, ttl)),
@@ -93,6 +111,10 @@ const libraries = {
         const held = await lib.acquireLock(name, ttl);
         return held.success ? held : undefined;
       },
+      async extend(held, ttl) {
+        const extended = await lib.extendLock(held, ttl);
+        return extended.success ? extended : undefined;
+      },
       release: (held) => lib.releaseLock(held),
     };
   },
@@ -118,6 +140,7 @@ const libraries = {
           throw error;
         }
       },
+      extend: (held, ttl) => unlessExpired(held, held.extend(ttl)),
       release: (held) => held.release(),
     };
   },
@@ -167,6 +190,7 @@ const libraries = {
           throw error;
         }
       },
+      extend: (held, ttl) => unlessExpired(held, held.extend(ttl)),
       release: (held) => held.release(),
     };
   },
@@ -204,6 +228,7 @@ const libraries = {
           throw error;
         }
       },
+      extend: (held, ttl) => unlessExpired(held, held.extend(ttl)),
       release: (held) => held.release(),
     };
   },
@@ -228,6 +253,7 @@ const libraries = {
           throw error;
         }
       },
+      extend: (held, ttl) => unless((error) => error.constructor.name === 'LockExtendError')(held, held.extend(ttl)),
       release: (held) => held.release({ throwOnFail: true }),
     };
   },
@@ -236,6 +262,7 @@ const libraries = {
     const lib = new Redlock(await Promise.all(urls.map(nodeRedis)), { maxRetryAttempts: 0 });
     return {
       acquire: async (name, ttl) => await lib.acquire(name, ttl) ?? undefined,
+      extend: async (held, ttl) => (await held.extend(ttl) ? held : undefined),
       release: (held) => held.release(),
     };
   },
@@ -274,6 +301,7 @@ const libraries = {
         const held = lib.createLock(name, ttl);
         return await held.acquireImmediately() ? held : undefined;
       },
+      extend: (held, ttl) => unless((error) => error.code === 'E_LOCK_NOT_OWNED')(held, held.extend(ttl)),
       release: (held) => held.release(),
     };
   },
@@ -356,6 +384,7 @@ function universal(make, clients) {
         throw error;
       }
     },
+    extend: async (held, ttl) => (await held.lock.extend(held.handle, ttl) ? held : undefined),
     release: ({ lock, handle }) => lock.release(handle),
   };
 }

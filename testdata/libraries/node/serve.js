@@ -26,4 +26,9 @@ async function serve(methods, isBusy = () => false) {
   process.exit(); // the end of input means stop, releasing nothing
 }
 
-module.exports = { serve };
+// tell sends a notification.
+function tell(method, params) {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`);
+}
+
+module.exports = { serve, tell };

@@ -20,6 +20,42 @@ def redis_py(url):
     return acquire
 
 
+def owning(act):
+    """Does something about a lock, and says whether it was still its own."""
+    import redis
+
+    try:
+        return act()
+    except redis.exceptions.LockNotOwnedError:
+        return False
+
+
+def redis_py_extends(url):
+    import redis
+
+    client = redis.Redis.from_url(url)
+
+    def acquire(name, ttl):
+        lock = client.lock(name, timeout=ttl / 1000)
+        extend = lambda ttl: owning(lambda: lock.extend(ttl / 1000, replace_ttl=True))
+        return (lock.release, extend) if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
+def redis_py_renews(url):
+    """A lock whose holder asks for it again, for as long as at first."""
+    import redis
+
+    client = redis.Redis.from_url(url)
+
+    def acquire(name, ttl):
+        lock = client.lock(name, timeout=ttl / 1000)
+        return (lock.release, lambda _: owning(lock.reacquire)) if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
 def django_redis(url):
     import django
     from django.conf import settings
@@ -78,7 +114,9 @@ def tooz_mysql(url):
 
 serve({
     "redis-py": (redis_py, True),
-    "redis-py-reacquires": (redis_py_reacquires, False, True),
+    "redis-py-extends": (redis_py_extends, True, "extend"),
+    "redis-py-renews": (redis_py_renews, True, "extend"),
+    "redis-py-reacquires": (redis_py_reacquires, False, "verify"),
     "django-redis": (django_redis, True),
     "tooz-redis": (tooz_redis, True),
     "tooz-postgres": (tooz_postgres, False),

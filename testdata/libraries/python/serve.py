@@ -1,7 +1,7 @@
 """Calls of lockproof, one a line on standard input, become calls of one of the libraries, the one that the command line names.
 
 A library is made of the servers' addresses. Its acquire gives how the lock is released, and None where the lock is not to be had. Of a
-library that verifies, it gives how that is done as well.
+library that verifies or extends, it gives how that is done as well.
 """
 
 import json
@@ -12,18 +12,16 @@ UNKNOWN = -32603  # it may have happened
 
 
 class Client:
-    METHODS = {"initialize", "acquire", "verify", "release"}
+    METHODS = {"initialize", "acquire", "verify", "extend", "release"}
 
     def __init__(self, libraries, name):
-        self.library, self.leases, *verifies = libraries[name]
-        self.verifies = any(verifies)
+        self.library, self.leases, *self.asks = libraries[name]
         self.name = name
         self.held = {}
 
     def initialize(self, url, urls=None, **_):
         self.lock = self.library(*(urls or [url]))
-        operations = ["acquire", "release"] + (["verify"] if self.verifies else [])
-        return {"name": self.name, "locks": ["mutex"], "operations": operations, "leases": self.leases}
+        return {"name": self.name, "locks": ["mutex"], "operations": ["acquire", "release", *self.asks], "leases": self.leases}
 
     def acquire(self, name, ttl=60000, **_):
         release = self.lock(name, ttl)
@@ -35,9 +33,12 @@ class Client:
     def verify(self, name, **_):
         return {"held": name in self.held and bool(self.held[name][1]())}
 
+    def extend(self, name, ttl, **_):
+        return {"held": name in self.held and bool(self.held[name][1](ttl))}
+
     def release(self, name, **_):
         if release := self.held.pop(name, None):
-            (release[0] if self.verifies else release)()
+            (release[0] if self.asks else release)()
         return {}
 
 
@@ -51,7 +52,7 @@ def answer(client, method, params):
 
 
 def serve(libraries):
-    """Answers until the end of input. libraries has, by name, a library, whether its locks have leases, and whether it verifies."""
+    """Answers until the end of input. libraries has, by name, a library, whether its locks have leases, and "verify" or "extend"."""
     client = Client(libraries, sys.argv[1])
     for line in sys.stdin:
         call = json.loads(line)

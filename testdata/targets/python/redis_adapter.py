@@ -1,10 +1,12 @@
 """The adapter of the mutexes on Redis.
 
-Usage: redis_adapter.py [MUTEX], a class of redis_mutexes.py.
+Usage: redis_adapter.py [MUTEX], a class of redis_mutexes.py. One that has a method extend is asked to extend its leases, and one that
+takes lost tells by that of locks that it has lost.
 """
 
 import json
 import sys
+import threading
 
 import redis_mutexes
 
@@ -12,21 +14,37 @@ NO_SUCH_METHOD = -32601
 UNKNOWN = -32603  # it may have happened
 
 
+speaking = threading.Lock()
+
+
+def say(what):
+    with speaking:
+        print(json.dumps({"jsonrpc": "2.0", **what}), flush=True)
+
+
 class Adapter:
-    METHODS = {"initialize", "acquire", "verify", "release"}
+    METHODS = {"initialize", "acquire", "verify", "extend", "release"}
 
     def __init__(self, name="Lease"):
         self.name = name
 
     def initialize(self, url, **_):
         self.mutex = vars(redis_mutexes)[self.name](url)
-        return {"name": f"python on Redis, {self.name}", "locks": ["mutex"], "operations": ["acquire", "verify", "release"], "leases": True}
+        operations = [o for o in ("acquire", "verify", "extend", "release") if hasattr(self.mutex, o)]
+        about = {"name": f"python on Redis, {self.name}", "locks": ["mutex"], "operations": operations, "leases": True}
+        if hasattr(self.mutex, "lost"):
+            self.mutex.lost = lambda name: say({"method": "lost", "params": {"name": name}})
+            about["losses"] = True
+        return about
 
     def acquire(self, name, ttl):
         return {"held": True, "slot": 1} if self.mutex.acquire(name, ttl) else {"held": False}
 
     def verify(self, name, slot):
         return {"held": self.mutex.verify(name)}
+
+    def extend(self, name, slot, ttl):
+        return {"held": self.mutex.extend(name, ttl)}
 
     def release(self, name, slot):
         self.mutex.release(name)
@@ -46,4 +64,4 @@ if __name__ == "__main__":
     adapter = Adapter(*sys.argv[1:])
     for line in sys.stdin:
         call = json.loads(line)
-        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], **answer(adapter, call["method"], call["params"])}), flush=True)
+        say({"id": call["id"], **answer(adapter, call["method"], call["params"])})

@@ -199,3 +199,84 @@ class RenewsOn(Renews):
 
     def release(self, name):
         Lease.release(self, name)
+
+
+class Extends(Lease):
+    """Its holder extends the lease: no longer than the key is its own."""
+
+    def extend(self, name, ttl):
+        return self.redis("EVAL", RENEW_OURS, 1, name, self.token, ttl) == 1
+
+
+class ExtendsAnybodys(Lease):
+    """Whoever extends has the key live longer: after the lease has ended it is somebody else's."""
+
+    def extend(self, name, ttl):
+        return self.redis("PEXPIRE", name, ttl) == 1
+
+
+class OnlyAsks(Lease):
+    """An extension asks whether the key is its own, and has it end when it would have."""
+
+    def extend(self, name, ttl):
+        return self.verify(name)
+
+
+class AsksAndExtends(Lease):
+    """The lease may end between the question and the extension."""
+
+    def extend(self, name, ttl):
+        return self.redis("GET", name) == self.token and self.redis("PEXPIRE", name, ttl) == 1
+
+
+class ShortensByExtending(Lease):
+    """The lease that is extended is a tenth of what it is to be: the unit is wrong."""
+
+    def extend(self, name, ttl):
+        return self.redis("EVAL", RENEW_OURS, 1, name, self.token, ttl // 10) == 1
+
+
+class TellsLosses(Renews):
+    """Its holder is told when a renewal finds that the lock is no longer its own. An attribute, lost, is a function of a name."""
+
+    def __init__(self, url):
+        super().__init__(url)
+        self.lost = None
+
+    def renewing(self, name, token, ttl, over):
+        redis = Redis(self.url)
+        while not over.wait(ttl / 3000):
+            try:
+                renewed = self.renew(redis, name, token, ttl)
+            except (OSError, RuntimeError):
+                continue  # it tries again
+            if over.is_set():
+                return
+            if not renewed:
+                self.lost(name)
+                return
+
+
+class NeverTells(TellsLosses):
+    """It promises to tell, and does not."""
+
+    def renewing(self, name, token, ttl, over):
+        Renews.renewing(self, name, token, ttl, over)
+
+
+class TellsFalsely(TellsLosses):
+    """It tells that the lock is lost once it is time to renew it."""
+
+    def renewing(self, name, token, ttl, over):
+        if not over.wait(ttl / 3000):
+            self.lost(name)
+
+
+class TellsAndReleases(TellsLosses):
+    """Whose lock is lost deletes the key, which is somebody else's by then."""
+
+    def renew(self, redis, name, token, ttl):
+        renewed = super().renew(redis, name, token, ttl)
+        if not renewed:
+            redis("DEL", name)
+        return renewed
