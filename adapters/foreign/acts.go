@@ -314,6 +314,7 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		case waits(op):
 			params.Timeout, p.arg = waitTime, 0
 		}
+		r.about.Share(&params, op.Share)
 	case lock.Verify, lock.Refresh, lock.Release:
 		p.arg = max(1, p.held)
 		params.Slot = int(p.arg)
@@ -329,7 +330,7 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 	if !r.auditing {
 		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // who waits may ask again and again
 	}
-	r.record.invoke(p, l, r.alike)
+	r.record.invoke(p, l, r.alike, &params)
 	p.clientHandle.call(op.Op, params)
 }
 

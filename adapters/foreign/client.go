@@ -97,6 +97,11 @@ type About struct {
 	Leases bool
 	// Losses says that a client tells, unasked, that it has lost a lock: it is a [Losing].
 	Losses bool
+	// Modes says that each acquire is told whether the lock is taken to read, which many may at once, or to write. The field says
+	// nothing of locks other than mutexes.
+	Modes bool
+	// Permits says that each acquire is told how many permits of a semaphore it takes. It goes with Limits, of locks that nobody creates.
+	Permits bool
 }
 
 // Traits are those of the lock that its clients announce.
@@ -113,6 +118,12 @@ func (a About) Traits() (t lock.Traits) {
 	if a.Losses {
 		t |= lock.Losses
 	}
+	if a.Modes {
+		t |= lock.Modes
+	}
+	if a.Permits {
+		t |= lock.Sums
+	}
 	if slices.Contains(a.Operations, lock.Refresh) {
 		t |= lock.Extends
 	}
@@ -126,6 +137,10 @@ func (a About) Slotless() bool { return a.Limits && !slices.Contains(a.Operation
 func (a About) TakenFor(k lock.Kind) About {
 	a.Limits = a.Limits && k == lock.Semaphore
 	a.Waits = a.Waits && !a.Limits
+	a.Modes, a.Permits = a.Modes && k == lock.Mutex, a.Permits && a.Slotless()
+	if a.shares() {
+		a.Operations = slices.DeleteFunc(slices.Clone(a.Operations), func(op lock.Op) bool { return op != lock.Acquire && op != lock.Release })
+	}
 	return a
 }
 
@@ -152,7 +167,7 @@ func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 
 // Params are an operation's arguments: the lock's name, the number of slots (create, add, remove), and which slot (verify,
 // refresh, release, wait). An acquire has the time to wait for a slot, 0 for not at all. It also has the number of clients that
-// may hold the lock at once, if clients are told that. An acquire and a refresh have for how long the lock is to be held from
+// may hold the lock at once, its mode, and how many permits it takes, if clients are told that. An acquire and a refresh have for how long the lock is to be held from
 // now on. 0 stands for an argument that is not given.
 type Params struct {
 	Name        string
@@ -160,6 +175,8 @@ type Params struct {
 	Timeout     time.Duration
 	Limit       int
 	Lease       time.Duration
+	Mode        Mode
+	Permits     int
 }
 
 // ErrDied is, somewhere in it, the error of a call whose client ended by itself. The operation's outcome is unknown then.

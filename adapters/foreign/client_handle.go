@@ -283,6 +283,9 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	if op == lock.Acquire && s.about.Leases && params.Lease == 0 { // outside of a scenario
 		params.Lease = LeaseTime
 	}
+	if op == lock.Acquire && params.Mode == NoMode && params.Permits == 0 {
+		s.about.Share(&params, 0)
+	}
 	s.mu.Lock()
 	a.calling, a.asleep, a.given, a.rested, a.cancel, a.unasked = true, false, false, false, cancel, 0
 	a.until, a.due, a.timer = time.Time{}, false, timer{}

@@ -40,7 +40,7 @@ type removals struct {
 
 // show has the server's truth be looked at, if somebody has declared how.
 func (r *run) show() {
-	if r.config.Holding == (holding.Declared{}) {
+	if r.config.Holding == (holding.Declared{}) || r.about.shares() {
 		return
 	}
 	h := &history.History{Kind: r.config.Kind, Clients: len(r.clients), GoneMayFree: true}

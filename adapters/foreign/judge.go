@@ -141,6 +141,10 @@ func (r *run) judge(x *Execution) {
 		return
 	}
 	o := linear.Options{FailedAcquire: r.config.FailedAcquire}
+	if r.about.shares() {
+		r.judgeShares(x, o)
+		return
+	}
 	for _, v := range judge.Certain(&x.History, o) {
 		if v.Property != property.LossTold || !r.befell.faulty() {
 			r.verdict(x, v)

@@ -105,7 +105,7 @@ func (r *run) hasLost(p *clientState) {
 // grants notes whose hold a client was granted.
 func (r *run) grants(p *clientState) {
 	p.loss = loss{}
-	if !r.about.Losses || r.alike {
+	if !r.about.Losses || r.alike || r.about.shares() {
 		return
 	}
 	for i := range r.clients {

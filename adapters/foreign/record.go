@@ -30,12 +30,12 @@ func (r *record) plain() bool {
 }
 
 // invoke adds a call. alike says that slots have no numbers.
-func (r *record) invoke(p *clientState, l uint8, alike bool) {
+func (r *record) invoke(p *clientState, l uint8, alike bool, params *Params) {
 	arg := p.arg
 	if alike && (p.op.AsksHeld() || p.op == lock.Release) {
 		arg = history.AnySlot
 	}
-	r.Add(history.Invocation(int32(p.id), l, p.op, arg, 0))
+	r.Add(shareOf(history.Invocation(int32(p.id), l, p.op, arg, 0), params))
 }
 
 // complete adds the end of a call, with what the target said of an error.

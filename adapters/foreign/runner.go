@@ -415,6 +415,9 @@ func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scen
 // acquiring is an operation on a lock as its clients are to be told of it. An acquire has its limit, or is one that waits,
 // if clients are told such things.
 func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Operation {
+	if !s.about.shares() {
+		op.Share = 0
+	}
 	switch {
 	case op.Op != lock.Acquire:
 	case s.about.Limits && op.Arg == 0: // that of all

@@ -74,6 +74,8 @@ type params struct {
 	Timeout int64  `json:"timeout,omitzero"` // milliseconds
 	Limit   int    `json:"limit,omitzero"`
 	TTL     int64  `json:"ttl,omitzero"` // milliseconds
+	Mode    string `json:"mode,omitzero"`
+	Permits int    `json:"permits,omitzero"`
 }
 
 // extend is what the protocol calls a refresh.
@@ -102,6 +104,7 @@ func ParamsOf(op lock.Op, p foreign.Params) any {
 	switch op {
 	case lock.Acquire:
 		out.Timeout, out.Limit, out.TTL = p.Timeout.Milliseconds(), p.Limit, p.Lease.Milliseconds()
+		out.Mode, out.Permits = p.Mode.String(), p.Permits
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
 	case lock.Verify, lock.Release, lock.Wait:
@@ -123,6 +126,8 @@ type begun struct {
 	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
 	Leases     bool     `json:"leases,omitzero"`   // acquire is told for how long
 	Losses     bool     `json:"losses,omitzero"`   // the client tells, unasked, of lost locks
+	Modes      bool     `json:"modes,omitzero"`    // acquire is told whether to read or to write
+	Permits    bool     `json:"permits,omitzero"`  // acquire is told how many permits it takes
 	Forks      bool     `json:"forks,omitzero"`    // there is the method [Fork]
 }
 
@@ -147,7 +152,7 @@ func Examples() []Example {
 	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Refresh, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
 	p.Lease = 30 * time.Second
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Leases: true, Losses: true, Forks: true}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true, Leases: true, Losses: true, Modes: true, Forks: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, MethodOf(op))
@@ -165,7 +170,8 @@ func Examples() []Example {
 	all[0] = Example{"initialize", initializing(foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://…"}}, map[string]any{}), []any{about}}
 	of := initializing(foreign.Setup{Client: "c1", Lock: lock.Mutex, URLs: []string{"redis://…1/0", "redis://…2/0"}}, map[string]any{})
 	is := begun{Name: "my-locks 0.3", Locks: []string{lock.Mutex.String()}, Operations: about.Operations[:4], Leases: true}
-	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}})                                         // of a lock on several servers
+	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}}) // of a lock on several servers
+	all = append(all, shared()...)
 	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}, Example{lost, losing{"jobs"}, nil}) // of those that say "forks":true and "losses":true
 }
 
@@ -217,7 +223,7 @@ func decode(line []byte) (*Reply, error) {
 	}
 	switch {
 	case r.Method != "" && (r.Method != lost || len(r.ID) > 0):
-		return nil, fmt.Errorf(`sent a call or notification of its own, %s: expected answers, and of notifications only "lost"`, quoted(string(line)))
+		return nil, fmt.Errorf(`sent a call or notification of its own, %s: expected answers only, or the notification "lost"`, quoted(string(line)))
 	case r.JSONRPC != "2.0":
 		return nil, fmt.Errorf(`answered %s: expected "jsonrpc":"2.0" in it`, quoted(string(line)))
 	case r.Method != "":
@@ -235,7 +241,7 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return foreign.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits, Leases: in.Leases, Losses: in.Losses}
+	about := foreign.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits, Leases: in.Leases, Losses: in.Losses, Modes: in.Modes, Permits: in.Permits}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {
@@ -259,6 +265,10 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 		return about, errors.New(`has no "operations": expected at least acquire and release`)
 	case slices.Contains(about.Operations, lock.Refresh) && !about.Leases:
 		return about, errors.New(`names extend among its "operations": expected "leases":true as well, as a lease is what is extended`)
+	case about.Modes && !slices.Contains(about.Locks, lock.Mutex):
+		return about, errors.New(`says "modes":true: expected a mutex among its "locks", to read and to write`)
+	case about.Permits && !about.Slotless():
+		return about, errors.New(`says "permits":true: expected "limits":true as well, and no create among its "operations"`)
 	}
 	return about, nil
 }

@@ -23,8 +23,9 @@ func TestExamples(t *testing.T) {
 			}
 			if x.Method == "initialize" {
 				about, err := aboutOf(data)
-				everything := len(about.Operations) == len(Examples())-8 && slices.Contains(about.Operations, lock.Refresh) && about.Waits && about.Tokens && about.Limits && len(about.Locks) == 2
-				if onSeveral := len(about.Locks) == 1 && len(about.Operations) == 4; err != nil || !about.Leases || !everything && !onSeveral {
+				everything := len(about.Operations) == 10 && about.Modes && slices.Contains(about.Operations, lock.Refresh) && about.Leases && about.Waits && about.Tokens && about.Limits && len(about.Locks) == 2
+				onSeveral := about.Leases && len(about.Locks) == 1 && len(about.Operations) == 4
+				if ofPermits := about.Permits && about.Slotless(); err != nil || !everything && !onSeveral && !ofPermits {
 					t.Errorf("%s: %+v %v", data, about, err)
 				}
 				continue

@@ -21,6 +21,10 @@ func invocationWords(e history.Event, kind lock.Kind) string {
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Priority > 0:
 		return fmt.Sprintf("acquire with priority %d", e.Priority)
+	case op == lock.Acquire && e.Shared:
+		return "acquire to read"
+	case op == lock.Acquire && e.Permits > 0 && e.Slots > 0:
+		return fmt.Sprintf("acquire %s of %d", style.Plural(int(e.Permits), "permit"), e.Slots)
 	case op == lock.Acquire && e.Slots > 0:
 		return fmt.Sprintf("acquire with limit %d", e.Slots)
 	case kind != lock.Semaphore: // there is one, whose number says nothing

@@ -38,8 +38,8 @@ type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
 // audited is what is known of one lock.
 type audited struct {
 	slots                  Slots
-	may                    map[int32]bool // who may hold it, as far as they know
-	unsure                 map[int32]bool // who does not know what an acquire came to, and may hold it beside that
+	may                    map[int32]int // who may hold it, as far as they know, and how many slots: one, but for permits
+	unsure                 map[int32]int // the same of who does not know what an acquire came to, beside that
 	released, administered bool
 	refused                *refusal // the last answer of the audit, if that was no
 	over                   bool     // something is wrong with it: what comes later follows from that
@@ -48,6 +48,7 @@ type audited struct {
 // call is an operation under way.
 type call struct {
 	slots int
+	takes int  // how many slots it takes if it is an acquire: one, but for permits
 	free  int  // slots that were free when it was called
 	late  bool // it was called in the audit
 	alone bool // and nobody else was at work
@@ -72,7 +73,7 @@ func NewAudit(h *history.History, o linear.Options) *Audit {
 		case o.Permits > 0:
 			n = o.Permits
 		}
-		a.locks[l] = audited{slots: NewSlots(n), may: make(map[int32]bool), unsure: make(map[int32]bool)}
+		a.locks[l] = audited{slots: NewSlots(n), may: make(map[int32]int), unsure: make(map[int32]int)}
 	}
 	return a
 }
@@ -133,7 +134,7 @@ func (a *Audit) ended(process int32) *call {
 
 func (a *Audit) invoked(e *history.Event) {
 	l, op := &a.locks[e.Lock], e.F.Op()
-	c := &call{slots: int(e.Slots), late: a.begun}
+	c := &call{slots: int(e.Slots), takes: max(1, int(e.Permits)), late: a.begun}
 	a.calls[e.Process] = c
 	l.slots.Begin(op, c.slots)
 	l.released = l.released || op == lock.Release
@@ -157,10 +158,11 @@ func (a *Audit) invoked(e *history.Event) {
 	if a.h.Kind != lock.Semaphore {
 		c.free = min(1, c.free)
 	}
-	for _, who := range []map[int32]bool{l.may, l.unsure} {
-		c.free -= len(who)
-		if who[e.Process] {
-			c.free++
+	for _, who := range []map[int32]int{l.may, l.unsure} {
+		for process, slots := range who {
+			if process != e.Process {
+				c.free -= slots
+			}
 		}
 	}
 }
@@ -173,24 +175,24 @@ func (a *Audit) completed(i int, e *history.Event) {
 	}
 	l.slots.End(op, c.slots, e.Type)
 	switch {
-	case op == lock.Acquire && !l.over && c.alone && c.free > 0:
+	case op == lock.Acquire && !l.over && c.alone && c.free >= c.takes:
 		a.granted(i, e, c.free)
 	case op == lock.Count && c.alone && e.Type == history.OK && l.slots.Least == l.slots.Most:
 		a.judge(property.ExactCount, int(e.Slots) == l.slots.Least, i, e.Lock, fmt.Sprintf("at rest, %s counts %d slots (%s), and %d were administered",
 			a.h.Who(e.Process), e.Slots, a.h.Moment(i), l.slots.Least))
 	}
-	l.answered(e, a.keeps, a.h.GoneMayFree)
+	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
 }
 
-// answered takes in who may hold the lock after an answer. keeps says that who fails to release believes on, and mayFree that who
+// answered takes in who may hold the lock after an answer to a call that takes so many slots. keeps says that who fails to release believes on, and mayFree that who
 // fails to ask does not.
-func (l *audited) answered(e *history.Event, keeps, mayFree bool) {
+func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	op, held, known := e.F.Op(), e.Type == history.OK && e.Held, e.Type != history.Info
 	switch {
 	case op == lock.Acquire && !known:
-		l.unsure[e.Process] = true
+		l.unsure[e.Process] = takes
 	case (op == lock.Acquire || op.AsksHeld()) && held:
-		l.may[e.Process] = true
+		l.may[e.Process] = takes
 	case op == lock.Release && (e.Type == history.OK || known && !keeps),
 		op.AsksHeld() && (e.Type == history.OK || known && mayFree):
 		delete(l.may, e.Process)

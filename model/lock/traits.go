@@ -25,6 +25,10 @@ const (
 	Extends
 	// Losses says of somebody else's lock that clients tell, unasked, that they have lost it.
 	Losses
+	// Modes says of somebody else's mutex that clients take it to read, which many may, or to write.
+	Modes
+	// Sums says of somebody else's semaphore that an acquire takes as many permits as its caller says.
+	Sums
 )
 
 // Has reports whether all of some traits are there.

@@ -97,7 +97,13 @@ func (c *Client) Administers() bool {
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
+	// Share is, of an acquire by clients that are not ours, how many permits of a semaphore it takes, or [Reading] of a mutex
+	// that it takes to read; 0 does not say.
+	Share uint8 `json:"share,omitzero"`
 }
+
+// Reading is the Share of an acquire of a mutex to read.
+const Reading = 1
 
 // Anyway is the Arg of a release that is called though its client holds nothing: after a verify that said no, twice, or of
 // what it never held. It must change nothing. Locks of ours take it for a release that makes no sense, and pass over it.

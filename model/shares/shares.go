@@ -86,6 +86,7 @@ type share struct {
 	last     int  // its last acquire took this
 	asked    int  // the operation under way is about this
 	freest   int  // of the acquire under way: so much was free at every moment since it was called
+	capacity int  // of the lock, or less if its caller states a lower limit
 	lost     bool // since the operation under way began
 	since    int  // the event that granted it something last
 	reading  bool
@@ -160,7 +161,7 @@ func (j *judge) event(i int, e *history.Event) {
 	case e.Process == history.Nemesis:
 		j.world(e)
 	case op == lock.Acquire && e.Type == history.Invoke:
-		j.asks(at, j.endings[i], j.size(e), e.Shared)
+		j.asks(at, j.endings[i], j.size(e), e)
 	case op == lock.Acquire:
 		j.verdict.Checked++
 		j.told(i, e, at)
@@ -197,9 +198,12 @@ func (j *judge) loses(process int32) {
 }
 
 // asks is the call of an acquire: from here on it may have been granted, unless it was refused.
-func (j *judge) asks(at place, ending history.EventType, size int, reading bool) {
+func (j *judge) asks(at place, ending history.EventType, size int, e *history.Event) {
 	s := j.of(at)
-	s.asked, s.lost, s.reading, s.freest = size, false, reading, j.unheld(at.lock)
+	s.asked, s.lost, s.reading, s.freest = size, false, e.Shared, j.unheld(at.lock)
+	if s.capacity = j.capacity(at.lock); e.Slots > 0 {
+		s.capacity = min(s.capacity, int(e.Slots))
+	}
 	j.open[at] = true
 	if ending != history.Fail {
 		s.possible += size
@@ -241,10 +245,20 @@ func (j *judge) told(i int, e *history.Event, at place) {
 		j.granted(i, e, at)
 		s.certain += s.asked
 		s.since = i
-	case (e.Type == history.OK || e.Type == history.Fail && e.Reason == lock.Full) && !j.beliefs && s.freest >= s.asked:
-		j.breaks(i, e, "%s was told that %s, but there %s all the while", j.h.Who(e.Process),
-			property.ForKind(j.h.Kind, fmt.Sprintf("%s are not free", permits(s.asked)), "somebody has the lock"),
-			property.ForKind(j.h.Kind, fmt.Sprintf("were %d", min(s.freest, j.capacity(e.Lock))), "was nobody"))
+	case (e.Type == history.OK || e.Type == history.Fail && e.Reason == lock.Full) && !j.beliefs:
+		j.refused(i, e, s)
+	}
+}
+
+// refused judges a refusal by what nobody may have held at any moment of the call.
+func (j *judge) refused(i int, e *history.Event, s *share) {
+	free := s.freest - (j.capacity(e.Lock) - s.capacity)
+	switch {
+	case free < s.asked:
+	case j.h.Kind == lock.Semaphore:
+		j.breaks(i, e, "%s was refused %s, with %d of %d free all the while", j.h.Who(e.Process), permits(s.asked), free, s.capacity)
+	default:
+		j.breaks(i, e, "%s was told that somebody has the lock, but there was nobody all the while", j.h.Who(e.Process))
 	}
 }
 
@@ -261,11 +275,11 @@ func (j *judge) granted(i int, e *history.Event, at place) {
 			other, found = of, true
 		}
 	}
-	if held+s.asked <= j.capacity(at.lock) {
+	if held+s.asked <= s.capacity {
 		return
 	}
 	if j.h.Kind == lock.Semaphore {
-		j.breaks(i, e, "%s was granted %s at %s, and %d of %d were held", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), held, j.capacity(at.lock))
+		j.breaks(i, e, "%s was granted %s at %s, and %d of %d were held", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), held, s.capacity)
 		return
 	}
 	o := j.of(other)

@@ -196,3 +196,33 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestLimits: a caller that states a lower limit than there is, is refused what is beyond that, and must not be granted it.
+func TestLimits(t *testing.T) {
+	acquire := func(p int32, limit, permits uint16, held bool) []history.Event {
+		answer := history.Event{Process: p, F: history.F(lock.Acquire), Type: history.OK, Held: held}
+		if !held {
+			answer.Type, answer.Reason = history.Fail, lock.Full
+		}
+		return []history.Event{{Process: p, F: history.F(lock.Acquire), Slots: limit, Permits: permits}, answer}
+	}
+	for _, c := range []struct {
+		events [][]history.Event
+		why    string
+	}{
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 4, 2, true)}, ""},
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, false)}, ""},
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, true)}, "c2 was granted 2 permits at event 3, and 2 of 3 were held"},
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 1, false)}, "c2 was refused 1 permit, with 1 of 3 free all the while"},
+		{[][]history.Event{acquire(1, 1, 1, true), acquire(2, 4, 3, true)}, ""},
+	} {
+		h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{4}}
+		for _, e := range c.events {
+			h.Events = append(h.Events, e...)
+		}
+		verdicts, err := Check(h, linear.Options{})
+		if err != nil || verdicts[0].Why != c.why {
+			t.Errorf("%v: %q, expected %q", err, verdicts[0].Why, c.why)
+		}
+	}
+}

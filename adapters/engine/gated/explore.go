@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,6 +115,9 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 	}
 	defer func() { err = errors.Join(err, w.runner.Close()) }()
 	sc := w.runner.Playable(bounds.Scenario())
+	for i := range sc.Clients {
+		run.extends = run.extends || slices.ContainsFunc(sc.Clients[i].Ops, func(o scenario.Operation) bool { return o.Op == lock.Refresh })
+	}
 	if err := run.visit(ctx, w, sc); err != nil {
 		return nil, err
 	}
@@ -176,6 +180,7 @@ type exploringRun struct {
 	sharedRun
 	runs    *orders.Exploration
 	options orders.Options
+	extends bool // somebody extends a lease
 }
 
 // errEnough ends an exploration in good order.
@@ -217,15 +222,23 @@ func (f *exploringRun) report() *report.Report {
 	return r
 }
 
-// notExplored is what the target's clients can be asked for, and an exploration does not ask: to wait for a lock. None of its
-// steps is that their time is up.
+// notExplored is what the target's clients can be asked for, and an exploration does not ask: to wait for a lock, as none of its
+// steps is that their time is up; to take other shares of it than one can; and to extend a lease.
 func (f *exploringRun) notExplored() []string {
 	var left []string
-	if f.about.Waits {
-		left = append(left, "acquires that wait with a deadline")
-	}
-	if f.about.Leases && f.options.Faults.Lapses == 0 {
-		left = append(left, "executions in which a lease ends")
+	for _, one := range []struct {
+		left bool
+		what string
+	}{
+		{f.about.Waits, "acquires that wait with a deadline"},
+		{f.about.Modes, "acquires to read"},
+		{f.about.Permits, "acquires of several permits"},
+		{f.about.Leases && f.options.Faults.Lapses == 0, "executions in which a lease ends"},
+		{slices.Contains(f.about.Operations, lock.Refresh) && !f.extends, "extensions of leases"},
+	} {
+		if one.left {
+			left = append(left, one.what)
+		}
 	}
 	return left
 }

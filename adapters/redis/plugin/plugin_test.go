@@ -162,8 +162,14 @@ func named(name string) *design {
 // runnerOf runs scenarios of a mutex on so many servers.
 func runnerOf(t *testing.T, starter foreign.Starter, servers int) *foreign.Runner {
 	t.Helper()
+	return runnerFor(t, starter, servers, lock.Mutex)
+}
+
+// runnerFor is runnerOf a lock of a type.
+func runnerFor(t *testing.T, starter foreign.Starter, servers int, kind lock.Kind) *foreign.Runner {
+	t.Helper()
 	open := func() (gate.Server, error) { return plugin.Open(servers) }
-	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: open, Server: "redis", Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
+	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: open, Server: "redis", Starter: starter, Kind: kind, Names: sim.LockNames()})
 	if (errors.Is(err, node.ErrNoProgram) || errors.Is(err, clock.ErrNone)) && os.Getenv(redistest.EnvRequire) == "" {
 		t.Skip("skipped:", err)
 	}
@@ -194,8 +200,13 @@ func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Se
 // judgeIn is judge in so many executions.
 func judgeIn(t *testing.T, n int, starter foreign.Starter, servers int, wrong property.Set) {
 	t.Helper()
-	runner := runnerOf(t, starter, servers)
-	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+	judgeFor(t, n, runnerOf(t, starter, servers), amqplock.References[1], wrong)
+}
+
+// judgeFor is judgeIn of the lock that somebody runs. The scenarios are those of a lock of ours.
+func judgeFor(t *testing.T, n int, runner *foreign.Runner, like *lock.Target, wrong property.Set) {
+	t.Helper()
+	source := sim.NewSource(sim.Space{Target: like}, 1)
 	var found property.Set
 	for i := range n {
 		sc := runner.Playable(source.External(i, runner.About().Traits()))

@@ -148,7 +148,7 @@ func (w *walk) begin(p *checkedClient) {
 		w.broken(p, s, lock.NoOp, err)
 		return
 	}
-	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks), words(about.Operations)}, announced(p)...), "; ")
+	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks, lock.Kind.String), words(about.Operations, subprocess.MethodOf)}, announced(p)...), "; ")
 	if !slices.Contains(about.Locks, w.Kind) {
 		s.Mark, s.Expected = Red, fmt.Sprintf("%s among its locks", w.Kind)
 		s.Advice = "name it in \"locks\", or say by --lock-type which one to check"
@@ -164,7 +164,7 @@ func announced(p *checkedClient) []string {
 	for _, one := range []struct {
 		said bool
 		what string
-	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {a.Leases, "leases"}, {a.Losses, "losses"}, {p.client.Forks(), "forks"}} {
+	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}, {a.Leases, "leases"}, {a.Losses, "losses"}, {a.Modes, "modes"}, {a.Permits, "permits"}, {p.client.Forks(), "forks"}} {
 		if one.said {
 			all = append(all, one.what)
 		}
@@ -212,6 +212,9 @@ func (w *walk) call(l line) {
 	}
 	if l.op == lock.Acquire && p.about.Limits {
 		l.params.Limit = max(1, l.params.Limit)
+	}
+	if l.op == lock.Acquire {
+		p.about.Share(&l.params, 0)
 	}
 	if l.op.AsksHeld() || l.op == lock.Release {
 		l.params.Slot = cmp.Or(p.slot, l.params.Slot)
@@ -330,10 +333,10 @@ func said(r *subprocess.Reply) string {
 	return strings.Join(strings.Fields(string(r.Result)), " ")
 }
 
-func words[T fmt.Stringer](list []T) string {
+func words[T any](list []T, word func(T) string) string {
 	var out []string
 	for _, w := range list {
-		out = append(out, w.String())
+		out = append(out, word(w))
 	}
 	return strings.Join(out, ", ")
 }

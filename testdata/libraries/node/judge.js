@@ -12,11 +12,11 @@ function judge(libraries, connect) {
   serve({
     async initialize(params) {
       library = await libraries[name](...connect(params), (lost) => tell('lost', { name: lost }));
-      const type = library.counts ? { locks: ['semaphore'], limits: true } : { locks: ['mutex'] };
+      const type = library.counts ? { locks: ['semaphore'], limits: true, permits: library.permits } : { locks: ['mutex'] };
       return { name, ...type, operations: ['acquire', 'release', ...(library.extend ? ['extend'] : [])], leases: library.leases ?? true, losses: library.losses };
     },
-    async acquire({ name, ttl = 60000, limit }) {
-      const got = await library.acquire(name, ttl, limit);
+    async acquire({ name, ttl = 60000, limit, permits }) {
+      const got = await library.acquire(name, ttl, limit, permits);
       if (got === undefined) return { held: false };
       held.set(name, got);
       return { held: true, slot: 1 };

@@ -49,11 +49,12 @@ const of = (Class, several, counts, lib = 'redis-semaphore', more = () => ({ ref
   return {
     counts,
     losses: more === renewed,
-    async acquire(name, ttl, limit) {
+    permits: Class.includes('Multi'),
+    async acquire(name, ttl, limit, permits) {
       const state = { began: Date.now() };
       const o = { lockTimeout: ttl, acquireAttemptsLimit: 1, acquireTimeout: 1e6, ...more(state, ttl, () => tell(name)) };
       const on = several ? clients : clients[0];
-      const held = counts ? new lib[Class](on, name, limit, ...(Class.includes('Multi') ? [1] : []), o) : new lib[Class](on, name, o);
+      const held = counts ? new lib[Class](on, name, limit, ...(permits ? [permits] : []), o) : new lib[Class](on, name, o);
       return await held.tryAcquire() ? { held, state } : undefined;
     },
     release({ held, state }) {
@@ -359,10 +360,11 @@ async function effect(client, counts) {
   const layer = RedisBacking.layer(client);
   return {
     counts,
-    async acquire(name, ttl, limit = 1) {
+    permits: counts,
+    async acquire(name, ttl, limit = 1, permits = 1) {
       const scope = await Effect.runPromise(Scope.make());
       const settings = { limit, ttl, refreshInterval: 1e9, backingFailureRetryPolicy: Schedule.recurs(0) };
-      const take = DistributedSemaphore.make(name, settings).pipe(Effect.flatMap((s) => s.tryTake(1)));
+      const take = DistributedSemaphore.make(name, settings).pipe(Effect.flatMap((s) => s.tryTake(permits)));
       const taken = await Effect.runPromise(take.pipe(Scope.extend(scope), Effect.provide(layer)));
       return Option.isSome(taken) ? { scope, Effect, Scope, Exit } : undefined;
     },

@@ -1,10 +1,11 @@
 <?php
-// Lock libraries of PHP, each behind the same few lines: php locks.php LIBRARY. Each tries once, or for as long as its lease. A store is
-// one of Symfony's Lock component.
+// Lock libraries of PHP, each behind the same few lines: php locks.php LIBRARY [shared]. Each tries once, or for as long as its lease. A
+// store is one of Symfony's Lock component. Its leases are extended, and with shared its locks are taken to read and to write.
 
 require 'Symfony/Component/Lock/autoload.php';
 
 use Symfony\Component\Lock\Exception\LockConflictedException;
+use Symfony\Component\Lock\Exception\LockExpiredException;
 use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\Lock\Store;
 
@@ -129,22 +130,34 @@ if ($other = $others[$argv[1]] ?? null) {
 $factory = null;
 $urls = [];
 $held = [];
+$shared = 'shared' === ($argv[2] ?? '');
 
 $methods = [
-    'initialize' => function (array $p) use (&$factory, &$urls, $make, $leases, $each, $argv) {
+    'initialize' => function (array $p) use (&$factory, &$urls, $make, $leases, $each, $argv, $other, $shared) {
         $urls = $p['urls'] ?? [$p['url']];
         $factory = $each ? null : new LockFactory($make($urls));
+        $operations = array_merge(['acquire', 'release'], $leases && !$other && !$shared ? ['extend'] : []);
 
-        return ['name' => $argv[1], 'locks' => ['mutex'], 'operations' => ['acquire', 'release'], 'leases' => $leases];
+        return ['name' => implode(' ', array_slice($argv, 1)), 'locks' => ['mutex'], 'operations' => $operations, 'leases' => $leases, 'modes' => $shared];
     },
     'acquire' => function (array $p) use (&$factory, &$held, &$urls, $make, $leases, $other) {
         $lock = $other ? $make($urls)($p['name'], intdiv($p['ttl'] ?? 0, 1000)) : ($factory ?? new LockFactory($make($urls)))->createLock($p['name'], $leases ? $p['ttl'] / 1000 : null, false);
-        if (!$lock->acquire(false)) {
+        if (!('read' === ($p['mode'] ?? '') ? $lock->acquireRead(false) : $lock->acquire(false))) {
             return ['held' => false];
         }
         $held[$p['name']] = $lock;
 
         return ['held' => true, 'slot' => 1];
+    },
+    'extend' => function (array $p) use (&$held) {
+        try {
+            $lock = $held[$p['name']] ?? null;
+            $lock?->refresh($p['ttl'] / 1000);
+
+            return ['held' => null !== $lock];
+        } catch (LockConflictedException|LockExpiredException $e) {
+            return ['held' => false];
+        }
     },
     'release' => function (array $p) use (&$held) {
         $lock = $held[$p['name']] ?? null;

@@ -1,6 +1,6 @@
-"""The adapter of the mutexes on Redis.
+"""The adapter of the locks on Redis.
 
-Usage: redis_adapter.py [MUTEX], a class of redis_mutexes.py. One that has a method extend is asked to extend its leases, and one that
+Usage: redis_adapter.py [LOCK], a class of redis_mutexes.py or redis_shares.py. One that has a method extend is asked to extend its leases, and one that
 takes lost tells by that of locks that it has lost.
 """
 
@@ -9,6 +9,7 @@ import sys
 import threading
 
 import redis_mutexes
+import redis_shares
 
 NO_SUCH_METHOD = -32601
 UNKNOWN = -32603  # it may have happened
@@ -29,16 +30,20 @@ class Adapter:
         self.name = name
 
     def initialize(self, url, **_):
-        self.mutex = vars(redis_mutexes)[self.name](url)
+        self.mutex = {**vars(redis_mutexes), **vars(redis_shares)}[self.name](url)
         operations = [o for o in ("acquire", "verify", "extend", "release") if hasattr(self.mutex, o)]
         about = {"name": f"python on Redis, {self.name}", "locks": ["mutex"], "operations": operations, "leases": True}
+        if isinstance(self.mutex, redis_shares.ReadsAndWrites):
+            about["modes"] = True
+        if isinstance(self.mutex, redis_shares.Permits):
+            about |= {"locks": ["semaphore"], "limits": True, "permits": True}
         if hasattr(self.mutex, "lost"):
             self.mutex.lost = lambda name: say({"method": "lost", "params": {"name": name}})
             about["losses"] = True
         return about
 
-    def acquire(self, name, ttl):
-        return {"held": True, "slot": 1} if self.mutex.acquire(name, ttl) else {"held": False}
+    def acquire(self, name, ttl, **shares):
+        return {"held": True, "slot": 1} if self.mutex.acquire(name, ttl, **shares) else {"held": False}
 
     def verify(self, name, slot):
         return {"held": self.mutex.verify(name)}

@@ -243,6 +243,10 @@ class TellsLosses(Renews):
         super().__init__(url)
         self.lost = None
 
+    def acquire(self, name, ttl):
+        self.over.set()  # nobody is told of what was given up before
+        return super().acquire(name, ttl)
+
     def renewing(self, name, token, ttl, over):
         redis = Redis(self.url)
         while not over.wait(ttl / 3000):
