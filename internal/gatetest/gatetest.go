@@ -88,6 +88,33 @@ func (s Server) Judge(t *testing.T, starter foreign.Starter, wrong property.Set)
 	}
 }
 
+// Repeats sees that a scenario comes to the same whenever it is run, in so many scenarios.
+func (s Server) Repeats(t *testing.T, starter foreign.Starter, scenarios int) {
+	t.Helper()
+	var runs [2][]string
+	for i := range runs {
+		runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: s.Open, Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
+		s.missing(t, err)
+		source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+		for n := range scenarios {
+			sc := runner.Playable(source.External(n, runner.About().Traits()))
+			x, err := runner.Run(t.Context(), &sc)
+			if err != nil {
+				t.Fatal(n, err)
+			}
+			runs[i] = append(runs[i], Drawn(x))
+		}
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for n := range scenarios {
+		if runs[0][n] != runs[1][n] {
+			t.Fatalf("scenario %d comes to something else:\n%s\n%s", n, runs[0][n], runs[1][n])
+		}
+	}
+}
+
 // Drawn is an execution in a line for each step.
 func Drawn(x *foreign.Execution) string {
 	var b strings.Builder

@@ -94,8 +94,25 @@ func Register(b *Backend) {
 	slices.SortFunc(backends, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Backends are all that are registered, by their names: AMQP is the first.
-func Backends() []*Backend { return slices.Clone(backends) }
+// Backends are all that are registered and have locks of ours, by their names: AMQP is the first. The others are there for locks of
+// somebody else's alone.
+func Backends() []*Backend {
+	return slices.DeleteFunc(slices.Clone(backends), func(b *Backend) bool { return len(b.References) == 0 })
+}
+
+// unset are the options of a backend that has no locks of ours.
+type unset struct{}
+
+// Check is nil.
+func (unset) Check() error { return nil }
+
+// Facts are none.
+func (unset) Facts() Facts { return Facts{} }
+
+// RegisterServer makes a backend known that has no locks of ours, by the words for it.
+func RegisterServer(name, title string, w Words) {
+	Register(&Backend{Name: name, Title: title, Words: w, Defaults: NewTable(name, unset{}).Defaults()})
+}
 
 // BackendNamed is the backend of that name. AMQP's may be written out.
 func BackendNamed(name string) (*Backend, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	consul "github.com/lockproof/lockproof/adapters/consul/plugin"
+	etcd "github.com/lockproof/lockproof/adapters/etcd/plugin"
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/process"
 	redis "github.com/lockproof/lockproof/adapters/redis/plugin"
@@ -24,6 +25,7 @@ const MostServers = redis.Most
 // ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
 var ours = map[string]func(servers int) (Server, error){
 	"consul":   starts(consul.Name, consul.Open),
+	"etcd":     starts(etcd.Name, etcd.Open),
 	"mariadb":  starts(mariadb.Name, mariadb.Open),
 	"postgres": starts(postgres.Name, postgres.Open),
 	"redis":    starts(redis.Name, redis.Open),

@@ -11,7 +11,7 @@ import (
 
 // owner is the user of a name and the user's group, and -1 where we are not root: then everything is ours.
 func owner(name string) (uid, gid int, err error) {
-	if os.Geteuid() != 0 {
+	if os.Geteuid() != 0 || name == "" {
 		return -1, -1, nil
 	}
 	u, err := user.Lookup(name)

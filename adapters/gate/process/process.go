@@ -42,7 +42,7 @@ type Stock interface {
 	Close() error
 }
 
-// New prepares a server of a kind, which runs as a user where we are root: it has a folder and a port.
+// New prepares a server of a kind, which runs as a user where we are root, or as we do where the name is "": it has a folder and a port.
 func New(kind, user string) (_ *Process, err error) {
 	p := &Process{user: user}
 	if p.temporary, err = leftover.NewOpenFolder(kind); err != nil {

@@ -171,6 +171,7 @@ type Answer struct {
 	conn    *Conn
 	bytes   []byte
 	settles []*Command
+	held    bool // the gate has it; the connection's mu guards it
 }
 
 var _ gate.Answer = (*Answer)(nil)
@@ -206,6 +207,7 @@ func (a *Answer) Voids(cmd gate.Command) bool { return a.Said.Ends && cmd.Conn()
 // Send sends it. A client that does not read is cut off.
 func (a *Answer) Send(bool) {
 	c := a.conn
+	a.leaves()
 	_ = c.client.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := c.client.Write(a.bytes)
 	c.address.count(func(counts *gate.Counts) { counts.Out.Add(gate.Traffic{Frames: 1, Bytes: n}, 1) })
@@ -215,4 +217,14 @@ func (a *Answer) Send(bool) {
 }
 
 // Lose forgets it.
-func (a *Answer) Lose() {}
+func (a *Answer) Lose() { a.leaves() }
+
+// leaves takes it off the gate.
+func (a *Answer) leaves() {
+	a.conn.mu.Lock()
+	defer a.conn.mu.Unlock()
+	if a.held {
+		a.held = false
+		a.conn.held--
+	}
+}

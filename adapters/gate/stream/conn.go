@@ -42,6 +42,7 @@ type Conn struct {
 	gone     bool       // nothing more comes from the client
 	known    bool       // the gate knows of it
 	tells    bool       // the gate is being told what the server has said
+	held     int        // answers that the gate was told of, and has neither sent nor lost
 }
 
 var _ gate.Conn = (*Conn)(nil)
@@ -124,11 +125,15 @@ func (c *Conn) cut(b []byte) ([]byte, error) {
 // arrive hands on a command. Nothing is read while too many wait.
 func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.mu.Lock()
+	if sent.Aside {
+		c.aside(sent.Call, bytes)
+		return
+	}
 	c.number++
 	cmd := &Command{Sent: sent, conn: c, number: c.number, bytes: bytes}
 	waits := func(o *Command) bool { return o.Sent.Replies }
 	cmd.pipelined = len(c.pending) > 0 || slices.ContainsFunc(c.parked, waits)
-	passes := sent.Passes && !c.released && len(c.parked) == 0
+	passes := sent.Passes && !c.released && (len(c.parked) == 0 || sent.Call != 0)
 	if cmd.gated = !passes; cmd.gated {
 		c.parked = append(c.parked, cmd)
 	}
@@ -154,6 +159,22 @@ func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.hold()
 }
 
+// aside hands on bytes that are no command. mu is held, and is not afterwards.
+func (c *Conn) aside(call uint64, bytes []byte) {
+	for _, cmd := range slices.Backward(c.parked) {
+		if call != 0 && cmd.Call == call {
+			cmd.bytes = append(cmd.bytes, bytes...)
+			c.mu.Unlock()
+			return
+		}
+	}
+	gone := c.released || c.over
+	c.mu.Unlock()
+	if !gone {
+		_, _ = c.up.Write(bytes) // who reads there will see
+	}
+}
+
 // hold waits while too much is at the gate.
 func (c *Conn) hold() {
 	c.mu.Lock()
@@ -175,6 +196,9 @@ func (c *Conn) write(cmd *Command) {
 	if c.released || c.over {
 		c.mu.Unlock()
 		return
+	}
+	if cmd.Cancels != 0 {
+		c.settled(cmd.Cancels, len(c.pending))
 	}
 	if cmd.Sent.Replies {
 		c.pending = append(c.pending, cmd)
@@ -225,9 +249,7 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 			break
 		}
 		a := &Answer{Said: said, conn: c, bytes: slices.Clone(b[:n])}
-		settles = min(settles, len(c.pending))
-		a.settles = slices.Clone(c.pending[:settles])
-		c.pending, c.tells = c.pending[settles:], true
+		a.settles, c.tells = c.settled(said.Call, settles), true
 		c.mu.Unlock()
 		b = b[n:]
 		c.tell(a)
@@ -245,16 +267,34 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// tell shows the gate what the server says. Replies to what passes by itself are sent. What is said at the end that we bring about is
-// told to nobody.
+// settled takes off what a reply answers: so many commands of those that were sent first, of the call where it has one. mu is held.
+func (c *Conn) settled(call uint64, n int) (settled []*Command) {
+	c.pending = slices.DeleteFunc(slices.Clone(c.pending), func(cmd *Command) bool {
+		if len(settled) == n || call != 0 && cmd.Call != call {
+			return false
+		}
+		settled = append(settled, cmd)
+		return true
+	})
+	return settled
+}
+
+// tell shows the gate what the server says. Replies to what passes by itself are sent, unless the gate keeps an earlier one. What is
+// said at the end that we bring about is told to nobody.
 func (c *Conn) tell(a *Answer) {
+	passes := len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated })
 	c.mu.Lock()
 	released := c.released
+	direct := a.Said.Aside || passes && c.held == 0
+	if !released && !direct {
+		c.held++
+		a.held = true
+	}
 	c.mu.Unlock()
 	if released {
 		return
 	}
-	if len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated }) {
+	if direct {
 		a.Send(false)
 		return
 	}
@@ -274,6 +314,9 @@ func (c *Conn) effect(cmd *Command) {
 		if !timer.Stop() && !cmd.answered {
 			c.mu.Unlock()
 			waits, err := c.address.proxy.up.Waits(c.id)
+			if waits {
+				c.caughtUp() // it may have answered before it was asked
+			}
 			c.mu.Lock()
 			if cmd.waits = waits && !cmd.answered; cmd.waits || err != nil {
 				return

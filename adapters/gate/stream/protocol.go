@@ -30,7 +30,15 @@ type Sent struct {
 	Role    gate.Role
 	Replies bool
 	// Passes says that the command means nothing to anybody else, and passes without the gate.
-	Passes    bool
+	Passes bool
+	// Call is the command's number where commands may be answered in another order than they were sent in; 0 is none. Those that
+	// pass by themselves then overtake what waits at the gate.
+	Call uint64
+	// Cancels is a call to which no answer comes any more.
+	Cancels uint64
+	// Aside says that it is no command, but bytes of the protocol itself. They go to the server at once, or with the command of the
+	// same Call where that waits at the gate.
+	Aside     bool
 	MayChange bool
 	// Words are the command in a line, with names and values as traces have them.
 	Words func(n *Names) string
@@ -43,5 +51,7 @@ type Sent struct {
 type Said struct {
 	Words  func(n *Names) string
 	Result backend.Result
-	Ends   bool // the connection, after it
+	Ends   bool   // the connection, after it
+	Call   uint64 // that it answers, where commands have numbers
+	Aside  bool   // it is of the protocol itself, and goes to the client at once
 }

@@ -54,6 +54,7 @@ var libraries = map[string]struct {
 	"bun-postgres":        {plain(ofBun), false, false},
 	"migrate-mariadb":     {plain(ofMigrate), false, false},
 	"consul-lock":         {plain(ofConsul), true, false},
+	"etcd":                {plain(ofEtcd), true, false},
 }
 
 // Codes of errors of the protocol.

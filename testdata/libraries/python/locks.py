@@ -112,6 +112,19 @@ def tooz_mysql(url):
     return tooz(f"mysql://{at.username}:@{at.hostname}:{at.port}{at.path}")
 
 
+def etcd3(url):
+    import etcd3
+
+    at = urlsplit(url)
+    client = etcd3.client(host=at.hostname, port=at.port)
+
+    def acquire(name, ttl):
+        lock = client.lock(name, ttl=ttl // 1000)
+        return lock.release if lock.acquire(timeout=0) else None
+
+    return acquire
+
+
 serve({
     "redis-py": (redis_py, True),
     "redis-py-extends": (redis_py_extends, True, "extend"),
@@ -121,4 +134,5 @@ serve({
     "tooz-redis": (tooz_redis, True),
     "tooz-postgres": (tooz_postgres, False),
     "tooz-mysql": (tooz_mysql, False),
+    "etcd3": (etcd3, True),
 })

@@ -1,0 +1,151 @@
+package plugin
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"golang.org/x/net/http2/hpack"
+)
+
+// preface is what a client of HTTP/2 says first (RFC 9113, section 3.4).
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+// Kinds of frames.
+const (
+	frameData         = 0
+	frameHeaders      = 1
+	frameReset        = 3
+	frameContinuation = 9
+)
+
+// Flags of frames.
+const (
+	endsStream  = 0x1
+	endsHeaders = 0x4
+	isPadded    = 0x8
+	hasPriority = 0x20
+)
+
+const (
+	frameHead = 9       // bytes
+	mostFrame = 1 << 20 // of a frame: nobody of etcd's asks for more than the 16384 that are usual
+)
+
+// errNotHTTP2 is the error of what is no HTTP/2.
+var errNotHTTP2 = errors.New("this is not gRPC over HTTP/2 without TLS, which clients of etcd speak")
+
+// frame is one frame.
+type frame struct {
+	kind, flags byte
+	stream      uint32
+	payload     []byte
+}
+
+// readFrame cuts off a frame: n bytes, and 0 while it is not whole.
+func readFrame(b []byte) (f frame, n int, err error) {
+	if len(b) < frameHead {
+		return f, 0, nil
+	}
+	size := int(b[0])<<16 | int(b[1])<<8 | int(b[2])
+	if size > mostFrame {
+		return f, 0, errNotHTTP2
+	}
+	if n = frameHead + size; len(b) < n {
+		return f, 0, nil
+	}
+	f = frame{kind: b[3], flags: b[4], stream: binary.BigEndian.Uint32(b[5:]) &^ (1 << 31), payload: b[frameHead:n]}
+	return f, n, f.unpad()
+}
+
+// unpad takes off the padding and the priority.
+func (f *frame) unpad() error {
+	padding, front := 0, 0
+	if f.kind != frameData && f.kind != frameHeaders {
+		return nil
+	}
+	if f.flags&isPadded != 0 && len(f.payload) > 0 {
+		padding, front = int(f.payload[0]), 1
+	}
+	if f.kind == frameHeaders && f.flags&hasPriority != 0 {
+		front += 5
+	}
+	if front+padding > len(f.payload) {
+		return errNotHTTP2
+	}
+	f.payload = f.payload[front : len(f.payload)-padding]
+	return nil
+}
+
+// readWhole is readFrame, but headers come with all frames that continue them.
+func readWhole(b []byte) (f frame, n int, err error) {
+	f, n, err = readFrame(b)
+	if err != nil || n == 0 || f.kind != frameHeaders {
+		return f, n, err
+	}
+	f.payload = f.payload[:len(f.payload):len(f.payload)]
+	for last := f.flags; last&endsHeaders == 0; {
+		more, m, err := readFrame(b[n:])
+		if err != nil || m == 0 {
+			return f, 0, err
+		}
+		if more.kind != frameContinuation || more.stream != f.stream {
+			return f, 0, errNotHTTP2
+		}
+		f.payload, last = append(f.payload, more.payload...), more.flags
+		if n += m; n > mostFrame {
+			return f, 0, errNotHTTP2
+		}
+	}
+	return f, n, nil
+}
+
+const (
+	tableSize    = 4096    // of headers that are remembered, as long as nobody says otherwise
+	mostTable    = 1 << 16 // that it may be set to
+	mostOfHeader = 1 << 16 // bytes of a name or a value
+)
+
+// headers decode the headers of one direction of a connection.
+type headers struct{ *hpack.Decoder }
+
+func newHeaders() headers {
+	d := hpack.NewDecoder(tableSize, nil)
+	d.SetAllowedMaxDynamicTableSize(mostTable)
+	d.SetMaxStringLength(mostOfHeader)
+	return headers{d}
+}
+
+// read is the value of one header, "" where there is none.
+func (h headers) read(block []byte, name string) (value string, err error) {
+	all, err := h.DecodeFull(block)
+	if err != nil {
+		return "", errNotHTTP2
+	}
+	for _, f := range all {
+		if f.Name == name {
+			value = strings.Clone(f.Value)
+		}
+	}
+	return value, nil
+}
+
+const (
+	messageHead = 5        // bytes: whether it is compressed, and how long it is
+	mostMessage = 15 << 20 // bytes; etcd takes 2 MiB
+)
+
+// readMessage cuts off a message of gRPC: n bytes, and 0 while it is not whole.
+func readMessage(b []byte) (message []byte, n int, err error) {
+	if len(b) < messageHead {
+		return nil, 0, nil
+	}
+	size := binary.BigEndian.Uint32(b[1:])
+	if b[0] > 1 || size > mostMessage {
+		return nil, 0, errNotHTTP2
+	}
+	if n = messageHead + int(size); len(b) < n {
+		return nil, 0, nil
+	}
+	return b[messageHead:n], n, nil
+}

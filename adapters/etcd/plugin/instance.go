@@ -1,0 +1,210 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate/clock"
+	"github.com/lockproof/lockproof/adapters/gate/process"
+	"github.com/lockproof/lockproof/adapters/gate/stream"
+)
+
+// instance is an etcd of our own: one member, on loopback, without TLS and without users.
+type instance struct {
+	process *process.Process
+	control *control
+	threads *clock.Threads
+	leases  *leases
+	stop    func() // keeping leases alive
+
+	mu    sync.Mutex
+	conns map[int64]net.Conn // of clients, by their ports
+	err   error              // of a lease that etcd has ended by its own clock
+}
+
+var _ stream.Upstream = (*instance)(nil)
+
+// program is where etcd is.
+func program() (string, error) {
+	path, err := exec.LookPath("etcd")
+	if err != nil {
+		return "", fmt.Errorf("etcd: %w (Debian's package etcd-server has it)", process.ErrMissing)
+	}
+	return path, nil
+}
+
+// oldest is the first version whose gateway has the calls that we need, under the names that we call them by.
+const oldest = "3.4"
+
+// Name is what the server is called that is started here, such as "etcd 3.4.23".
+func Name() (string, error) {
+	path, err := program()
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking %s for its version: %w", path, err)
+	}
+	_, rest, _ := strings.Cut(string(out), "etcd Version: ")
+	version, _, _ := strings.Cut(rest, "\n")
+	return "etcd " + version, fits(version)
+}
+
+// fits refuses a version that is too old.
+func fits(version string) error {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	a, _ := strconv.Atoi(major)
+	b, err := strconv.Atoi(minor)
+	if err != nil || a < 3 || a == 3 && b < 4 {
+		return fmt.Errorf("etcd %s is installed: expected %s or a later one", version, oldest)
+	}
+	return nil
+}
+
+// start starts a server.
+func start() (_ *instance, err error) {
+	path, err := program()
+	if err != nil {
+		return nil, err
+	}
+	i := &instance{leases: newLeases(), conns: make(map[int64]net.Conn), stop: func() {}}
+	if i.process, err = process.New("etcd", ""); err != nil {
+		return nil, err
+	}
+	i.control = newControl(i.process.Port)
+	if err = i.boot(path); err == nil {
+		i.threads, err = clock.NewThreads(i.process.ID())
+	}
+	if err != nil {
+		return nil, errors.Join(err, i.close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var tasks sync.WaitGroup
+	tasks.Go(func() { i.keep(ctx) })
+	i.stop = func() { cancel(); tasks.Wait() }
+	return i, nil
+}
+
+// boot starts the process.
+func (i *instance) boot(path string) error {
+	peers, err := process.FreePort()
+	if err != nil {
+		return err
+	}
+	ours, others := i.control.url, "http://127.0.0.1:"+strconv.Itoa(peers)
+	answers := func() error {
+		_, err := i.control.keys()
+		return err
+	}
+	return i.process.Start(context.Background(), answers, []string{"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH}, path, "--name", "lockproof", "--data-dir", i.process.Folder,
+		"--listen-client-urls", ours, "--advertise-client-urls", ours, "--listen-peer-urls", others, "--initial-advertise-peer-urls", others,
+		"--initial-cluster", "lockproof="+others, "--logger", "zap", "--log-level", "error")
+}
+
+// close ends the server and removes its files.
+func (i *instance) close() error {
+	i.stop()
+	i.control.close()
+	if i.threads != nil {
+		i.threads.Close()
+	}
+	return i.process.Remove()
+}
+
+// keepEvery is how often leases are kept alive. The shortest that there is lasts two seconds.
+const keepEvery = 400 * time.Millisecond
+
+// keep keeps leases alive that the schedule has not let end. One that etcd has ended nevertheless, as on a machine that stood still, is
+// noted.
+func (i *instance) keep(ctx context.Context) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, id := range i.leases.all() {
+			asked := time.Now()
+			there, err := i.control.keep(id)
+			if err == nil && i.leases.kept(id, there, asked) {
+				i.note(errors.New("etcd has ended a lease by its own clock: this machine is too busy"))
+			}
+		}
+	}
+}
+
+// note keeps the first error.
+func (i *instance) note(err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.err == nil {
+		i.err = err
+	}
+}
+
+// failed is the first error.
+func (i *instance) failed() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.err
+}
+
+// Dial connects a client. The connection's number is its port.
+func (i *instance) Dial() (net.Conn, int64, error) {
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.process.Port), answerLimit)
+	if err != nil {
+		return nil, 0, err
+	}
+	port := int64(conn.LocalAddr().(*net.TCPAddr).Port)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.conns[port] = conn
+	return conn, port, nil
+}
+
+// Waits reports whether the server does nothing though a client has no answer: somebody else has to act first.
+func (i *instance) Waits(int64) (bool, error) { return i.threads.Rest(), nil }
+
+// restPause is how long to wait before it is looked again whether the server is at rest.
+const restPause = 100 * time.Microsecond
+
+// Barrier returns once the server is at rest: all its threads sleep, so that it has written all that it had to say. Whoever watches
+// from an old revision is up to date then.
+func (i *instance) Barrier() error {
+	if !i.leases.synced() {
+		if err := i.control.sync(); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(answerLimit); !i.threads.Rest(); time.Sleep(restPause) {
+		if time.Now().After(end) {
+			return errors.New("our etcd does not come to rest")
+		}
+	}
+	return nil
+}
+
+// Kill ends a connection. Nothing of it is on its way: each command has taken effect when it has passed. What a client has besides are
+// leases, which stay.
+func (i *instance) Kill(id int64) error {
+	i.mu.Lock()
+	conn := i.conns[id]
+	delete(i.conns, id)
+	i.mu.Unlock()
+	if conn == nil {
+		return nil
+	}
+	return conn.Close()
+}

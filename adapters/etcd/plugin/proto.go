@@ -1,0 +1,92 @@
+package plugin
+
+import "encoding/binary"
+
+// field is a field of a message of protocol buffers: a number or bytes.
+type field struct {
+	number int
+	value  uint64
+	bytes  []byte
+}
+
+// fields are those of a message, as far as it is one.
+func fields(b []byte) (all []field) {
+	for len(b) > 0 {
+		tag, n := binary.Uvarint(b)
+		if n <= 0 {
+			return all
+		}
+		b = b[n:]
+		f := field{number: int(tag >> 3 & (1<<29 - 1))}
+		switch tag & 7 {
+		case 0:
+			if f.value, n = binary.Uvarint(b); n <= 0 {
+				return all
+			}
+		case 1:
+			n = 8
+		case 2:
+			size, m := binary.Uvarint(b)
+			if m <= 0 || size > uint64(len(b)-m) {
+				return all
+			}
+			n = m + int(size)
+			f.bytes = b[m:n]
+		case 5:
+			n = 4
+		default:
+			return all
+		}
+		if n > len(b) {
+			return all
+		}
+		b = b[n:]
+		all = append(all, f)
+	}
+	return all
+}
+
+// message is a message by its fields; the last of a number counts.
+type message []field
+
+func messageOf(b []byte) message { return fields(b) }
+
+// number is a field's, 0 where there is none.
+func (m message) number(field int) (v uint64) {
+	for _, f := range m {
+		if f.number == field {
+			v = f.value
+		}
+	}
+	return v
+}
+
+// text is a field's, "" where there is none.
+func (m message) text(field int) (s string) {
+	for _, f := range m {
+		if f.number == field {
+			s = string(f.bytes)
+		}
+	}
+	return s
+}
+
+// has reports whether there is a field.
+func (m message) has(field int) bool {
+	for _, f := range m {
+		if f.number == field {
+			return true
+		}
+	}
+	return false
+}
+
+// each are the messages in a field.
+func (m message) each(field int) (all []message) {
+	for _, f := range m {
+		if f.number == field {
+			all = append(all, messageOf(f.bytes))
+		}
+	}
+	return all
+}
