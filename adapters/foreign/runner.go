@@ -146,8 +146,14 @@ func (s *Runner) start(ctx context.Context) error {
 	if s.excess != nil { // what the client says of it is of no use
 		return s.excess
 	}
+	if _, unseen := s.server.(gate.Unseen); unseen && err == nil && s.about.Leases {
+		return errLeases
+	}
 	return err
 }
+
+// errLeases is the error of leases that nobody can have end.
+var errLeases = errors.New(`the locks have leases ("leases":true), and nothing is known of the server's time: leave leases out, and use some that last longer than a run`)
 
 // Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
 // done before reaches the runs to come.

@@ -212,6 +212,13 @@ type Server interface {
 	Close() error
 }
 
+// Unseen is a Server of which something is not known that others tell.
+type Unseen interface {
+	Server
+	// Unseen says in a sentence what is not known.
+	Unseen() string
+}
+
 // Item is something that clients have made on a server: a queue, a key.
 type Item struct {
 	Name   string

@@ -93,6 +93,8 @@ type Server struct {
 	Open func() (gate.Server, error)
 	// Shared says that all workers use the same one, and others may as well.
 	Shared bool
+	// Unseen says in a sentence what is not known of it; "" is nothing.
+	Unseen string
 }
 
 // String is what the server is called.

@@ -24,7 +24,7 @@ func (f *sharedRun) report() *report.Report {
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind, property.ApplicableExternal(f.Kind)&^f.unasked()),
 		Contract:   &report.Contract{Demands: f.Demands}, Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
-	if f.On.Shared {
+	if f.On.Shared && (f.On.Kind == "" || f.On.Kind == AMQP) {
 		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
 	}
 	for _, said := range []string{f.free.Reading(), f.told.Reading()} {
@@ -66,6 +66,9 @@ func (f *sharedRun) asides() (said []string) {
 	}
 	if !f.held && f.unheld != "" {
 		said = append(said, f.unheld)
+	}
+	if f.On.Unseen != "" {
+		said = append(said, f.On.Unseen)
 	}
 	if f.disagreement != "" {
 		said = append(said, "the first time: "+f.disagreement)

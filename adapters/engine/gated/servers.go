@@ -14,6 +14,7 @@ import (
 	redis "github.com/lockproof/lockproof/adapters/redis/plugin"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/mariadb"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/postgres"
+	tcp "github.com/lockproof/lockproof/adapters/tcp/plugin"
 )
 
 // AMQP is the kind of the simulated broker, and of a real RabbitMQ.
@@ -29,6 +30,14 @@ var ours = map[string]func(servers int) (Server, error){
 	"mariadb":  starts(mariadb.Name, mariadb.Open),
 	"postgres": starts(postgres.Name, postgres.Open),
 	"redis":    starts(redis.Name, redis.Open),
+	"tcp":      anyServer,
+}
+
+// anyServer is a server of which nothing is known.
+func anyServer(servers int) (Server, error) {
+	s, err := starts(tcp.Name, tcp.Open)(servers)
+	s.Shared, s.Unseen = tcp.Shared(), tcp.Unseen()
+	return s, err
 }
 
 // starts is a kind of server, by its name and how so many of them are started.

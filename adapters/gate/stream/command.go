@@ -26,6 +26,12 @@ type Command struct {
 
 var _ gate.Command = (*Command)(nil)
 
+// join takes in what the client has written since. The connection's mu is held.
+func (c *Command) join(bytes []byte) {
+	c.bytes = append(c.bytes, bytes...)
+	c.Sent.Words = c.conn.address.proxy.protocol.(Unknown).Shown(c.bytes)
+}
+
 // Conn is its connection.
 func (c *Command) Conn() gate.Conn { return c.conn }
 

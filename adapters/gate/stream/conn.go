@@ -1,9 +1,11 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type Conn struct {
 	said    *socket.Reader // of the server's socket
 	catches sync.Mutex     // one waits at a time until all that it has said was shown: the reader calls but one
 	id      int64
+	joins   bool // nobody knows where a command ends
 
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -53,6 +56,7 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 		session: a.proxy.protocol.Session(),
 	}
 	c.changed.L = &c.mu
+	_, c.joins = a.proxy.protocol.(Unknown)
 	return c
 }
 
@@ -98,10 +102,30 @@ func (c *Conn) read() error {
 		if all = append(all, b[:n]...); len(all) > mostUncut {
 			return fmt.Errorf("%w: a command of more than %d bytes", gate.ErrExcess, mostUncut)
 		}
-		if all, err = c.cut(all); err != nil {
-			return err
+		var ended error
+		if c.joins {
+			all, ended = c.more(all, b)
+		}
+		if all, err = c.cut(all); err != nil || ended != nil {
+			return cmp.Or(err, ended)
 		}
 	}
+}
+
+// joinPause is how long a client is given to go on with a command, where nobody knows where one ends.
+const joinPause = 2 * time.Millisecond
+
+// more takes in what the client writes without a pause.
+func (c *Conn) more(all, b []byte) (_ []byte, err error) {
+	for n := 0; err == nil && len(all) <= mostUncut; all = append(all, b[:n]...) {
+		if err = c.client.SetReadDeadline(time.Now().Add(joinPause)); err == nil {
+			n, err = c.reader.Read(b)
+		}
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = c.client.SetReadDeadline(time.Time{})
+	}
+	return all, err
 }
 
 // cut hands on the whole commands that some bytes begin with, and returns the rest.
@@ -127,6 +151,11 @@ func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.mu.Lock()
 	if sent.Aside {
 		c.aside(sent.Call, bytes)
+		return
+	}
+	if last := len(c.parked) - 1; c.joins && last >= 0 {
+		c.parked[last].join(bytes)
+		c.mu.Unlock()
 		return
 	}
 	c.number++

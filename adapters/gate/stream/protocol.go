@@ -11,6 +11,13 @@ type Protocol interface {
 	Session() Session
 }
 
+// Unknown is a protocol that nobody knows: all that a client writes before it waits is one command.
+type Unknown interface {
+	Protocol
+	// Shown are the words of a command.
+	Shown(command []byte) func(n *Names) string
+}
+
 // Session is one connection as its protocol sees it. The methods are called one at a time.
 type Session interface {
 	// Command cuts the first command off what the client has written: n bytes of b, and 0 while it is not whole.

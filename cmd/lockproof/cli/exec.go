@@ -39,7 +39,7 @@ type serverFlags struct {
 // register adds the flags, which begin with what they belong to.
 func (f *serverFlags) register(cmd *cobra.Command, with string) {
 	f.servers = 1
-	cmd.Flags().StringVar(&f.server, "server", gated.AMQP, with+"the `KIND` of server that the lock uses: amqp, or one that is started here and has a clock of its own: "+strings.Join(gated.Kinds()[1:], ", "))
+	cmd.Flags().StringVar(&f.server, "server", gated.AMQP, with+"the `KIND` of server that the lock uses: amqp, or one that is started here: "+strings.Join(gated.Kinds()[1:], ", ")+"; tcp is any, which LOCKPROOF_TCP names")
 	cmd.Flags().Var(number[int]{&f.servers, 1, gated.MostServers}, "servers", "with a --server that is started here, how many the lock stands on, none of which knows of the others")
 }
 
