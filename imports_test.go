@@ -50,7 +50,7 @@ func TestDirection(t *testing.T) {
 var servers = []string{"amqp", "consul", "redis", "sql"}
 
 // served are the servers that there are only for other people's clients: each is a plug-in of the gate, in adapters/NAME.
-var served = []string{"etcd", "tcp"}
+var served = []string{"etcd", "tcp", "zookeeper"}
 
 // knowing are the packages that know a kind of server and are not in its folders.
 var knowing = map[string][]string{
@@ -63,11 +63,12 @@ var knowing = map[string][]string{
 		"cmd/lockproof/cli", // has the commands that serve a simulated server
 		".",
 	},
-	"consul": {"cmd/lockproof/cli", "cmd/lockproof/servers", "adapters/engine/gated"}, // links the drivers of each
-	"etcd":   {"adapters/engine/gated"},
-	"redis":  {"cmd/lockproof/servers", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
-	"tcp":    {"adapters/engine/gated"},
-	"sql":    {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
+	"consul":    {"cmd/lockproof/cli", "cmd/lockproof/servers", "adapters/engine/gated"}, // links the drivers of each
+	"etcd":      {"adapters/engine/gated"},
+	"redis":     {"cmd/lockproof/servers", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
+	"tcp":       {"adapters/engine/gated"},
+	"zookeeper": {"adapters/engine/gated"},
+	"sql":       {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
 }
 
 // TestServers: only the packages of a server know it, those that are named here, and the files backends.go. Other packages

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/mariadb"
 	"github.com/lockproof/lockproof/adapters/sql/plugin/postgres"
 	tcp "github.com/lockproof/lockproof/adapters/tcp/plugin"
+	zookeeper "github.com/lockproof/lockproof/adapters/zookeeper/plugin"
 )
 
 // AMQP is the kind of the simulated broker, and of a real RabbitMQ.
@@ -25,12 +26,13 @@ const MostServers = redis.Most
 
 // ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
 var ours = map[string]func(servers int) (Server, error){
-	"consul":   starts(consul.Name, consul.Open),
-	"etcd":     starts(etcd.Name, etcd.Open),
-	"mariadb":  starts(mariadb.Name, mariadb.Open),
-	"postgres": starts(postgres.Name, postgres.Open),
-	"redis":    starts(redis.Name, redis.Open),
-	"tcp":      anyServer,
+	"consul":    starts(consul.Name, consul.Open),
+	"etcd":      starts(etcd.Name, etcd.Open),
+	"mariadb":   starts(mariadb.Name, mariadb.Open),
+	"postgres":  starts(postgres.Name, postgres.Open),
+	"redis":     starts(redis.Name, redis.Open),
+	"tcp":       anyServer,
+	"zookeeper": starts(zookeeper.Name, zookeeper.Open),
 }
 
 // anyServer is a server of which nothing is known.

@@ -14,7 +14,7 @@ import (
 )
 
 // server is the etcd of a test.
-var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Require: "LOCKPROOF_REQUIRE_ETCD", Executions: 150}
+var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Require: "LOCKPROOF_REQUIRE_ETCD", Executions: 90}
 
 // design is how a mutex on etcd goes about it.
 type design struct {
@@ -138,7 +138,7 @@ func TestDesigns(t *testing.T) {
 }
 
 // TestRepeats: a scenario is one execution.
-func TestRepeats(t *testing.T) { server.Repeats(t, starter(&designs[0]), 40) }
+func TestRepeats(t *testing.T) { server.Repeats(t, starter(&designs[0]), 15) }
 
 // TestTime: a lease ends when we say so, and not before: neither by the server's own clock, nor while it is kept alive.
 func TestTime(t *testing.T) {

@@ -140,10 +140,18 @@ func (c *Conn) cut(b []byte) ([]byte, error) {
 		if n == 0 {
 			break
 		}
-		c.arrive(sent, slices.Clone(b[:n]))
+		c.arrive(sent, slices.Clone(instead(sent.Instead, b[:n])))
 		b = b[n:]
 	}
 	return slices.Clone(b), nil
+}
+
+// instead are some bytes in place of others, if there are any.
+func instead(other, b []byte) []byte {
+	if other != nil {
+		return other
+	}
+	return b
 }
 
 // arrive hands on a command. Nothing is read while too many wait.
@@ -277,7 +285,7 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 			c.mu.Unlock()
 			break
 		}
-		a := &Answer{Said: said, conn: c, bytes: slices.Clone(b[:n])}
+		a := &Answer{Said: said, conn: c, bytes: slices.Clone(instead(said.Instead, b[:n]))}
 		a.settles, c.tells = c.settled(said.Call, settles), true
 		c.mu.Unlock()
 		b = b[n:]

@@ -41,6 +41,8 @@ type Sent struct {
 	// Call is the command's number where commands may be answered in another order than they were sent in; 0 is none. Those that
 	// pass by themselves then overtake what waits at the gate.
 	Call uint64
+	// Instead are the bytes that the server gets; nil are those of the client.
+	Instead []byte
 	// Cancels is a call to which no answer comes any more.
 	Cancels uint64
 	// Aside says that it is no command, but bytes of the protocol itself. They go to the server at once, or with the command of the
@@ -60,5 +62,7 @@ type Said struct {
 	Result backend.Result
 	Ends   bool   // the connection, after it
 	Call   uint64 // that it answers, where commands have numbers
-	Aside  bool   // it is of the protocol itself, and goes to the client at once
+	// Instead are the bytes that the client gets; nil are those of the server.
+	Instead []byte
+	Aside   bool // it is of the protocol itself, and goes to the client at once
 }

@@ -161,7 +161,7 @@ func starter(seizes bool) inprocess.Starter {
 }
 
 // server is the one that the environment names.
-var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Executions: 25}
+var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Executions: 20}
 
 // runs has a server run, and the environment name it.
 func runs(t *testing.T) {

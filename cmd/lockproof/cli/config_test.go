@@ -36,7 +36,7 @@ func TestConfig(t *testing.T) {
 		{"prove:\n  exec: exec cat\n", "prove --scenarios 100", exitCannot, "is not run unless you say so: exec cat; if you trust it, type: lockproof prove --config .lockproof.yaml"},
 		{"prove:\n  exec: exec cat\n", "prove --scenarios 100 --config .lockproof.yaml", exitCannot, "expected answers only"},
 		{"prove:\n  exec: exec cat\n  server: redis\n  servers: 3\n", "prove semaphore --scenarios 100", exitHolds, "100 executions"},
-		{"prove:\n  exec: exec cat\n  server: mongodb\n", "prove --config .lockproof.yaml", exitCannot, "--server: the kind of server \"mongodb\": expected amqp or consul or etcd or mariadb or postgres or redis or tcp"},
+		{"prove:\n  exec: exec cat\n  server: mongodb\n", "prove --config .lockproof.yaml", exitCannot, "--server: the kind of server \"mongodb\": expected amqp or consul or etcd or mariadb or postgres or redis or tcp or zookeeper"},
 		{"# nothing\n", "prove --scenarios 100", exitHolds, "100 executions"},
 		{"prove:\n", "prove --scenarios 100", exitHolds, "100 executions"},
 

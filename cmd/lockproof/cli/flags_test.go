@@ -82,7 +82,7 @@ var sorts = map[string]sort{
 		"crash-share": {args: "--crash-share 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
 		"on":   {args: "--on " + unreachable, base: "prove", refused: "--on: "},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", base: "prove --exec ADAPTER --workers 1 --scenarios 1"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
-		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp"}, "servers": {args: "--servers 3", refused: noServers},
+		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp or zookeeper"}, "servers": {args: "--servers 3", refused: noServers},
 		"limit": {args: "--limit 5s", refused: "--limit without --stress"}, "stress": {args: "--stress proxy", refused: "--stress without a real broker"},
 		"start": {args: "--start slots=1,3"},
 	}},
@@ -177,7 +177,7 @@ var sorts = map[string]sort{
 		"first": {args: "--first", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
 		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"}, "graph": {args: "--graph DIR/g.svg", refused: noStates},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "contract": {args: "--contract mutex"}, "holding": {args: "--holding 'queue jobs-{slot}'"}, "patience": {args: "--patience 1s", same: true},
-		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp"}, "servers": {args: "--servers 3", refused: noServers}, "lapses": {args: "--lapses 1", refused: "it has no leases"},
+		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp or zookeeper"}, "servers": {args: "--servers 3", refused: noServers}, "lapses": {args: "--lapses 1", refused: "it has no leases"},
 		"executions": {args: "--executions 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other", base: "explore --exec BUGGY --calls acquire --property mutual-exclusion --first --out DIR/ce"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
@@ -238,7 +238,7 @@ var sorts = map[string]sort{
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},
-		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp"}, "servers": {args: "--servers 3", refused: noServers},
+		"server": {args: "--server mongodb", refused: "expected amqp or consul or etcd or mariadb or postgres or redis or tcp or zookeeper"}, "servers": {args: "--servers 3", refused: noServers},
 	}},
 	"campaign": {base: "campaign"},
 	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{

@@ -1,7 +1,7 @@
 """Libraries of Python, each behind the same few lines: locks.py LIBRARY. Each tries once, and is used with its defaults."""
 
 import logging
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from serve import serve
 
@@ -125,6 +125,27 @@ def etcd3(url):
     return acquire
 
 
+def kazoo(url, make):
+    from kazoo.client import KazooClient
+
+    client = KazooClient(hosts=urlsplit(url).netloc, timeout=40)  # a ping in 13 s: in every audit half an hour passes
+    client.start()
+
+    def acquire(name, _):
+        lock = make(client, "/lock-" + quote(name, safe=""))
+        return lock.release if lock.acquire(blocking=False) else None
+
+    return acquire
+
+
+def kazoo_lock(url):
+    return kazoo(url, lambda client, path: client.Lock(path))
+
+
+def kazoo_semaphore(url):
+    return kazoo(url, lambda client, path: client.Semaphore(path, max_leases=1))
+
+
 serve({
     "redis-py": (redis_py, True),
     "redis-py-extends": (redis_py_extends, True, "extend"),
@@ -135,4 +156,6 @@ serve({
     "tooz-postgres": (tooz_postgres, False),
     "tooz-mysql": (tooz_mysql, False),
     "etcd3": (etcd3, True),
+    "kazoo-lock": (kazoo_lock, False),
+    "kazoo-semaphore": (kazoo_semaphore, False),
 })

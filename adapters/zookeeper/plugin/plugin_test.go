@@ -1,0 +1,192 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/internal/gatetest"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// server is the ZooKeeper of a test.
+var server = gatetest.Server{Open: func() (gate.Server, error) { return Open(1) }, Require: "LOCKPROOF_REQUIRE_ZOOKEEPER", Executions: 30}
+
+// mutex is an ephemeral node, with a session for each hold.
+type mutex struct {
+	port    int
+	anyones bool // whoever releases deletes the node, whosever it is
+	held    *control
+}
+
+func path(name string) []byte { return []byte("/" + url.PathEscape(name)) }
+
+// open is all that anybody may do to a node.
+func open() []byte {
+	return appendBuffer(appendBuffer(appendInt(appendInt(nil, 1), 31), []byte("world")), []byte("anyone"))
+}
+
+// within has the connection end with a context.
+func within(ctx context.Context, c *control) func() bool {
+	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+}
+
+func (m *mutex) Acquire(ctx context.Context, name string) (int, error) {
+	c, err := connect(m.port, 0, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer within(ctx, c)()
+	_, code, err := c.do(createNode, appendInt(append(appendBuffer(appendBuffer(nil, path(name)), nil), open()...), 1))
+	if err != nil {
+		return 0, errors.Join(err, c.conn.Close())
+	}
+	if code != 0 {
+		return 0, c.close()
+	}
+	if m.held != nil {
+		_ = m.held.conn.Close()
+	}
+	m.held = c
+	return 1, nil
+}
+
+func (m *mutex) Verify(ctx context.Context, name string, _ int) (bool, error) {
+	if m.held == nil {
+		return false, nil
+	}
+	defer within(ctx, m.held)()
+	_, code, err := m.held.do(existsNode, append(appendBuffer(nil, path(name)), 0))
+	return err == nil && code == 0, err
+}
+
+func (m *mutex) Release(ctx context.Context, name string, _ int) error {
+	if m.held == nil {
+		return nil
+	}
+	c := m.held
+	m.held = nil
+	defer within(ctx, c)()
+	if !m.anyones {
+		return c.close()
+	}
+	other, err := connect(m.port, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer within(ctx, other)()
+	return errors.Join(other.remove(string(path(name))), other.close(), c.conn.Close())
+}
+
+func (m *mutex) Close() error {
+	if m.held == nil {
+		return nil
+	}
+	return m.held.conn.Close()
+}
+
+func starter(anyones bool) inprocess.Starter {
+	return inprocess.Starter{Name: "node", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+		return &mutex{port: portOf(url), anyones: anyones}, nil
+	}}
+}
+
+func portOf(url string) int {
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "zookeeper://"))
+	n, _ := strconv.Atoi(port)
+	return n
+}
+
+// TestLocks: what is wrong with a mutex on ZooKeeper is found, and a right one is accused of nothing.
+func TestLocks(t *testing.T) {
+	t.Run("right", func(t *testing.T) { server.Judge(t, starter(false), 0) })
+	t.Run("deletes anybody's", func(t *testing.T) {
+		server.Judge(t, starter(true), property.Set(0).With(property.MutualExclusion))
+	})
+}
+
+// TestRepeats: a scenario is one execution.
+func TestRepeats(t *testing.T) { server.Repeats(t, starter(false), 6) }
+
+// TestTime: a session ends when we say so, forty seconds after its client was heard last, and takes its nodes with it.
+func TestTime(t *testing.T) {
+	s := server.Start(t)
+	m := &mutex{port: portOf(gatetest.URL(t, s))}
+	s.Begin("")
+	if slot, err := m.Acquire(t.Context(), "jobs"); slot != 1 || err != nil {
+		t.Fatal(slot, err)
+	}
+	there := func(want int, when string) {
+		t.Helper()
+		if items := s.Items(); len(items) != want {
+			t.Fatalf("%s: %+v", when, items)
+		}
+	}
+	s.Advance(longestSession - 1)
+	there(1, "a millisecond before the end")
+	if held, err := m.Verify(t.Context(), "jobs", 1); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	s.Advance(longestSession - 1)
+	there(1, "after something was heard")
+	s.Advance(1)
+	there(0, "at the end")
+	if held, err := m.Verify(t.Context(), "jobs", 1); held || err == nil {
+		t.Error("the connection has outlived its session")
+	}
+	m.Close()
+	if err := s.Remove(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBegins: sessions begin, are told another time than they have, and one that has ended is told so.
+func TestBegins(t *testing.T) {
+	all := newSessions()
+	s := protocol{all}.Session()
+	ask := framed(append(appendBuffer(appendLong(appendInt(appendLong(appendInt(nil, 0), 0), 10_000), 0), make([]byte, 16)), 0))
+	c, n, err := s.Command(ask)
+	if err != nil || n != len(ask) || !c.Passes || (&record{c.Instead[timeAskedAt:]}).int() != hour {
+		t.Fatalf("%+v, %d, %v", c, n, err)
+	}
+	tell := framed(append(appendBuffer(appendLong(appendInt(appendInt(nil, 0), hour), 7), make([]byte, 16)), 0))
+	r, n, settles, err := s.Reply(tell)
+	if err != nil || n != len(tell) || settles != 1 || (&record{r.Instead[timeToldAt:]}).int() != 10_000 || all.left(7) != 10_000 {
+		t.Fatalf("%+v, %d, %d, %v", r, n, settles, err)
+	}
+	if over := all.advance(10_000); len(over) != 1 || over[0].id != 7 || all.left(7) != 0 {
+		t.Error(over)
+	}
+	expired := protocol{all}.Session()
+	_, _, _ = expired.Command(ask)
+	gone := framed(append(appendBuffer(appendLong(appendInt(appendInt(nil, 0), 0), 0), make([]byte, 16)), 0))
+	if r, _, _, err := expired.Reply(gone); err != nil || r.Words(nil) != "session expired" {
+		t.Error(r, err)
+	}
+}
+
+// TestNotZooKeeper: what is another protocol is refused at its first bytes.
+func TestNotZooKeeper(t *testing.T) {
+	for _, b := range []string{"ruok", "GET / HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\n", "\x16\x03\x01\x02\x00\x01", "\x00\x00\x00\x04ruok"} {
+		if _, _, err := (protocol{newSessions()}).Session().Command([]byte(b)); err == nil {
+			t.Errorf("%.20q is taken for ZooKeeper's", b)
+		}
+	}
+}
+
+// FuzzSession: no bytes of a client or of a server are too much.
+func FuzzSession(f *testing.F) {
+	ask := framed(append(appendBuffer(appendLong(appendInt(appendLong(appendInt(nil, 0), 0), 10_000), 0), make([]byte, 16)), 0))
+	tell := framed(append(appendBuffer(appendLong(appendInt(appendInt(nil, 0), hour), 7), make([]byte, 16)), 0))
+	node := appendInt(append(appendBuffer(appendBuffer(appendInt(appendInt(nil, 1), createNode), path("jobs")), nil), open()...), 3)
+	several := append(append(append(appendInt(nil, deleteNode), 0), appendInt(nil, -1)...), appendInt(appendBuffer(nil, path("jobs")), -1)...)
+	f.Add(append(append(ask, framed(node)...), framed(append(appendInt(appendInt(nil, 2), multiple), several...))...),
+		append(append(tell, framed(appendBuffer(appendInt(appendLong(appendInt(nil, 1), 9), 0), path("jobs")))...), framed(appendBuffer(appendInt(appendInt(appendInt(appendLong(appendInt(nil, watched), 9), 0), 2), 3), path("jobs")))...))
+	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, protocol{newSessions()}.Session(), sent, said) })
+}

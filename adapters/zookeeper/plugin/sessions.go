@@ -1,0 +1,91 @@
+package plugin
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// Bounds of a session's time at a stock server, whose tick takes two seconds: two ticks and twenty. Milliseconds.
+const (
+	shortestSession = 4_000
+	longestSession  = 40_000
+)
+
+// sessions are those of clients, by their numbers, and when each was heard of last by the schedule. It is safe for concurrent use.
+type sessions struct {
+	mu    sync.Mutex
+	now   int64 // virtual milliseconds
+	count int
+	all   map[int64]*one
+}
+
+// one is a session.
+type one struct {
+	id       int64
+	number   int // sessions that end at once do so in the order in which they began
+	password []byte
+	lasts    int64
+	heard    int64
+}
+
+func newSessions() *sessions { return &sessions{all: make(map[int64]*one)} }
+
+// granted is how long a stock server would have a session last that is asked to last so long.
+func granted(asked int32) int32 { return max(shortestSession, min(asked, longestSession)) }
+
+// begins notes a session, or one that has got another connection.
+func (s *sessions) begins(id int64, password []byte, lasts int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	number := s.count
+	if was := s.all[id]; was != nil {
+		number = was.number
+	}
+	s.all[id] = &one{id, number, slices.Clone(password), int64(lasts), s.now}
+}
+
+// hears notes that something came from a session's client.
+func (s *sessions) hears(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.all[id]; o != nil {
+		o.heard = s.now
+	}
+}
+
+// ended notes that a session is no more.
+func (s *sessions) ended(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, id)
+}
+
+// advance lets time pass, takes off the sessions that are over by now, and gives them.
+func (s *sessions) advance(ms int64) (over []*one) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now += ms
+	for id, o := range s.all {
+		if s.now-o.heard >= o.lasts {
+			over = append(over, o)
+			delete(s.all, id)
+		}
+	}
+	slices.SortFunc(over, func(a, b *one) int {
+		return cmp.Or(cmp.Compare(a.heard+a.lasts, b.heard+b.lasts), cmp.Compare(a.number, b.number))
+	})
+	return over
+}
+
+// left is how long a session still has; 0 is for ever.
+func (s *sessions) left(id int64) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.all[id]
+	if o == nil {
+		return 0
+	}
+	return max(1, o.heard+o.lasts-s.now)
+}
