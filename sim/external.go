@@ -83,13 +83,16 @@ func (d draw) lapses(s *scenario.Scenario) {
 	}
 }
 
-// overtaken has a lease end once, or nearly, early, while clients do little but acquire, verify and release: one may be about to
-// verify or release by then, and others acquire before it does.
+// overtaken has a lease end once, or nearly, early, while clients do little but acquire and release, and half of the time verify:
+// one may be about to by then, and others acquire before it does.
 func (d draw) overtaken(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
-	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, a, v, r, a)}, {Ops: calls(a, a, a)}}
+	s.Clients = []scenario.Client{{Ops: calls(a, r, a, r)}, {Ops: calls(a, a, r, a)}, {Ops: calls(a, a, a)}}
 	s.Steps = 0
 	s.Faults = []scenario.Fault{{Do: scenario.Idle, At: uint16(3 + d.below(mostBeforeLapse/2)), Arg: d.lapse()}}
+	if d.Bits(1) == 1 {
+		s.Clients[0].Ops, s.Clients[1].Ops = calls(a, v, r, a, r), calls(a, a, v, r, a)
+	}
 }
 
 // mostBeforeLapse is after how many steps a lease ends at the latest: an operation takes a few.
