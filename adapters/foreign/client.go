@@ -187,7 +187,7 @@ var ErrDied = errors.New("the client ended by itself")
 var ErrLeft = errors.New("it has not returned after its context ended, and its goroutine is left: have it return when ctx is done")
 
 // ErrElsewhere is the error of a runner whose client sends nothing to the address that it was given.
-var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
+var ErrElsewhere = errors.New("the client sends nothing to the address that it was given: " +
 	"expected it to connect there, and not to an address of its own; if its clients share a connection, run one worker at a time")
 
 // ErrOtherType is, somewhere in it, the error of a client that does not offer the lock type that is wanted.

@@ -288,7 +288,7 @@ func everyFault(f sim.FaultBounds) string {
 	}
 	said := ", and of its clients " + strings.Join(all, " and ")
 	if f.Late && f.Crashes+f.Lost > 0 {
-		said += ", whenever the broker notices"
+		said += ", whenever the server notices"
 	}
 	return said
 }

@@ -230,7 +230,7 @@ func TestServerErrors(t *testing.T) {
 		{"--server redis --exec true", nothing, "no redis-server is installed (Debian's package redis-server has it)"},
 		{"--server redis --exec true", uncompiled, "that takes Linux and a C compiler (such as Debian's package gcc)"},
 		{"--server redis --exec AMQP", "", "it speaks another protocol: this is not Redis's (RESP): a line that begins with \"AMQP\\x00\\x00\\t\\x01\" (--server)\n"},
-		{"--server redis --exec ASIDE", "", "the client sends nothing to the broker at the address that it was given"},
+		{"--server redis --exec ASIDE", "", "the client sends nothing to the address that it was given"},
 		{"--servers 8 --exec true", "", `"--servers" flag: expected a number, 1 to 7`},
 	} {
 		for _, command := range []string{"prove", "explore"} {
