@@ -2,7 +2,9 @@ package draw
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -30,7 +32,9 @@ func (d *causer) believed() string {
 	}
 	words := d.serverWords()
 	did := fmt.Sprintf("c%d's %s asked %s nothing", d.c, op, words.The())
-	if last := d.lastSent(began, at, d.c); last >= 0 {
+	if last := d.refused(began, at); last >= 0 {
+		did = fmt.Sprintf("c%d's %s was refused at %s (%s)", d.c, op, stepWord(last), d.exchange(last))
+	} else if last = d.lastSent(began, at, d.c); last >= 0 {
 		did = fmt.Sprintf("c%d's %s relied on %s at %s", d.c, op, d.exchange(last), stepWord(last))
 	}
 	var though []string
@@ -43,7 +47,42 @@ func (d *causer) believed() string {
 	if len(though) == 0 {
 		return ""
 	}
+	if gave := d.givenAway(began); gave >= 0 {
+		did = fmt.Sprintf("c%d's release sent %s at %s, and then %s", d.Steps[gave].Action.Client, d.exchange(gave), stepWord(gave), did)
+	}
 	return fmt.Sprintf("%s and said at %s that it holds %s, though %s", did, stepWord(at), property.SlotName(d.History.Kind, int(answer.Slot)), joined(though, "and"))
+}
+
+// refused is the last step of the client's call at which the server refused what it asked, or -1.
+func (d *causer) refused(began, at int) int {
+	for i := at; i >= max(0, began); i-- {
+		if x := &d.Steps[i].Exchange; d.sent(i, d.c) && (x.Result == backend.Refused || x.Result == backend.Denied) {
+			return i
+		}
+	}
+	return -1
+}
+
+// givenAway is the last step, between the moment from which another client holds the lock and the call that is told so as well, at
+// which a release of a third client, or of an earlier call, has changed something on the server; -1 is none. In an execution that
+// was made small, what is left has a part in the violation.
+func (d *causer) givenAway(began int) int {
+	answer, _ := d.told(d.shows, d.c)
+	holder, since := d.holder(answer)
+	if d.v.Property != property.MutualExclusion || answer.F.Op() != lock.Acquire || holder == 0 {
+		return -1
+	}
+	for i := d.shows; i > since; i-- {
+		s := &d.Steps[i]
+		c := int(s.Action.Client)
+		if c == 0 || c == holder || c == d.c && i >= began || !d.sent(i, c) || s.Exchange.Result != backend.Done || s.Reply == "0" {
+			continue
+		}
+		if op, _ := d.call(i, c); strings.HasPrefix(op, lock.Release.String()) {
+			return i
+		}
+	}
+	return -1
 }
 
 // serverWords are how texts speak of the execution's server.
@@ -97,6 +136,11 @@ func (d *causer) otherBelief() string {
 	op, _ := d.call(d.shows, d.c)
 	if at != d.shows || op == "" || !answer.Held || answer.Slot > monitor.Slots {
 		return ""
+	}
+	_, began := d.call(d.shows, d.c)
+	if gave := d.givenAway(began); gave >= 0 {
+		holder, _ := d.holder(answer)
+		return fmt.Sprintf("c%d's release leaves alone what c%d holds", d.Steps[gave].Action.Client, holder)
 	}
 	if answer.F.Op() == lock.Verify {
 		return fmt.Sprintf(`c%d's %s says "not held"`, d.c, op)

@@ -3,6 +3,7 @@ package draw
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -28,6 +29,9 @@ func TestOutside(t *testing.T) {
 	step(1, scenario.Drop, "", "", lock.NoOp, false)
 	step(2, scenario.Step, "declare jobs exclusive", "405 RESOURCE_LOCKED", lock.Acquire, true)
 	step(1, scenario.Step, "", "", lock.Verify, true)
+	step(1, scenario.Step, "DEL jobs", "1", lock.Release, false)
+	step(1, scenario.Step, "SET jobs", "OK", lock.Acquire, true)
+	trace.Steps[2].Exchange.Result = backend.Refused
 	for _, c := range []struct {
 		p               property.Property
 		client          uint8
@@ -35,11 +39,14 @@ func TestOutside(t *testing.T) {
 		cause, expected string
 	}{
 		{property.MutualExclusion, 2, 2,
-			"c2's acquire relied on declare jobs exclusive → 405 RESOURCE_LOCKED at step 3 and said at step 3 that it holds the lock, though c1 had been told so at step 1.",
+			"c2's acquire was refused at step 3 (declare jobs exclusive → 405 RESOURCE_LOCKED) and said at step 3 that it holds the lock, though c1 had been told so at step 1.",
 			"c2's acquire says that somebody has the lock."},
 		{property.StaleBeliefEnds, 1, 3,
 			"c1's verify asked the broker nothing and said at step 4 that it holds the lock, though its connection had ended at step 2 and c2 had been told so at step 3.",
 			`c1's verify says "not held".`},
+		{property.MutualExclusion, 1, 5,
+			"c1's release sent DEL jobs → 1 at step 5, and then c1's acquire relied on SET jobs → OK at step 6 and said at step 6 that it holds the lock, though c2 had been told so at step 3.",
+			"c1's release leaves alone what c2 holds."},
 		{property.NoLeak, 1, 3, "c1: it was so.", ""},
 	} {
 		v := scenario.Violation{Step: c.step}

@@ -161,6 +161,8 @@ func (d *causer) otherSlots() string {
 	}
 	switch {
 	case d.at < d.shows && t.Exists != d.truth(d.shows).Exists: // it is gone again
+	case asked == lock.Add && t.Contiguous() && !d.before(began).Contiguous():
+		return call + " deletes as well the slots above the hole, which it has not counted"
 	case asked == lock.Add || asked == lock.Create:
 		return call + property.ForKind(d.History.Kind, makes(asked, n), " makes the lock where it is missing, and deletes nothing")
 	case asked == lock.Destroy || asked == lock.Remove && bits.OnesCount16(gone) < 2:
