@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/explorer"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -32,21 +33,21 @@ func Explorer(t Target, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, asInvalid(err)
 	}
-	return served.Handler(page, t.answer), nil
+	return served.Handler(page, func(request []byte) []byte { return t.answer(request, r.list) }), nil
 }
 
 // answer carries out what a page asks. Each time the machines are new ones, so that what one has done wrong ends no other.
-func (t Target) answer(request []byte) []byte {
+func (t Target) answer(request []byte, list own.List) []byte {
 	t, _, err := t.settled()
 	if err != nil {
 		return explorer.Refused(err)
 	}
-	named := func(string) *lock.Target { return t.own }
+	world := explorer.World{Named: func(string) *lock.Target { return t.own }, Own: list}
 	if t.guard == nil {
-		return explorer.Explore(request, named)
+		return world.Explore(request)
 	}
 	out, err := protocol.Watch(context.Background(), t.guard, 0, func(context.Context) ([]byte, error) {
-		return explorer.Explore(request, named), nil
+		return world.Explore(request), nil
 	})
 	if err != nil {
 		return explorer.Refused(err)

@@ -3,6 +3,7 @@ package lockproof_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,15 @@ func TestExplorer(t *testing.T) {
 			return hasty{reference}.Next(m)
 		}}
 	})
-	handler, err := lockproof.Explorer(mine, lockproof.Options{Start: []int{1, 3}})
+	handler, err := lockproof.Explorer(mine, lockproof.Options{Start: []int{1, 3}, Own: []lockproof.Own{
+		lockproof.Always("never-two", func(v lockproof.View) error {
+			if len(v.Locks[0].Slots) == 2 {
+				return errors.New("there are two")
+			}
+			return nil
+		}),
+		lockproof.Sometimes("some-are", func(v lockproof.View) bool { return len(v.Locks[0].Slots) > 0 }),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +53,10 @@ func TestExplorer(t *testing.T) {
 		Error, Target string
 		Steps         []struct{ Resources []struct{ Name string } }
 		Enabled       []struct{ Action any }
+		Properties    []struct {
+			Name string
+			Step int
+		}
 	}) {
 		question, _ := json.Marshal(map[string]any{"file": starts[0].File, "at": -1, "edited": len(actions) > 0, "actions": actions})
 		if err := json.Unmarshal([]byte(read(t, server.URL+"/ask", question)), &r); err != nil {
@@ -56,6 +69,10 @@ func TestExplorer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	first := r.Enabled[0].Action
+	properties := ask(first).Properties
+	if all := fmt.Sprint(properties[len(properties)-2:]); all != "[{never-two 1} {some-are: seen 0}]" {
+		t.Errorf("its own properties: %s", all)
+	}
 	breaks = true
 	if r := ask(first, first); !strings.Contains(r.Error, "no such thing") {
 		t.Errorf("a protocol that panics: %+v", r)

@@ -174,7 +174,7 @@ func TestServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(served.Handler(p, func(q []byte) []byte { return explorer.Explore(q, lock.TargetNamed) }))
+	server := httptest.NewServer(served.Handler(p, explorer.World{Named: lock.TargetNamed}.Explore))
 	defer server.Close()
 	w := walker{t, browser(t)}
 	w.do("opening", chromedp.Navigate(server.URL), chromedp.WaitVisible(chromedp.ID("lp-app")))
@@ -239,7 +239,7 @@ func TestBrowser(t *testing.T) {
 	for file, data := range counterexamples(t) {
 		request := `{"file":` + quoted(data) + `,"at":-1}`
 		theirs := w.says("lockproofExplore(" + quoted(request) + ")")
-		if ours := string(explorer.Explore([]byte(request), lock.TargetNamed)); ours != theirs {
+		if ours := string(explorer.World{Named: lock.TargetNamed}.Explore([]byte(request))); ours != theirs {
 			t.Errorf("%s: the browser says\n%.300s\nand not\n%.300s", file, theirs, ours)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -97,13 +98,19 @@ type Option struct {
 	Fixed  bool   `json:"fixed"` // the target makes it so
 }
 
-// Explore answers a request, both as JSON. named finds locks; it may return nil.
-func Explore(request []byte, named func(name string) *lock.Target) []byte {
+// World is what can be explored: locks by their names, nil for one that is not known, and what is judged besides of each.
+type World struct {
+	Named func(name string) *lock.Target
+	Own   own.List
+}
+
+// Explore answers a request, both as JSON.
+func (w World) Explore(request []byte) []byte {
 	var q Request
 	var r *Response
 	err := json.Unmarshal(request, &q)
 	if err == nil {
-		r, err = explore(&q, named)
+		r, err = w.explore(&q)
 	}
 	if err != nil {
 		return Refused(err)
@@ -121,12 +128,12 @@ func Refused(err error) []byte {
 	return out
 }
 
-func explore(q *Request, named func(string) *lock.Target) (*Response, error) {
+func (w World) explore(q *Request) (*Response, error) {
 	ce, err := histories.DecodeCounterexample("the counterexample", []byte(q.File))
 	if err != nil {
 		return nil, err
 	}
-	target := named(ce.Scenario.Target)
+	target := w.Named(ce.Scenario.Target)
 	if target == nil || ce.Exec != "" {
 		return nil, fmt.Errorf("%s is not a lock of the simulated world, which alone can be explored", ce.Scenario.Target)
 	}
@@ -142,8 +149,9 @@ func explore(q *Request, named func(string) *lock.Target) (*Response, error) {
 	if q.Edited {
 		s.Schedule.Actions = q.Actions
 	}
-	var runner sim.Runner
-	x := exploration{target: target, ce: ce, trace: runner.Trace(target, s, ce.FailedAcquire)}
+	r := sim.NewRunner(w.Own)
+	x := exploration{target: target, ce: ce, own: w.Own, trace: r.Trace(target, s, ce.FailedAcquire)}
+	x.seen = r.Monitor.Found & w.Own.Sometimes()
 	return x.response(q.At), nil
 }
 
@@ -152,6 +160,8 @@ type exploration struct {
 	target *lock.Target
 	ce     *histories.Counterexample
 	trace  *scenario.Trace
+	own    own.List
+	seen   property.Set // of what is to be seen
 }
 
 func (x *exploration) response(at int) *Response {
@@ -258,6 +268,20 @@ func (x *exploration) judged() (all []Judged) {
 		j := Judged{Name: p.String(), Sentence: p.SentenceOn(lock.BackendOf(x.target).Words, x.target.Kind)}
 		if v, ok := x.violation(p); ok {
 			j.Step, j.Explain, j.Cause = v.Step+1, v.Explain(), draw.Cause(x.trace, v)
+		}
+		all = append(all, j)
+	}
+	for i, p := range x.own {
+		id := own.ID(i)
+		j := Judged{Name: p.Name, Sentence: p.Sentence()}
+		if v, ok := x.violation(id); ok {
+			j.Step, j.Explain, j.Cause = v.Step+1, v.Explain(), v.Explain()
+		}
+		switch {
+		case x.seen.Has(id):
+			j.Name += ": seen"
+		case p.Sometimes:
+			j.Name += ": not seen"
 		}
 		all = append(all, j)
 	}

@@ -36,7 +36,7 @@ func ask(t *testing.T, q Request) *Response {
 		t.Fatal(err)
 	}
 	var r Response
-	if err := json.Unmarshal(Explore(data, lock.TargetNamed), &r); err != nil {
+	if err := json.Unmarshal(World{Named: lock.TargetNamed}.Explore(data), &r); err != nil {
 		t.Fatal(err)
 	}
 	return &r
@@ -111,7 +111,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if len(Explore([]byte("{"), lock.TargetNamed)) == 0 {
+	if len(World{Named: lock.TargetNamed}.Explore([]byte("{"))) == 0 {
 		t.Error("no answer")
 	}
 	odd := ask(t, Request{File: string(data), At: 999, Edited: true, Actions: []scenario.Action{{Kind: scenario.Step, Client: 99}}})
@@ -133,7 +133,7 @@ func FuzzExplore(f *testing.F) {
 			t.Skip()
 		}
 		q := Request{File: file, At: at, Edited: true, Actions: []scenario.Action{{Kind: scenario.ActionKind(kind), Client: client, Arg: arg}}}
-		if _, err := explore(&q, lock.TargetNamed); err != nil && err.Error() == "" {
+		if _, err := (World{Named: lock.TargetNamed}).explore(&q); err != nil && err.Error() == "" {
 			t.Error("an error that says nothing")
 		}
 	})

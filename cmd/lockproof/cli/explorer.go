@@ -122,8 +122,7 @@ func (f *serveFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	answer := func(request []byte) []byte { return explorer.Explore(request, lock.TargetNamed) }
-	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: served.Handler(page, answer)}
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: served.Handler(page, explorer.World{Named: lock.TargetNamed}.Explore)}
 	fmt.Fprintf(c.OutOrStdout(), "http://%s/\n", listener.Addr())
 	over := make(chan error, 1)
 	go func() { over <- server.Serve(listener) }()

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	js.Global().Set("lockproofExplore", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return string(explorer.Explore([]byte(args[0].String()), lock.TargetNamed))
+		return string(explorer.World{Named: lock.TargetNamed}.Explore([]byte(args[0].String())))
 	}))
 	if ready := js.Global().Get("lockproofReady"); ready.Type() == js.TypeFunction {
 		ready.Invoke()
