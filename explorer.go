@@ -3,10 +3,13 @@ package lockproof
 import (
 	"context"
 	"net/http"
+	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/served"
 	"github.com/lockproof/lockproof/adapters/explorer"
 	"github.com/lockproof/lockproof/adapters/protocol"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -33,6 +36,7 @@ func Explorer(t Target, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, asInvalid(err)
 	}
+	page.Made = report.Made{Tool: engine.Version, At: time.Now(), Server: lock.BackendOf(r.own).Simulated()}
 	return served.Handler(page, func(request []byte) []byte { return t.answer(request, r.list) }), nil
 }
 

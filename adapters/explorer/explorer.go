@@ -3,6 +3,7 @@ package explorer
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -197,12 +198,20 @@ func (x *exploration) walk(s *scenario.Scenario, at int) (steps []Step, enabled 
 	}
 	for i, a := range s.Schedule.Actions {
 		w.Do(a)
-		steps = append(steps, x.moment(&w.World, words[i], i+1))
+		steps = append(steps, x.moment(&w.World, whose(a, words[i]), i+1))
 		if at == i+1 {
 			enabled = x.enabled(&w.World, at)
 		}
 	}
 	return steps, enabled
+}
+
+// whose is a step's text with the client that takes it.
+func whose(a scenario.Action, text string) string {
+	if name := fmt.Sprintf("c%d ", a.Client); a.Client > 0 && !strings.HasPrefix(text, name) {
+		return name + text
+	}
+	return text
 }
 
 func (x *exploration) moment(w *sim.World, text string, number int) Step {
