@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -53,6 +54,7 @@ func remembered(attempt Attempt) Attempt {
 func (m *minimiser) reduce() {
 	for m.left > 0 {
 		before := m.cost
+		m.locks()
 		m.clients()
 		m.operations()
 		m.actions()
@@ -172,9 +174,35 @@ func weigh(s *scenario.Scenario) (cost [7]int) {
 		}
 	}
 	for _, l := range s.Locks {
-		cost[6] += int(l.Slots) + max(0, len(l.Name)-shortName)
+		if cost[6] += int(l.Slots); !plain(l.Name) {
+			cost[6] += len(l.Name)
+		}
 	}
 	return cost
+}
+
+// locks leaves out the locks that nobody uses, and gives the others names that are read at a glance.
+func (m *minimiser) locks() {
+	for i := len(m.best.Locks) - 1; i >= 0 && len(m.best.Locks) > 1; i-- {
+		if !slices.ContainsFunc(m.best.Clients, func(c scenario.Client) bool { return c.Lock == i }) {
+			s := m.best.Clone()
+			removeLock(&s, i)
+			m.try(s)
+		}
+	}
+	for i := range m.best.Locks {
+		m.change(func(s *scenario.Scenario) bool { return shorter(s.Locks, i) })
+	}
+}
+
+// removeLock leaves out a lock that no client uses.
+func removeLock(s *scenario.Scenario, i int) {
+	s.Locks = slices.Delete(s.Locks, i, i+1)
+	for c := range s.Clients {
+		if s.Clients[c].Lock > i {
+			s.Clients[c].Lock--
+		}
+	}
 }
 
 // clients leaves out one client after the other. A scenario has at least one.
@@ -252,13 +280,6 @@ func (m *minimiser) options() {
 func (m *minimiser) details() {
 	for i := range m.best.Locks {
 		m.change(func(s *scenario.Scenario) bool { return fewer(&s.Locks[i]) })
-		m.change(func(s *scenario.Scenario) bool { return shorter(s.Locks, i) })
-	}
-	if n := len(m.best.Locks); n > 1 {
-		m.change(func(s *scenario.Scenario) bool {
-			s.Locks = s.Locks[:n-1]
-			return !slices.ContainsFunc(s.Clients, func(c scenario.Client) bool { return c.Lock == n-1 })
-		})
 	}
 	for c := range m.best.Clients {
 		for i := range m.best.Clients[c].Ops {
@@ -294,9 +315,14 @@ func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 // shortName is how long a lock's name is at most that is read at a glance, in bytes.
 const shortName = 10
 
-// shorter gives a lock with a long name a short one that no other has.
+// plain reports whether a name is read at a glance: it is short, and has letters alone.
+func plain(name string) bool {
+	return len(name) <= shortName && !strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+// shorter gives a lock whose name is not plain one that is, and that no other has.
 func shorter(locks []scenario.Lock, i int) bool {
-	if len(locks[i].Name) <= shortName {
+	if plain(locks[i].Name) {
 		return false
 	}
 	for _, name := range []string{"jobs", "other"} {

@@ -131,17 +131,17 @@ func TestEdits(t *testing.T) {
 		got = append(got, fmt.Sprint(text, " ", e.Schedule.Actions))
 	}
 	want := []string{
-		"[{add 2} {remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
-		"[{acquire 0}] 2 0 [step c1]",
-		"[{remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
-		"[{add 1} {remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
-		"[{add 2}][{acquire 0}] 2 0 [step c1 step c2]",
+		"[{add 2 0} {remove 1 0}][{acquire 0 0}] 2 0 [step c1 step c2]",
+		"[{acquire 0 0}] 2 0 [step c1]",
+		"[{remove 1 0}][{acquire 0 0}] 2 0 [step c1 step c2]",
+		"[{add 1 0} {remove 1 0}][{acquire 0 0}] 2 0 [step c1 step c2]",
+		"[{add 2 0}][{acquire 0 0}] 2 0 [step c1 step c2]",
 		"nothing",
-		"[{add 2} {remove 1}] 2 0 [step c1]",
-		"[{add 2} {remove 1}][] 2 0 [step c1 step c2]",
+		"[{add 2 0} {remove 1 0}] 2 0 [step c1]",
+		"[{add 2 0} {remove 1 0}][] 2 0 [step c1 step c2]",
 		"nothing",
-		"[{add 2} {remove 1}][{acquire 0}] 2 0 [step c1 step c2 advance 512 ms]",
-		"[{add 2} {remove 1}][{acquire 0}] 1 0 [step c1 step c2]",
+		"[{add 2 0} {remove 1 0}][{acquire 0 0}] 2 0 [step c1 step c2 advance 512 ms]",
+		"[{add 2 0} {remove 1 0}][{acquire 0 0}] 1 0 [step c1 step c2]",
 		"nothing",
 	}
 	if !slices.Equal(got, want) {
