@@ -46,6 +46,16 @@ type Counterexample struct {
 	Servers int
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
+	// Shown is what there was to see of an execution whose lock a reader may not have; the zero value where it is one of ours.
+	Shown Shown
+}
+
+// Shown is an execution as it was shown when it was recorded. Replaying does not look at it.
+type Shown struct {
+	Cause    string   `json:"cause,omitzero"`    // how the violation came about
+	Expected string   `json:"expected,omitzero"` // what a lock that is right does instead
+	Line     int      `json:"line,omitzero"`     // of the transcript, at which it shows, counted from 1; 0 is not known
+	Diagram  []string `json:"diagram,omitempty"` // in plain text
 }
 
 // Origin is the run and the execution that found a counterexample.
@@ -88,6 +98,7 @@ type counterexampleFile struct {
 	GivenAgain    []string          `json:"given_again,omitempty"` // of Exec and ExecOpts; follows from them
 	Scenario      scenario.Scenario `json:"scenario"`
 	Transcript    []string          `json:"transcript,omitempty"`
+	Shown         Shown             `json:"shown,omitzero"`
 }
 
 type violationFile struct {
@@ -199,7 +210,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target, c.Scenario.Server), v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
-		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
+		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript, Shown: c.Shown,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		data, err = Pretty(data)
@@ -256,7 +267,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Holding: f.Holding, Servers: f.Servers, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Holding: f.Holding, Servers: f.Servers, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript, Shown: f.Shown,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
 			Property: broken, Own: own, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},

@@ -60,6 +60,9 @@ func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *r
 	ce.Origin.Scenario = found.Scenario
 	ce.Violation, _ = t.Violation(p)
 	ce.Violation.Detail = ce.Violation.Explain()
+	if _, err := TargetNamed(t.Scenario.Target); err != nil || l.Exec != "" {
+		ce.Shown = histories.Shown{Cause: draw.Cause(t, ce.Violation), Expected: draw.Expected(t, ce.Violation), Line: ce.Violation.Step + 1, Diagram: strings.Split(Drawing(t), "\n")}
+	}
 	ofAudit(&ce.Violation, &ce.Scenario)
 	return ce
 }

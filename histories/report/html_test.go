@@ -82,11 +82,12 @@ func TestRecordedPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Shown = histories.Shown{Cause: "c1 was refused at step 6, and <went> on", Expected: "c1 gives up", Line: 7, Diagram: []string{"step  c1", "  1  ┏━▸"}}
 	var page strings.Builder
 	if err := WritePage(&page, &Page{Recorded: []*histories.Counterexample{c}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"not carried out again", "<h1>locked-is-success</h1>", c.Violation.Detail, `id="x1-1"`, "405 RESOURCE_LOCKED"} {
+	for _, text := range []string{"and &lt;went&gt; on", "c1 gives up", `href="#x1-7"`, "step  c1\n  1  ┏━▸", "not carried out again", "<h1>locked-is-success</h1>", `id="x1-1"`, "405 RESOURCE_LOCKED"} {
 		if !strings.Contains(page.String(), text) {
 			t.Errorf("the page does not say %q", text)
 		}

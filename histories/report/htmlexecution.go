@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"html/template"
@@ -42,8 +43,9 @@ type executionData struct {
 	file, Explore            string // what the explorer carries out, and the link that has it do so
 	Name                     string // of the section, to which links lead
 	Target, Settings         string
-	Only                     bool // the page's title says the target already
-	Recorded                 bool // it has no picture: only its steps in words are known
+	Only                     bool   // the page's title says the target already
+	Recorded                 bool   // it has no picture: only its steps in words are known
+	Drawn                    string // and how it was drawn in plain text; may be empty
 	Again                    string
 	Commands                 []string
 	Broken                   []brokenData
@@ -116,13 +118,15 @@ func recordedData(n int, c *histories.Counterexample) executionData {
 	name, s := fmt.Sprintf("x%d", n), &c.Scenario
 	trace := &scenario.Trace{Scenario: *s, History: history.History{Kind: c.Violation.Kind}}
 	v := c.Violation
+	shows := cmp.Or(c.Shown.Line, v.Step+1)
 	d := executionData{
 		Name: name, Target: s.Target, Settings: strings.Join(draw.Settings(trace), " "), Recorded: true,
 		Again: "This was recorded when it was found, and not carried out again.",
 		Broken: []brokenData{{
 			Property: v.Name(), Sentence: c.Property.SentenceOn(lock.WordsOf(s.Target, s.Server), c.Violation.Kind),
-			Cause: linked(v.Detail, name, len(c.Transcript)), Shows: v.Step + 1, Over: v.Step >= len(c.Transcript),
+			Cause: linked(cmp.Or(c.Shown.Cause, v.Detail), name, len(c.Transcript)), Expected: c.Shown.Expected, Shows: shows, Over: shows > len(c.Transcript),
 		}},
+		Drawn: strings.Join(c.Shown.Diagram, "\n"),
 	}
 	for i, text := range c.Transcript {
 		d.Steps = append(d.Steps, stepData{Number: i + 1, Text: text})
