@@ -164,6 +164,9 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 	}
 	out := &outcomes[0]
 	f.foresee(&trial, cfg.Steps, existing != nil)
+	if f.server != redisCluster {
+		tell("this is one execution: another mode (--mode), other nodes (--clients-at, --queue-at) and another --seed may come to something else; `lockproof doctor` tells what was measured of each")
+	}
 	out.Report.Interrupted = c.Context().Err() != nil
 	res := &engine.Result{Report: out.Report, History: out.History, Reading: linear.Options{}}
 	return f.write(c, res, err, out.Err)
