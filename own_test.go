@@ -258,7 +258,7 @@ func TestOwnMistakes(t *testing.T) {
 		{"expected a name such as", lockproof.Prove, sample, own(lockproof.Always("My own!", holds))},
 		{"expected a name such as", lockproof.Prove, sample, own(nil)},
 		{"expected a function", lockproof.Prove, sample, own(lockproof.Sometimes("mine", nil))},
-		{"38 properties of your own: expected at most 36", lockproof.Prove, sample, many},
+		{"38 properties of your own: expected at most 35", lockproof.Prove, sample, many},
 		{"any number of clients: expected a number", lockproof.Explore, unbounded, own(oneAtMost)},
 		{"and a checkpoint: expected none", lockproof.Explore, lockproof.Options{Checkpoint: "x"}, own(oneAtMost)},
 	} {

@@ -10,11 +10,11 @@ import (
 type Property string
 
 const (
-	MutualExclusion, Linearizable, NoPhantomSlot, NoFalseHold, HonestVerify, StaleBeliefEnds    Property = "mutual-exclusion", "linearizable", "no-phantom-slot", "no-false-hold", "honest-verify", "stale-belief-ends"
-	ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees    Property = "contiguous-slots", "exact-count", "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
-	NoLeak, SurvivesRestart, Progress, CheapAcquire, CheapVerify                                Property = "no-leak", "survives-restart", "progress", "cheap-acquire", "cheap-verify"
-	MinimalDriver, NameSafety, NoCrash, LeaseRespected, LimitRespected                          Property = "minimal-driver", "name-safety", "no-crash", "lease-respected", "limit-respected"
-	HonestFull, RenewalHonest, PriorityRespected, VictimAcknowledged, FencingMonotone, LossTold Property = "honest-full", "renewal-honest", "priority-respected", "victim-acknowledged", "fencing-monotone", "loss-told"
+	MutualExclusion, Linearizable, NoPhantomSlot, NoFalseHold, HonestVerify, StaleBeliefEnds                 Property = "mutual-exclusion", "linearizable", "no-phantom-slot", "no-false-hold", "honest-verify", "stale-belief-ends"
+	ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees                 Property = "contiguous-slots", "exact-count", "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
+	NoLeak, SurvivesRestart, Progress, CheapAcquire, CheapVerify                                             Property = "no-leak", "survives-restart", "progress", "cheap-acquire", "cheap-verify"
+	MinimalDriver, NameSafety, NoCrash, LeaseRespected, LimitRespected                                       Property = "minimal-driver", "name-safety", "no-crash", "lease-respected", "limit-respected"
+	HonestFull, RenewalHonest, PriorityRespected, VictimAcknowledged, FencingMonotone, LossTold, FreesAtOnce Property = "honest-full", "renewal-honest", "priority-respected", "victim-acknowledged", "fencing-monotone", "loss-told", "frees-at-once"
 )
 
 // Sentence is the property in words, such as "no two clients hold one slot at once".

@@ -18,8 +18,8 @@ import (
 // When a scenario is over, its locks are audited at rest: faults have ended, every operation has, the broker has noticed what is
 // dead. Then one client after the other is at work, and no other:
 //
-//  1. Fresh clients acquire what they can get while others believe to hold the lock. Those verify it, and all give it back. A
-//     client that cannot know whether it holds anything is ended.
+//  1. Fresh clients acquire what they can get while others believe to hold the lock. Those verify it, and all give it back. If it
+//     has leases, a fresh client acquires it then, and gives it back. A client that cannot know whether it holds anything is ended.
 //  2. Time passes, so that everything that expires has expired.
 //  3. Fresh clients acquire: each free slot is granted, and the next acquire is refused. They count, and give all back.
 //  4. Each survivor acquires once, and gives it back. An administrator adds a slot and takes it away.
@@ -296,7 +296,8 @@ func (r *run) longestExpiry() (ms int64) {
 	return ms
 }
 
-// giveBack has whoever believes to hold a lock verify that while others have what they can get of it, and has all give it back.
+// giveBack has whoever believes to hold a lock verify that while others have what they can get of it, and has all give it back. What
+// nobody holds then should be free, also if a lease has not ended.
 func (r *run) giveBack() error {
 	for l := range r.sc.Locks {
 		believers := r.believers(uint8(l))
@@ -312,6 +313,11 @@ func (r *run) giveBack() error {
 			}
 		}
 		if err := r.releases(uint8(l)); err != nil {
+			return err
+		}
+	}
+	for l := range r.sc.Locks {
+		if err := r.freesAtOnce(uint8(l)); err != nil {
 			return err
 		}
 	}

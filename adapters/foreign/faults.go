@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -14,11 +15,15 @@ import (
 type befell struct {
 	faults                           bool
 	crashed, restarted, disconnected bool
+	paused                           bool
+	lost                             string // what a client was the first to lose, in words; "" is nothing
 }
 
-// fault notes a fault.
-func (b *befell) fault(do scenario.ActionKind) {
+// fault notes a fault, and whom it befalls.
+func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	b.faults = true
+	b.paused = b.paused || do == scenario.Pause
+	b.lost = cmp.Or(b.lost, loses(do, c))
 	switch {
 	case do.Crash():
 		b.crashed = true

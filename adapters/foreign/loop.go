@@ -77,7 +77,7 @@ func (r *run) happen(a scenario.Action) error {
 	r.record.Begin(a)
 	r.pass(1)
 	if a.Kind.Fault() {
-		r.befell.fault(a.Kind)
+		r.befell.fault(a.Kind, a.Client)
 	}
 	switch c := a.Client; a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose, scenario.Stall:
@@ -352,6 +352,7 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 			p.held, p.unsure = max(1, res.Slot), false
 			r.grants(p)
 		}
+		p.owes = p.owes || res.Held
 	case p.op == lock.Release && !p.needless, p.op.AsksHeld() && !res.Held:
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
 	case p.op == lock.Refresh && p.held > 0:
@@ -359,6 +360,9 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 		r.grants(p)
 	case res.Reason == lock.Disconnected: // it tells that it has lost what it held
 		p.held = 0
+	}
+	if p.op == lock.Release && res.Outcome != lock.Failed {
+		p.owes = false
 	}
 	p.result = res
 	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)

@@ -94,6 +94,7 @@ type clientState struct {
 	needless bool        // the operation releases what is not held
 	lease    lease       // of what it holds, or is acquiring
 	loss     loss        // of what it holds
+	owes     bool        // it was granted the lock, and has not released it since, whatever it believes
 	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
 	before   gate.Counts // what had gone over its connections when the operation began, in measured runs
 }

@@ -13,7 +13,7 @@ const (
 	Recovery = Set(1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart | 1<<NoLeak | 1<<Progress | 1<<ExactCount |
 		1<<ContiguousSlots | 1<<NameSafety)
 	// Promises are a contract's: what it demands is judged in executions in which nothing goes wrong.
-	Promises = Set(1<<Linearizable | 1<<CheapAcquire | 1<<CheapVerify | 1<<MinimalDriver | 1<<LossTold)
+	Promises = Set(1<<Linearizable | 1<<CheapAcquire | 1<<CheapVerify | 1<<MinimalDriver | 1<<LossTold | 1<<FreesAtOnce)
 )
 
 // ApplicableExternal are the properties that can be judged of somebody else's lock of a type, without knowing what its server has
@@ -29,7 +29,7 @@ func ApplicableExternal(k lock.Kind) Set {
 }
 
 // Announceable are those of somebody else's lock that mean something where its clients announce what it takes.
-var Announceable = ForTraits(lock.Tokens | lock.Losses)
+var Announceable = ForTraits(lock.Tokens | lock.Losses).With(FreesAtOnce)
 
 // Announced are those of them that mean something for a lock with some traits, if all are judged that mean something for
 // its type.
@@ -37,5 +37,9 @@ func (s Set) Announced(k lock.Kind, t lock.Traits) Set {
 	if ApplicableExternal(k)&^s != 0 {
 		return 0
 	}
-	return ForTraits(t) & Announceable
+	all := ForTraits(t) & Announceable
+	if k == lock.Mutex && t.Has(lock.Leases) { // a slot that is left behind leaves others
+		all = all.With(FreesAtOnce)
+	}
+	return all
 }

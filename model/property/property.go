@@ -39,6 +39,7 @@ const (
 	VictimAcknowledged
 	FencingMonotone
 	LossTold
+	FreesAtOnce
 	Count // how many there are; from here on they are users' own: see package own
 )
 
@@ -125,6 +126,8 @@ var Properties = [Count]Description{
 	FencingMonotone: {"fencing-monotone", "the fencing tokens of successive grants grow",
 		"Kleppmann, How to do distributed locking: \"a number that increases every time a client acquires the lock\"", FromTruth},
 	LossTold: {"loss-told", "who tells of a lost lock has lost it, and who loses the lock to somebody else tells of it",
+		"Lock Requirements: \"as correct as possible\"", FromHistory},
+	FreesAtOnce: {"frees-at-once", "where nobody holds the lock any more, it is got before any lease ends",
 		"Lock Requirements: \"as correct as possible\"", FromHistory},
 }
 

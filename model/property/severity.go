@@ -6,7 +6,7 @@ var severity = [Count]Property{
 	MutualExclusion, LeaseRespected, VictimAcknowledged, LimitRespected, NoFalseHold, NoPhantomSlot, HonestVerify,
 	RenewalHonest, StaleBeliefEnds, FencingMonotone, PriorityRespected, Linearizable, NameSafety,
 	RemovalDrains, AdminExclusion, ContiguousSlots, SurvivesRestart, EffectiveRelease, CrashFrees, NoCrash, HonestFull, Progress, ExactCount,
-	LossTold, NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
+	LossTold, FreesAtOnce, NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
 }
 
 // BySeverity are the properties of the set, the gravest first, and users' own behind.

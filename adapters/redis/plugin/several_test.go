@@ -19,7 +19,11 @@ import (
 type quorum struct {
 	nodes []*redis.Client
 	// half is the bug that is content with half of the servers.
-	half  bool
+	half bool
+	// leaves is the bug that what was set on some of the servers stays there.
+	leaves bool
+	// again says that what was not answered is deleted again: the connection had ended.
+	again bool
 	token string
 }
 
@@ -47,6 +51,9 @@ func (q *quorum) AcquireFor(ctx context.Context, name string, lease time.Duratio
 	if int(granted.Load()) >= enough {
 		return 1, nil
 	}
+	if q.leaves {
+		return 0, nil
+	}
 	return 0, q.Release(ctx, name, 1)
 }
 
@@ -65,7 +72,13 @@ func (q *quorum) Verify(ctx context.Context, name string, _ int) (bool, error) {
 }
 
 func (q *quorum) Release(ctx context.Context, name string, _ int) error {
-	q.each(func(n *redis.Client) { _ = compareAndDelete.Run(ctx, n, []string{name}, q.token).Err() })
+	q.each(func(n *redis.Client) {
+		for range 4 {
+			if err := compareAndDelete.Run(ctx, n, []string{name}, q.token).Err(); err == nil || !q.again {
+				return
+			}
+		}
+	})
 	return nil
 }
 

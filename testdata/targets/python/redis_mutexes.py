@@ -67,6 +67,36 @@ class Lease:
         self.redis("EVAL", DELETE_OURS, 1, name, self.token)
 
 
+class ForgetsToken(Lease):
+    """An acquire without a reply has failed, as far as it knows: what it may have set stays until the lease ends."""
+
+    def acquire(self, name, ttl):
+        try:
+            return super().acquire(name, ttl)
+        except OSError:
+            self.token = None
+            raise
+
+
+class TidiesUp(Lease):
+    """An acquire without a reply deletes what it may have set. It knows its token, and tries again if that has no reply either."""
+
+    def acquire(self, name, ttl):
+        try:
+            return super().acquire(name, ttl)
+        except OSError:
+            self.release(name)
+            raise
+
+    def release(self, name):
+        for _ in range(4):
+            try:
+                return super().release(name)
+            except OSError as error:
+                failure = error
+        raise failure
+
+
 class DeletesAnybodys(Lease):
     """Whoever releases deletes the key: after the lease has ended it is somebody else's."""
 

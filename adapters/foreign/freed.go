@@ -1,0 +1,103 @@
+package foreign
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// A lease frees what its holder cannot free. Where all clients are alive, and everything was given back, nobody should have to wait for
+// that. Somebody does where a client leaves a key of which it does not know: the reply to its acquire was lost, or it was refused by
+// some of several servers. The audit asks for such a lock once, before time passes. It is a promise, which most locks do not give.
+
+// soon is how many virtual milliseconds clients have, at least, to take away by themselves what they have left.
+const soon = 1000
+
+// freesAtOnce judges whether a lock that nobody holds any more is granted before any lease ends: a fresh client asks once.
+func (r *run) freesAtOnce(l uint8) error {
+	if !r.about.Leases || r.config.Kind != lock.Mutex || !r.givenBack(l) {
+		return nil
+	}
+	if err := r.elapse(soon); err != nil || !r.leaseLasts(l) {
+		return err
+	}
+	p, err := r.auditor(0)
+	if err != nil {
+		return err
+	}
+	behind := r.before(l)
+	res, err := r.asks(p, l, lock.Acquire)
+	switch {
+	case err != nil || p.dead:
+		return err
+	case res.Held:
+		r.exercised = r.exercised.With(property.FreesAtOnce)
+		return r.releases(l)
+	case res.Outcome == lock.Failed:
+		r.exercised = r.exercised.With(property.FreesAtOnce)
+		r.accuse(property.FreesAtOnce, p.id, l, fmt.Sprintf("after %s, nobody holds lock %s any more, but %s, a fresh client, is refused it until a lease ends",
+			behind, r.sc.Locks[l].Name, ClientName(int(p.id))))
+	}
+	return nil
+}
+
+// givenBack reports whether all clients are alive and have been all along, and whoever was granted a lock has released it.
+func (r *run) givenBack(l uint8) bool {
+	if r.befell.crashed || r.befell.paused || r.befell.restarted {
+		return false
+	}
+	for i := range r.clients {
+		if p := &r.clients[i]; p.dead || p.owes && r.lockOf(p.id) == l {
+			return false
+		}
+	}
+	return true
+}
+
+// leaseLasts reports whether a lease that somebody has asked for may not have ended yet, so that nobody gets the lock because of that.
+func (r *run) leaseLasts(l uint8) bool {
+	for i := range r.clients {
+		if p := &r.clients[i]; r.lockOf(p.id) == l && max(p.lease.ends, p.lease.next) > r.now {
+			return true
+		}
+	}
+	return false
+}
+
+// before is what has happened to a lock, the gravest of it.
+func (r *run) before(l uint8) (what string) {
+	if r.befell.lost != "" {
+		return r.befell.lost
+	}
+	for _, e := range r.record.Events {
+		if e.Process == history.Nemesis || e.Lock != uint16(l) || e.Type == history.Invoke {
+			continue
+		}
+		switch who := ClientName(int(e.Process)); {
+		case e.F.Op() == lock.Acquire && e.Type == history.Info:
+			return "an acquire of " + who + " without a known end"
+		case e.F.Op() == lock.Acquire && e.Type == history.Fail:
+			what = "a refused acquire of " + who
+		case e.F.Op() == lock.Release && what == "":
+			what = "a release by " + who
+		}
+	}
+	return what
+}
+
+// loses is what a fault takes from a client, in words; "" is nothing.
+func loses(do scenario.ActionKind, c uint8) string {
+	switch do {
+	case scenario.Lose:
+		return "a lost reply to " + ClientName(int(c))
+	case scenario.Stall:
+		return "a late reply to " + ClientName(int(c))
+	case scenario.Drop, scenario.ChannelError:
+		return "a lost connection of " + ClientName(int(c))
+	default:
+		return ""
+	}
+}
