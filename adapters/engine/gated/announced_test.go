@@ -25,3 +25,17 @@ func TestAnnounced(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseen: a server of which is not seen what it has cannot show a leftover, whatever acquires come to.
+func TestUnseen(t *testing.T) {
+	f := &sharedRun{Config: Config{Kind: lock.Mutex, On: Server{Kind: "tcp", Unseen: "what the server has is not seen"}}}
+	f.about.Operations = lock.Mutex.Operations()
+	for p, skipped := range map[property.Property]bool{property.NoLeak: true, property.NameSafety: true, property.MutualExclusion: false, property.Progress: false} {
+		if why := f.skip(p); (why == unseen) != skipped {
+			t.Errorf("%s is skipped for %q", p, why)
+		}
+	}
+	if f.On.Unseen = ""; f.skip(property.NoLeak) != "" {
+		t.Error("no-leak is skipped where the server is seen")
+	}
+}

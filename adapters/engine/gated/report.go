@@ -125,6 +125,12 @@ const unmeasured = "which commands were written in one go is not told apart whil
 // atOnce is why what operations cost is not judged on several servers.
 const atOnce = "commands to several servers may go at once, and how many round trips that are is not told"
 
+// unseen is why what a server has is not judged where nobody sees that.
+const unseen = "what the server has is not seen, and acquires alone do not show what is left there"
+
+// leftovers are the properties that a server shows by what it has.
+const leftovers = property.Set(1<<property.NoLeak | 1<<property.NameSafety)
+
 // skip is why a property is not judged, "" where it is.
 func (f *sharedRun) skip(p property.Property) string {
 	switch {
@@ -134,6 +140,8 @@ func (f *sharedRun) skip(p property.Property) string {
 		return unmeasured
 	case f.On.Servers > 1 && foreign.Measured.Has(p):
 		return atOnce
+	case f.On.Unseen != "" && leftovers.Has(p):
+		return unseen
 	}
 	for _, op := range shownBy[p] {
 		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)
