@@ -351,7 +351,7 @@ var sorts = map[string]sort{
 	"accept": {base: "accept ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{ // it writes into the current folder: TestAccept
 		"reason": {args: "--reason ' '", refused: "--reason is empty"}, "owner": {args: "--owner ' '", refused: "--owner is empty"}, "expires": {args: "--reason x --expires soon", refused: "expected a day"},
 	}},
-	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}}},
+	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}, "server": {args: "--server redis"}}},
 	"version": {base: "version"}, "help": {base: "help prove"},
 	"consul": {base: "consul", flags: map[string]use{ // likewise: TestConsul
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},

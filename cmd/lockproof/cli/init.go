@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ var start embed.FS
 // language is one that a starting adapter is written in.
 type language struct {
 	name    string
+	server  string            // where the lock stands, by --server; "" is RabbitMQ
 	command string            // starts the adapter
 	setup   map[string]string // installs in CI what it takes, by service
 	files   []string          // of the adapter, under start; .txt is taken off
@@ -35,19 +37,40 @@ type language struct {
 }
 
 var languages = []language{
-	{"python", "python3 lockproof/adapter.py", inPython, []string{"adapter.py"}, "pip install pika"},
-	{"node", "node lockproof/adapter.js", inNode, []string{"adapter.js"}, installNode},
-	{"go", "lockproof/adapter", map[string]string{"github": buildGo, "gitlab": buildGo}, []string{"adapter.go.txt", "go.mod.txt"}, buildGo},
-	{"java", "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp lockproof:" + jars + " Adapter", inJava, []string{"Adapter.java"}, buildJava},
-	{"ruby", "ruby lockproof/adapter.rb", inRuby, []string{"adapter.rb"}, installRuby},
+	{"python", "", "python3 lockproof/adapter.py", inPython, []string{"adapter.py"}, "pip install pika"},
+	{"node", "", "node lockproof/adapter.js", inNode, []string{"adapter.js"}, installNode},
+	{"go", "", "lockproof/adapter", map[string]string{"github": buildGo, "gitlab": buildGo}, []string{"adapter.go.txt", "go.mod.txt"}, buildGo},
+	{"java", "", "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp lockproof:" + jars + " Adapter", inJava, []string{"Adapter.java"}, buildJava},
+	{"ruby", "", "ruby lockproof/adapter.rb", inRuby, []string{"adapter.rb"}, installRuby},
+	{"python", "redis", "/usr/bin/python3 lockproof/adapter.py", inPythonOnRedis, []string{"redis/adapter.py"}, "sudo " + installRedis},
+}
+
+// beginningIn is the language of a name whose adapter stands before a server.
+func beginningIn(name, server string) (language, error) {
+	var names, servers []string
+	for _, l := range languages {
+		if l.name == name && l.server == server {
+			return l, nil
+		}
+		if l.server == "" {
+			names = append(names, l.name)
+		} else {
+			servers = append(servers, l.name+" --server "+l.server)
+		}
+	}
+	if !slices.Contains(names, name) {
+		return language{}, fmt.Errorf("%q: expected one of %s%s", name, strings.Join(names, ", "), didYouMean(name, names))
+	}
+	return language{}, fmt.Errorf("%s --server %q: expected %s, or no --server for a lock on RabbitMQ", name, server, strings.Join(servers, ", "))
 }
 
 const (
-	installNode = "npm install --no-save amqplib"
-	installRuby = "gem install bunny"
-	buildGo     = "(cd lockproof && go mod tidy && go build -o adapter .)"
-	buildJava   = "javac -cp " + jars + " lockproof/Adapter.java"
-	jars        = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian's
+	installNode  = "npm install --no-save amqplib"
+	installRedis = "apt-get install redis-server gcc libc6-dev python3-redis"
+	installRuby  = "gem install bunny"
+	buildGo      = "(cd lockproof && go mod tidy && go build -o adapter .)"
+	buildJava    = "javac -cp " + jars + " lockproof/Adapter.java"
+	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian's
 )
 
 // Commands that the services' machines need. GitHub's machines have all but the drivers; the image of Go that GitLab
@@ -62,6 +85,10 @@ var (
 		"github": "sudo apt-get update -qq && sudo apt-get install -y -qq librabbitmq-client-java && " + buildJava,
 		"gitlab": "apt-get update -qq && apt-get install -y -qq default-jdk-headless librabbitmq-client-java && " + buildJava,
 	}
+	inPythonOnRedis = map[string]string{
+		"github": "sudo apt-get update -qq && sudo " + strings.Replace(installRedis, "install", "install -y -qq", 1),
+		"gitlab": "apt-get update -qq && " + strings.Replace(installRedis, "install", "install -y -qq", 1),
+	}
 	inRuby = map[string]string{
 		"github": "sudo apt-get update -qq && sudo apt-get install -y -qq ruby-bunny",
 		"gitlab": "apt-get update -qq && apt-get install -y -qq ruby-bunny",
@@ -74,9 +101,11 @@ var services = map[string]string{"github": ".github/workflows/lockproof.yml", "g
 func initCommand() *cobra.Command {
 	var names []string
 	for _, l := range languages {
-		names = append(names, l.name)
+		if l.server == "" {
+			names = append(names, l.name)
+		}
 	}
-	ci := "github"
+	ci, server := "github", ""
 	cmd := &cobra.Command{
 		Use:   "init " + strings.Join(names, "|") + " [DIRECTORY]",
 		Short: "write a starting adapter for your lock, and the file for CI",
@@ -87,19 +116,22 @@ prove need no flags, and a file for CI. The adapter works as it is: replace the 
 by yours. Where a Go module is, init go writes ` + goTest + ` beside its code as well:
 a test of three lines, with such a mutex, that go test runs.
 
-Nothing that is there already is written over.`,
+Nothing that is there already is written over. An adapter that is there is left, and the
+other files are written.`,
 		Example: `  lockproof init python
+  lockproof init python --server redis
   lockproof init go ../my-locks --ci gitlab`,
 		GroupID: "judge", ValidArgs: names, Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			i := slices.Index(names, args[0])
-			if i < 0 {
-				return fmt.Errorf("%q: expected one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], names))
+			l, err := beginningIn(args[0], server)
+			if err != nil {
+				return err
 			}
-			return begin(c, languages[i], first(args[1:]), ci)
+			return begin(c, l, first(args[1:]), ci)
 		},
 	}
 	cmd.Flags().StringVar(&ci, "ci", ci, "the `SERVICE` whose file is written: github, gitlab or none")
+	cmd.Flags().StringVar(&server, "server", "", "the `SERVER` that the lock stands on: redis, with python (default RabbitMQ)")
 	return cmd
 }
 
@@ -110,7 +142,7 @@ const goTest = "lockproof_test.go"
 func (l *language) beginning(ci string) (map[string]string, error) {
 	files := map[string]string{configFile: "lockproof.yaml"}
 	for _, name := range l.files {
-		files["lockproof/"+strings.TrimSuffix(name, ".txt")] = l.name + "/" + name
+		files[adapterFile(name)] = l.name + "/" + name
 	}
 	if path, known := services[ci]; known {
 		files[path] = "ci/" + ci + ".yml"
@@ -118,6 +150,11 @@ func (l *language) beginning(ci string) (map[string]string, error) {
 		return nil, fmt.Errorf("--ci %q: expected github, gitlab or none", ci)
 	}
 	return files, nil
+}
+
+// adapterFile is where a file of an adapter is written.
+func adapterFile(name string) string {
+	return "lockproof/" + strings.TrimSuffix(path.Base(name), ".txt")
 }
 
 // testPackage is the package of a test that stands beside the Go code in a folder; "" is none, where no module is.
@@ -146,13 +183,13 @@ func testPackage(dir string) (string, error) {
 
 var goInput = infile.Input{Noun: "Go file", Most: 16 << 20}
 
-// begin writes the files of a project's beginning, all or none.
+// begin writes the files of a project's beginning, all or none. What is there of the adapter already is left.
 func begin(c *cobra.Command, l language, dir, ci string) error {
 	files, err := l.beginning(ci)
 	if err != nil {
 		return err
 	}
-	tested, next := "", l.next
+	tested := ""
 	if l.name == "go" {
 		if tested, err = testPackage(dir); err != nil {
 			return err
@@ -160,30 +197,88 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 	}
 	if tested != "" {
 		files[goTest] = "go/lock_test.go.txt"
-		next += "\n    go get -t github.com/lockproof/lockproof@v" + engine.Version + " github.com/rabbitmq/amqp091-go\n    go test -run TestLock ."
+	}
+	left := l.there(dir)
+	for _, to := range left {
+		delete(files, to)
 	}
 	written := slices.Sorted(maps.Keys(files))
 	if err := absent(dir, written); err != nil {
 		return err
 	}
-	text := strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version, "PACKAGE", tested)
+	text := l.replacer(ci, tested)
 	for _, to := range written {
-		data, err := start.ReadFile("start/" + files[to])
-		if err != nil {
+		if err := fill(filepath.Join(dir, to), dir, files[to], text); err != nil {
 			return err
 		}
-		at := outfile.Place{Path: filepath.Join(dir, to), Folder: cmp.Or(dir, ".")}
-		if err := (outfile.Place{Path: filepath.Dir(at.Path), Folder: at.Folder}).Make(); err != nil {
-			return err
-		}
-		if err := at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err }); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.OutOrStdout(), "wrote", at.Path)
+		fmt.Fprintln(c.OutOrStdout(), "wrote", filepath.Join(dir, to))
 	}
-	permitLater(filepath.Join(dir, configFile), l.command) // a user who begins a project with a program need not be asked about it
-	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n    %s\n    lockproof adapter-check\n    lockproof prove\n", filepath.Clean(dir), next)
+	for _, to := range left {
+		fmt.Fprintln(c.OutOrStdout(), "left", filepath.Join(dir, to)+", which is there already")
+	}
+	if len(left) == 0 { // a user who begins a project with a program need not be asked about it
+		permitLater(filepath.Join(dir, configFile), l.command)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n%s", filepath.Clean(dir), l.steps(tested != ""))
 	return nil
+}
+
+// there are the files of the adapter that a folder has already.
+func (l *language) there(dir string) (left []string) {
+	for _, name := range l.files {
+		to := adapterFile(name)
+		if info, err := os.Lstat(filepath.Join(dir, to)); err == nil && info.Mode().IsRegular() {
+			left = append(left, to)
+		}
+	}
+	return left
+}
+
+// replacer puts a project's own into the files of its beginning.
+func (l *language) replacer(ci, tested string) *strings.Replacer {
+	command, test := l.command, ""
+	if l.server != "" {
+		command += "\n  server: " + l.server
+	}
+	if tested != "" {
+		test = goTests[ci]
+	}
+	return strings.NewReplacer("COMMAND", command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version, "PACKAGE", tested, "TEST\n", test)
+}
+
+// goTests run in CI what judges a Go module's own lock, by service.
+var goTests = map[string]string{
+	"github": "      # The lock of " + goTest + "; the last step judges the one behind lockproof/adapter.go.\n      - run: go test ./...\n",
+	"gitlab": "    # The lock of " + goTest + "; lockproof prove judges the one behind lockproof/adapter.go.\n    - go test ./...\n",
+}
+
+// steps are what to type next; tested says that a Go test was written.
+func (l *language) steps(tested bool) string {
+	adapter := "    " + l.next + "\n    lockproof adapter-check\n    lockproof prove\n"
+	if !tested {
+		return adapter
+	}
+	return "    go get -t github.com/lockproof/lockproof@v" + engine.Version + ` github.com/rabbitmq/amqp091-go
+    go mod tidy
+    go test -run TestLock .
+
+That judges the lock of ` + goTest + `: it is the gate of Go code, and the file for CI
+runs it, too. The lock behind lockproof/adapter.go is another, which is judged by
+
+` + adapter
+}
+
+// fill writes a file of a project's beginning from the one under start.
+func fill(to, dir, from string, text *strings.Replacer) error {
+	data, err := start.ReadFile("start/" + from)
+	if err != nil {
+		return err
+	}
+	at := outfile.Place{Path: to, Folder: cmp.Or(dir, ".")}
+	if err := (outfile.Place{Path: filepath.Dir(at.Path), Folder: at.Folder}).Make(); err != nil {
+		return err
+	}
+	return at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err })
 }
 
 // absent makes the folder, and says why not all of the files can be written there.

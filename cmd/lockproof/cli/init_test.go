@@ -50,17 +50,18 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	debian := "PATH=/usr/bin:" + os.Getenv("PATH") // the drivers are Debian's
-	for name, language := range map[string]struct {
+	for words, language := range map[string]struct {
 		env              []string
 		prepare, install string
 	}{
-		"python": {[]string{debian}, "python3 -c 'import pika'", "apt-get install python3-pika"},
-		"node":   {[]string{"NODE_PATH=" + modules}, `node -e "require('amqplib')"`, "npm ci --prefix testdata/targets/node"},
-		"java":   {nil, buildJava, "apt-get install default-jdk-headless librabbitmq-client-java"},
-		"ruby":   {[]string{debian}, "ruby -e \"require 'bunny'\"", "apt-get install ruby-bunny"},
-		"go":     {[]string{"GOFLAGS=-mod=mod"}, buildGo, "go mod download"},
+		"python":                {[]string{debian}, "python3 -c 'import pika'", "apt-get install python3-pika"},
+		"python --server redis": {nil, "/usr/bin/python3 -c 'import redis' && redis-server --version && gcc --version", installRedis},
+		"node":                  {[]string{"NODE_PATH=" + modules}, `node -e "require('amqplib')"`, "npm ci --prefix testdata/targets/node"},
+		"java":                  {nil, buildJava, "apt-get install default-jdk-headless librabbitmq-client-java"},
+		"ruby":                  {[]string{debian}, "ruby -e \"require 'bunny'\"", "apt-get install ruby-bunny"},
+		"go":                    {[]string{"GOFLAGS=-mod=mod"}, buildGo, "go mod download"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(words, func(t *testing.T) {
 			if testing.Short() {
 				t.Skip("skipped: -short leaves out what takes programs")
 			}
@@ -77,13 +78,13 @@ func TestInit(t *testing.T) {
 				}
 				return cmd.ProcessState.ExitCode(), string(out)
 			}
-			if code, said := typed(os.Args[0], "init", name); code != exitHolds || !strings.Contains(said, "lockproof adapter-check") {
+			if code, said := typed(append([]string{os.Args[0], "init"}, strings.Fields(words)...)...); code != exitHolds || !strings.Contains(said, "lockproof adapter-check") {
 				t.Fatalf("init: exit code %d: %s", code, said)
 			}
 			if code, said := typed("sh", "-c", language.prepare); code != 0 {
 				missing(t, fmt.Sprintf("%s: exit code %d %s; install it by %s", language.prepare, code, said, language.install))
 			}
-			if code, said := typed(os.Args[0], "adapter-check"); code != exitHolds || !strings.Contains(said, "17 green, 0 red") {
+			if code, said := typed(os.Args[0], "adapter-check"); code != exitHolds || !strings.Contains(said, " green, 0 red") {
 				t.Fatalf("adapter-check: exit code %d\n%s", code, said)
 			}
 			if code, said := typed(os.Args[0], "prove", "--scenarios", "8", "--require", "mutual-exclusion,crash-frees"); code != exitHolds {
@@ -113,12 +114,48 @@ func TestInitGoTest(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(text), "package mine_test\n") {
 		t.Fatalf("%v: %.40s", err, text)
 	}
+	if said := out.String(); !strings.Contains(said, "go mod tidy\n    go test") || !strings.Contains(said, "it is the gate of Go code") {
+		t.Errorf("%s", said)
+	}
 	if testing.Short() {
 		return
 	}
 	takes(t, "go mod download", "sh", "-c", "go mod edit -require github.com/lockproof/lockproof@v0.0.0 -replace github.com/lockproof/lockproof="+clone+" && go mod tidy")
 	if out, err := exec.Command("go", "test", "-short", "-run", "TestLock", ".").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestInitGoCI: beside Go code the file for CI runs go test, and lockproof prove after it.
+func TestInitGoCI(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for service, want := range map[string]string{"github": "\n      - run: go test ./...\n      - uses: lockproof", "gitlab": "\n    - go test ./...\n    - command -v"} {
+		t.Chdir(lay(t, map[string]string{"go.mod": "module example.com/mine\n\ngo 1.26\n"}))
+		var out bytes.Buffer
+		if code := run([]string{"init", "go", "--ci", service}, &out, &out); code != exitHolds {
+			t.Fatalf("exit code %d: %s", code, out.String())
+		}
+		if text, err := os.ReadFile(services[service]); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v\n%s", service, err, text)
+		}
+	}
+}
+
+// TestInitLeavesAdapter: an adapter that is there stays, and the other files are written. Its program is not permitted by that.
+func TestInitLeavesAdapter(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	t.Chdir(lay(t, map[string]string{"lockproof/adapter.py": "mine"}))
+	var out bytes.Buffer
+	if code := run([]string{"init", "python"}, &out, &out); code != exitHolds || !strings.Contains(out.String(), "left lockproof/adapter.py, which is there already") {
+		t.Fatalf("exit code %d: %s", code, out.String())
+	}
+	text, err := os.ReadFile("lockproof/adapter.py")
+	if _, missing := os.Stat(configFile); err != nil || string(text) != "mine" || missing != nil {
+		t.Errorf("%v, %v: %s", err, missing, text)
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) != 0 {
+		t.Errorf("the program may be run: %v %v", entries, err)
 	}
 }
 
@@ -130,6 +167,7 @@ func TestInitWritesNothingOver(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		"init python": ".lockproof.yaml: it is there already", "init rust": `"rust": expected one of python, node, go, java, ruby`,
+		"init node --server redis":   `node --server "redis": expected python --server redis, or no --server`,
 		"init python x --ci jenkins": `--ci "jenkins": expected github, gitlab or none`,
 	} {
 		var out, errs bytes.Buffer

@@ -232,7 +232,11 @@ func readGitLab(t *testing.T) gitlabJob {
 // itself.
 func TestWrittenCI(t *testing.T) {
 	for _, l := range languages {
-		begun(t, l.name)
+		words := []string{l.name}
+		if l.server != "" {
+			words = append(words, "--server", l.server)
+		}
+		begun(t, words...)
 		data, err := os.ReadFile(services["github"])
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +257,7 @@ func TestWrittenCI(t *testing.T) {
 			t.Errorf("%s: %+v", l.name, steps)
 		}
 
-		begun(t, l.name, "--ci", "gitlab")
+		begun(t, append(words, "--ci", "gitlab")...)
 		job := readGitLab(t)
 		if job.Artifacts.When != "always" || job.Artifacts.Reports["junit"] != "lockproof-report/junit.xml" || job.Artifacts.Paths[0] != "lockproof-report" || job.Script[0] != l.setup["gitlab"] {
 			t.Errorf("%s: %+v", l.name, job)
