@@ -20,6 +20,11 @@ func (r *Result) Accept(findings known.Findings, now time.Time) {
 			v.Known = &report.Known{Finding: *f, Expired: f.Expired(now)}
 		}
 	}
+	for _, f := range findings {
+		if !f.Expired(now) && r.Report.Held(f.Property) {
+			r.Report.Unseen = append(r.Report.Unseen, f)
+		}
+	}
 }
 
 // Knows reports whether the violation of a property that an execution shows is among those that are known.

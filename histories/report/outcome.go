@@ -99,18 +99,39 @@ func (r *Report) missing(p *PropertyResult) string {
 	return fmt.Sprintf("%s is required and was skipped: %s", p.Name(), reason)
 }
 
-// cardMissing is what the card says, as its last word, of an inconclusive run, and of one whose violations are all known.
+// cardMissing is what the card says, as its last word, of an inconclusive run, of one whose violations are all known, and of
+// known findings that were not seen.
 func cardMissing(r *Report, s style.Style) []style.Line {
+	said := r.unseen()
 	switch r.Outcome() {
 	case OutcomeKnown:
-		return warnings([]string{"nothing new is violated: all that is, " + known.FileName + " knows"}, s)
+		return warnings(append(said, "nothing new is violated: all that is, "+known.FileName+" knows"), s)
 	case OutcomeInconclusive:
 	default:
-		return nil
+		return warnings(said, s)
 	}
-	var said []string
 	for _, missing := range r.Missing() {
 		said = append(said, "inconclusive: "+missing)
 	}
 	return warnings(said, s)
+}
+
+// Held reports whether the property of a name was judged with nothing violated.
+func (r *Report) Held(name string) bool {
+	return slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
+		verdict, _ := r.Verdict(&p)
+		return p.Name() == name && slices.Contains([]Verdict{Passed, Proved, Kept}, verdict)
+	})
+}
+
+// unseen says of known findings that they were not seen: a line each.
+func (r *Report) unseen() (lines []string) {
+	for _, f := range r.Unseen {
+		until := "stays accepted"
+		if f.Expires != "" {
+			until += " until " + f.Expires + " is over"
+		}
+		lines = append(lines, fmt.Sprintf("%s of %s, fingerprint %s, was not seen and %s: delete it if it is mended", f.Property, known.FileName, f.Fingerprint, until))
+	}
+	return lines
 }

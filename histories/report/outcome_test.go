@@ -90,6 +90,7 @@ func TestOnlyCrashes(t *testing.T) {
 	crash := PropertyResult{Property: property.NoCrash, Checked: 9, Violation: &Found{Detail: "it ended"}}
 	twice := PropertyResult{Property: property.MutualExclusion, Checked: 9, Violation: &Found{Detail: "both"}}
 	leak := PropertyResult{Property: property.NoLeak, Checked: 9, Violation: &Found{Detail: "left"}}
+	accepted := PropertyResult{Property: property.MutualExclusion, Checked: 9, Violation: &Found{Detail: "both", Known: new(Known)}}
 	for _, c := range []struct {
 		properties []PropertyResult
 		want       string
@@ -97,6 +98,8 @@ func TestOnlyCrashes(t *testing.T) {
 		{[]PropertyResult{crash, leak}, "Nobody was promised what another has"},
 		{[]PropertyResult{crash, twice}, "No: what one client was promised, another has"},
 		{[]PropertyResult{twice}, "No: what one client was promised, another has"},
+		{[]PropertyResult{accepted, leak}, "All that is violated here is known"},
+		{[]PropertyResult{accepted, crash}, "No: what one client was promised, another has"},
 	} {
 		r := &Report{Contract: new(Contract), Properties: c.properties}
 		if answer := r.answer(safety); !strings.HasPrefix(answer, c.want) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -71,6 +72,8 @@ func (r *Report) answer(which part) string {
 	}
 	violated := counts[Violated]+counts[Suspected] > 0
 	switch {
+	case violated && r.accepted(which):
+		return "All that is violated here is known: " + known.FileName + " accepts it."
 	case violated && which == safety && r.onlyCrashes():
 		return "Nobody was promised what another has, but a call ends its client. Mend that before anything else."
 	case violated:
@@ -92,6 +95,14 @@ func (r *Report) answer(which part) string {
 		return "Nothing is wrong in what was judged."
 	}
 	return "Yes, in all that was judged."
+}
+
+// accepted reports whether all that is violated in a part is known, and so no failure yet.
+func (r *Report) accepted(which part) bool {
+	return !slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
+		verdict, _ := r.Verdict(&p)
+		return (verdict == Violated || verdict == Suspected) && partOf(&p) == which && !p.Violation.Accepted()
+	})
 }
 
 // onlyCrashes reports whether clients that end by themselves are all that is wrong with a lock's safety.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -62,6 +63,8 @@ type Report struct {
 	Contract *Contract
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
+	// Unseen are the known findings of properties that were judged with nothing violated.
+	Unseen known.Findings
 	// Earlier is what became of the counterexamples that earlier runs have left.
 	Earlier Earlier
 	// Required are the properties that must be judged for the run to be conclusive.

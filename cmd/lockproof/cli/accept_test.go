@@ -31,6 +31,7 @@ func TestAccept(t *testing.T) {
 		{prove, exitHolds, []string{"violated again, of an earlier run", "known, and no failure"}}, // its file is there
 		{prove + " --json", exitHolds, []string{`"outcome": "known"`, `"holds": false`, `"reason": "ticket-17"`}},
 		{"prove locked-is-success --scenarios 200 --out all", exitViolated, []string{"known, and no failure: ticket-17"}},
+		{"prove semaphore --scenarios 50 --seed 5 --property mutual-exclusion", exitHolds, []string{"mutual-exclusion of lockproof.known.yaml, fingerprint ", "was not seen and stays accepted: delete it if it is mended"}},
 		{"accept ce.json --reason ticket-18 --expires 2020-01-31", exitHolds, []string{"is accepted until 2020-01-31 is over"}},
 		{prove, exitViolated, []string{"was known until 2020-01-31, which is over: it is a failure again: ticket-18", `failures="1"`}},
 	} {
