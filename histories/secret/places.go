@@ -23,6 +23,9 @@ var (
 	named = []*regexp.Regexp{query, assign, member, header}
 )
 
+// placeholder stands for a password in an address that is shown to say how one is written.
+const placeholder = "PASSWORD"
+
 // place is where a secret stands in a text.
 type place struct{ from, to int }
 
@@ -51,7 +54,7 @@ func addresses(text string) (out []place) {
 		if user, _, password := strings.Cut(rest[:last], ":"); password {
 			from += len(user) + 1
 		}
-		if from < at[1]+last {
+		if from < at[1]+last && rest[from-at[1]:last] != placeholder {
 			out = append(out, place{from, at[1] + last})
 		}
 	}

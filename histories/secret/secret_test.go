@@ -18,6 +18,7 @@ func TestHide(t *testing.T) {
 		"redis://:marked@h/0":                         "redis://:***@h/0",
 		"nats://marked@h:4222,nats://u:marked@i:4222": "nats://***@h:4222,nats://u:***@i:4222",
 		"postgres://h/d?user=u&password=marked":       "postgres://h/d?user=u&password=***",
+		"--on amqp://USER:PASSWORD@HOST:5672":         "--on amqp://USER:PASSWORD@HOST:5672",
 		"dial amqp://u:marked@h: refused":             "dial amqp://u:***@h: refused",
 		"amqp://h:5672/%2F":                           "amqp://h:5672/%2F",
 		"entry=single":                                "entry=single",

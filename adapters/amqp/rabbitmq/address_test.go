@@ -48,8 +48,8 @@ func TestCheckURLRefuses(t *testing.T) {
 			continue
 		}
 		text := err.Error()
-		if !strings.Contains(text, want) || !strings.Contains(text, exampleURL) {
-			t.Errorf("%q: %s\nwant it to say %q, and %s", given, text, want, exampleURL)
+		if !strings.Contains(text, want) || !strings.Contains(text, shownURL) {
+			t.Errorf("%q: %s\nwant it to say %q, and %s", given, text, want, shownURL)
 		}
 		if strings.Contains(text, "secret") || strings.Contains(text, "\n") {
 			t.Errorf("%q: shows the password, or more than one line: %s", given, text)

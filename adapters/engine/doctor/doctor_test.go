@@ -47,8 +47,12 @@ func TestOneNode(t *testing.T) {
 	if len(d.Worries) > 0 || len(d.Designs) > 0 || !strings.HasPrefix(d.Measured, "One node") || strings.Contains(facts, "guest:guest") {
 		t.Errorf("%+v", d)
 	}
-	if _, err := Examine(t.Context(), Config{URLs: []string{url}, Management: strings.Replace(management, "//", "//guest:wrong@", 1)}); err == nil || strings.Contains(err.Error(), "wrong@") {
-		t.Errorf("a wrong password: %v", err)
+	d, err := Examine(t.Context(), Config{URLs: []string{url}, Management: strings.Replace(management, "//", "//guest:wrong@", 1)})
+	if err == nil || strings.Contains(err.Error(), "wrong@") || d == nil || !strings.Contains(said(d), "heartbeat: ") || !strings.Contains(said(d), "cluster: not told") {
+		t.Errorf("a wrong password: %v, %+v", err, d)
+	}
+	if len(d.Touches) > 0 {
+		t.Errorf("it changes nothing, and says %q", d.Touches)
 	}
 }
 

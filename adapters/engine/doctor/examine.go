@@ -23,7 +23,8 @@ type Config struct {
 	Mode cluster.Mode
 }
 
-// Examine asks the nodes what they are, and says what of it concerns locks. The error is that one could not be asked.
+// Examine asks the nodes what they are, and says what of it concerns locks. The error is that one could not be asked. If only
+// the management interface could not, the diagnosis has all else.
 func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 	e := examination{config: c, said: report.Diagnosis{Tool: engine.Version}}
 	if e.told, err = rabbitmq.Ask(ctx, c.URLs...); err != nil {
@@ -38,15 +39,13 @@ func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.managed, err = m.ask(ctx); err != nil {
-			return nil, err
-		}
+		e.managed, e.unasked = m.ask(ctx)
 	}
 	e.overAMQP()
 	e.fromManagement()
 	e.touches()
 	e.measured()
-	return &e.said, nil
+	return &e.said, e.unasked
 }
 
 // examination is what is known so far.
@@ -54,6 +53,7 @@ type examination struct {
 	config  Config
 	told    []*rabbitmq.Told
 	managed *managed // nil where it is not asked
+	unasked error    // why the management interface did not answer
 	said    report.Diagnosis
 }
 
@@ -108,6 +108,10 @@ func (e *examination) fromManagement() {
 		e.fact("mode", "not known: no interface tells cluster_partition_handling; name it by --mode")
 	}
 	m := e.managed
+	if e.unasked != nil {
+		e.fact("cluster", "not told: %v", e.unasked)
+		return
+	}
 	if m == nil {
 		e.fact("cluster", "not asked: --management http://HOST:15672 asks for its nodes, policies and net_ticktime")
 		return
@@ -154,7 +158,6 @@ func (e *examination) alone() bool { return e.managed != nil && len(e.managed.no
 
 // touches says what a run of lockproof would make there.
 func (e *examination) touches() {
-	e.said.Touches = append(e.said.Touches, "A run with --on makes queues and exchanges with a random mark in their names, and deletes these alone.")
 	for _, t := range e.told {
 		if t.Registry {
 			e.said.Touches = append(e.said.Touches, fmt.Sprintf("%s has a queue lockproof.registry with %s: runs of lockproof, or one that was killed. "+

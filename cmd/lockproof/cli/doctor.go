@@ -55,16 +55,16 @@ func (f *doctorFlags) run(c *cobra.Command) error {
 		}
 		f.Mode = mode
 	}
-	d, err := doctor.Examine(c.Context(), f.Config)
-	if err != nil {
-		return err
+	d, unasked := doctor.Examine(c.Context(), f.Config)
+	if d == nil {
+		return unasked
 	}
 	var ended error
 	if len(d.Worries) > 0 {
 		ended = errViolated
 	}
 	if f.json {
-		return all(ended, report.WriteDiagnosisJSON(c.OutOrStdout(), d))
+		return all(ended, unasked, report.WriteDiagnosisJSON(c.OutOrStdout(), d))
 	}
-	return all(ended, report.WriteDiagnosis(c.OutOrStdout(), d, outputStyle()))
+	return all(ended, unasked, report.WriteDiagnosis(c.OutOrStdout(), d, outputStyle()))
 }
