@@ -94,7 +94,7 @@ type action struct {
 // actions are the words of f.
 func actions() words[action] {
 	ours := vocabulary(1<<8, history.F.String)
-	all := words[action]{values: make(map[string]action), expected: ours.expected}
+	all := words[action]{values: make(map[string]action), expected: actionsExpected(ours.list)}
 	for _, w := range ours.list {
 		all.values[w.text] = action{f: w.value}
 	}
@@ -111,6 +111,25 @@ func actions() words[action] {
 		}
 	}
 	return all
+}
+
+// actionsExpected are the words of f for errors: those of the page, without what recorders of lockproof's own write.
+func actionsExpected(all []word[history.F]) string {
+	var operations, occurrences []string
+	for _, w := range all {
+		switch {
+		case w.text == "connect" || w.value == history.Lost:
+		case w.value.Occurrence():
+			occurrences = append(occurrences, w.text)
+		case w.value.Op() == lock.Acquire:
+			operations = append(operations, "acquire", "lock")
+		case w.value.Op() == lock.Release:
+			operations = append(operations, "release", "unlock")
+		default:
+			operations = append(operations, w.text)
+		}
+	}
+	return either(operations) + "; or of nemesis " + either(occurrences)
 }
 
 // uses are the words of mode: whether a lock is held to read.

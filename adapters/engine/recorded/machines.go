@@ -52,6 +52,9 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 	if err != nil {
 		return nil, err
 	}
+	if bound > 0 {
+		blurred(m.History, verdicts, bound)
+	}
 	r := o.report(h, verdicts)
 	r.Operations = m.History.Answers().Called
 	r.Readings = slices.Concat(readings, m.Notes.Readings(), o.counting(), sharing(h))
@@ -59,6 +62,19 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 		unordered(r, n)
 	}
 	return r, nil
+}
+
+// blurred says of a history with answers which the clock error makes say nothing that this is the reason.
+func blurred(h *history.History, verdicts []linear.Verdict, bound time.Duration) {
+	answers := h.Answers()
+	if answers.Silence() != "" {
+		return
+	}
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Unjudged != "" {
+			v.Unjudged = fmt.Sprintf("no hold was certainly longer than the clock error, %s: all of them may have overlapped", bound)
+		}
+	}
 }
 
 // alone adds the violations that one machine's clients show among themselves, whose order is certain. It says nothing

@@ -24,6 +24,18 @@ func TestCheckSeveral(t *testing.T) {
 		return path
 	}
 	one, other, far := write("one", "a", 1, 0), write("other", "a", 2, 100), write("far", "b", 1, 100)
+	short := filepath.Join(dir, "short")
+	text := ""
+	for i, what := range []string{`"invoke","f":"acquire"`, `"ok","f":"acquire"`, `"invoke","f":"release"`, `"ok","f":"release"`} {
+		text += fmt.Sprintf(`{"type":%s,"process":1,"time":%d,"host":"c","pid":1}`+"\n", what, 1_700_000_000_000_000_000+int64(i)*1_000_000)
+	}
+	if err := os.WriteFile(short, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	quick := filepath.Join(dir, "quick")
+	if err := os.WriteFile(quick, []byte(strings.ReplaceAll(text, `"c"`, `"d"`)), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		args []string
 		code int
@@ -32,6 +44,7 @@ func TestCheckSeveral(t *testing.T) {
 		{[]string{one, far}, exitCannot, "2 machines: expected --clock-error"},
 		{[]string{one, far, "--clock-error", "50ms"}, exitViolated, "clocks differ by at most 50ms"},
 		{[]string{one, far, "--clock-error", "500ms"}, exitViolated, "at most 500ms"},
+		{[]string{short, quick, "--clock-error", "5s"}, exitInconclusive, "no hold was certainly longer than the clock error, 5s"},
 		{[]string{one, other}, exitViolated, "1 machine, ordered by their times"},
 		{[]string{one, other, "--clock-error", "50ms"}, exitCannot, "one machine's clock"},
 		{[]string{one, far, "--clock-error", "-1s"}, exitCannot, "a length of time"},
