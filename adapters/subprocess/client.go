@@ -27,6 +27,7 @@ type Client struct {
 	time    atomic.Pointer[ownTime] // nil where it has the machine's
 	output  *output
 	stderr  stderrTail
+	early   *early       // where stderr is shown; nil shows nothing
 	secrets secret.Known // that it was given: nothing that it says is shown with them
 	readers sync.WaitGroup
 	closing sync.Once
@@ -78,6 +79,9 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 		options = map[string]any{}
 	}
 	r, err := c.Do(ctx, "initialize", initializing(in, options))
+	if !errors.As(err, new(*ExitError)) {
+		c.early.answered()
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return foreign.About{}, c.protocolError(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
@@ -132,6 +136,7 @@ func (c *Client) begun(child *child) {
 	c.readers.Go(func() {
 		_, _ = copyAll(&c.stderr, child.stderr)
 		c.stderr.flush()
+		c.early.over()
 	})
 	go c.read(printed)
 }

@@ -34,6 +34,8 @@ type Starter struct {
 	Parallel bool
 
 	showing sync.Mutex
+	// told are the standard errors of clients that never answered: each text is shown once.
+	told map[string]bool
 
 	mu       sync.Mutex
 	forks    bool      // its programs say that they fork
@@ -67,7 +69,8 @@ func (s *Starter) Client(name string) *Client {
 	c.secrets.AddCommand(s.Command)
 	c.stderr.secrets = &c.secrets
 	if s.Stderr != nil {
-		c.stderr.to = safetext.NewWriter(s)
+		c.early = &early{starter: s}
+		c.stderr.to = safetext.NewWriter(c.early)
 	}
 	return c
 }
@@ -77,6 +80,67 @@ func (s *Starter) Write(p []byte) (int, error) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
 	return s.Stderr.Write(p)
+}
+
+// mostTold is how many standard errors of clients that never answered are told apart.
+const mostTold = 100
+
+// writeOnce shows a standard error of a client that never answered, unless another's was the same.
+func (s *Starter) writeOnce(p []byte) {
+	s.showing.Lock()
+	defer s.showing.Unlock()
+	if len(p) == 0 || s.told[string(p)] || len(s.told) >= mostTold {
+		return
+	}
+	if s.told == nil {
+		s.told = make(map[string]bool)
+	}
+	s.told[string(p)] = true
+	_, _ = s.Stderr.Write(p)
+}
+
+// early holds a client's standard error back until it has answered: of clients that fail to start alike, one is shown.
+type early struct {
+	starter *Starter
+
+	mu   sync.Mutex
+	open bool
+	held []byte
+}
+
+// Write implements [io.Writer].
+func (e *early) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.open {
+		return e.starter.Write(p)
+	}
+	e.held = append(e.held, p...)
+	return len(p), nil
+}
+
+// answered shows what was held back, and all that follows at once. Of nil it does nothing.
+func (e *early) answered() {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.open && len(e.held) > 0 {
+		_, _ = e.starter.Write(e.held)
+	}
+	e.open, e.held = true, nil
+}
+
+// over shows what was held back of a client that has ended without an answer, unless another said the same.
+func (e *early) over() {
+	if e == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.starter.writeOnce(e.held)
+	e.held = nil
 }
 
 // limit is how long a program may take to begin.

@@ -56,6 +56,9 @@ type Step struct {
 	Advice   string // where it is red, what to do
 }
 
+// ErrNotStarted is the error of a check of a program that ended before its first answer.
+var ErrNotStarted = errors.New("nothing was checked: the program ended before it answered initialize")
+
 // Run walks through the protocol and tells of each step. It ends early where an adapter can't be talked
 // to any more. The error is for a check that could not be made.
 func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
@@ -80,7 +83,7 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	if w.green && ctx.Err() == nil && w.atBroker() {
 		w.watch()
 	}
-	return w.green, ctx.Err()
+	return w.green, cmp.Or(ctx.Err(), w.unstarted)
 }
 
 // open opens the server.
@@ -108,8 +111,10 @@ type walk struct {
 	server  server
 	clients []*checkedClient
 	green   bool
-	token   int64 // the largest fencing token so far
-	lost    bool  // an adapter can't be talked to any more
+	// unstarted is ErrNotStarted if nothing could be checked.
+	unstarted error
+	token     int64 // the largest fencing token so far
+	lost      bool  // an adapter can't be talked to any more
 }
 
 // checkedClient is a client of the walk, with an address of its own.
@@ -145,6 +150,9 @@ func (w *walk) begin(p *checkedClient) {
 	about, err := p.client.Initialize(w.ctx, foreign.Setup{Client: p.name, Lock: w.Kind, URLs: urls, Options: w.Options})
 	p.about = about.TakenFor(w.Kind)
 	if err != nil {
+		if errors.As(err, new(*subprocess.ExitError)) && p == w.clients[0] && w.ctx.Err() == nil {
+			w.unstarted = ErrNotStarted
+		}
 		w.broken(p, s, lock.NoOp, err)
 		return
 	}

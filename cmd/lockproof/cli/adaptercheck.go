@@ -61,6 +61,9 @@ func (f *adapterCheckFlags) run(c *cobra.Command) error {
 	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color, Width: outputStyle().Columns()}
 	config := adaptercheck.Config{Command: f.exec, Kind: kind, Open: on.Open, Limit: f.limit, Stderr: c.ErrOrStderr()}
 	green, err := adaptercheck.Run(c.Context(), config, out.Step)
+	if errors.Is(err, adaptercheck.ErrNotStarted) {
+		out.Sum()
+	}
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/secret"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -209,10 +210,10 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Known: findings, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
-				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
+				line.say("%s violated; making executions smaller, try %d", style.Plural(p.Violated, "property"), p.Tries)
 				return
 			}
-			line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
+			line.part(p.Scenarios, p.Of, "%d of %d executions, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
 		},
 	})
 	line.done()

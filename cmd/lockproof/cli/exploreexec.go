@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // external visits the executions of somebody else's program.
@@ -48,7 +49,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Executions: f.executions, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
 		On: on, Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
-			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
+			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
 		},
 	})
 	line.done()

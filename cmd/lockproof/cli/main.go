@@ -182,6 +182,7 @@ says how.`,
 	addCompletion(root)
 	root.InitDefaultHelpCmd()
 	addHelpAll(root)
+	nameArguments(root)
 	return root
 }
 

@@ -93,6 +93,33 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
 }
 
+// nameArguments has each command name the argument that is missing, or is one too many, as its usage line does.
+func nameArguments(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		nameArguments(sub)
+	}
+	fits, words := c.Args, strings.Fields(c.Use)
+	if fits == nil || !c.HasParent() || len(words) < 2 || c.HasSubCommands() {
+		return
+	}
+	words = words[1:]
+	if i := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") }); i >= 0 {
+		words = words[:i]
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := fits(c, args)
+		switch {
+		case err == nil:
+			return nil
+		case len(args) == 0:
+			return fmt.Errorf("%s is missing: expected %s %s", strings.Trim(words[0], "[]."), c.CommandPath(), strings.Join(words, " "))
+		case len(args) > len(words):
+			return fmt.Errorf("%q is one argument too many: expected %s %s", args[len(words)], c.CommandPath(), strings.Join(words, " "))
+		}
+		return err
+	}
+}
+
 // unknownFlag says which flag is meant by an unknown one, and what was expected instead of a value that is no number.
 func unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

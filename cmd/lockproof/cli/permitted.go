@@ -22,7 +22,7 @@ func permitOnce(c *cobra.Command, file, command, typed string) error {
 	}
 	shown := safetext.Escape(secret.Command(command))
 	if !interactive() {
-		return fmt.Errorf("%s names a program, which is not run unless you say so: %s; if you trust it, type: %s", file, shown, typed)
+		return fmt.Errorf("the program that it names is not run unless you say so: %s; if you trust it, type: %s", shown, typed)
 	}
 	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it, now and later? [y/N] ", safetext.Escape(file), shown))
 	switch {

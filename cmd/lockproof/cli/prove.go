@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -133,7 +134,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	}
 	line := newProgress().within(f.time)
 	cfg.Progress = func(p engine.Progress) {
-		line.part(p.Scenarios, p.Of, "%d of %d executions, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		line.part(p.Scenarios, p.Of, "%d of %d executions, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
 	}
 	cfg.Found = f.found
 	if cfg.Known, err = f.known(); err != nil {
