@@ -70,6 +70,7 @@ func (g *StateGraph) places() (places [][2]int, width, height int) {
 // SVG is a picture of it: a dot is a state, the first at the top, with as many steps before it as rows above it.
 func (g *StateGraph) SVG() string {
 	places, width, height := g.places()
+	left := g.leaves()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" role="group" aria-label="%s">`, width, height, g.says())
 	for _, e := range g.Edges {
@@ -78,8 +79,13 @@ func (g *StateGraph) SVG() string {
 	}
 	for i, n := range g.Nodes {
 		class, violated, stop := "state", "", -1
-		if n.Broken {
+		switch {
+		case n.Broken:
 			class, violated = "state broken", ", violated"
+		case i == 0:
+			class = "state first"
+		case !left[i] && !g.Cut:
+			class = "state final"
 		}
 		if i == 0 {
 			stop = 0
@@ -92,14 +98,42 @@ func (g *StateGraph) SVG() string {
 }
 
 // graphStyle is how a picture looks that stands alone.
-const graphStyle = `<style>svg { background: #fdfdfb } .edge { stroke: #5c626c; stroke-width: .6; opacity: .5 } .state { fill: #0b7285 } .broken { fill: #c92a2a }</style>`
+const graphStyle = `<style>svg { background: #fdfdfb } .edge { stroke: #5c626c; stroke-width: .6; opacity: .5 } .state { fill: #0b7285 } .broken { fill: #c92a2a } .first { stroke: #1a1d21; stroke-width: 2 } .final { fill: #fdfdfb; stroke: #0b7285; stroke-width: 1.5 } text { font: 12px sans-serif; fill: #1a1d21 }</style>`
 
 // WriteGraphSVG writes the picture as a file.
 func WriteGraphSVG(w io.Writer, g *StateGraph) error {
 	svg := g.SVG()
-	head := strings.IndexByte(svg, '>') + 1
-	_, err := fmt.Fprintf(safetext.NewWriter(w), "<!-- lockproof: %s -->\n%s%s%s\n", g.says(), svg[:head], graphStyle, svg[head:])
+	_, width, height := g.places()
+	head, body := strings.IndexByte(svg, '>')+1, strings.TrimSuffix(svg, "</svg>")
+	opening := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" role="group" aria-label="%s">`, max(width, legendWidth), height+legendHeight, g.says())
+	_, err := fmt.Fprintf(safetext.NewWriter(w), "<!-- lockproof: %s -->\n%s%s%s%s</svg>\n", g.says(), opening, graphStyle, body[head:], g.legend(height))
 	return err
+}
+
+// The measures of a picture's legend, which stands below it.
+const (
+	legendWidth  = 560
+	legendHeight = 44
+)
+
+// legend says in a picture that stands alone what is drawn, and what dots are. A final state is one that no step leaves.
+func (g *StateGraph) legend(y int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`, stateEdge, y+10, g.says())
+	for i, entry := range []struct{ class, says string }{{"state first", "first state"}, {"state", "state"}, {"state broken", "violated"}, {"state final", "final: no step leaves it"}} {
+		x := stateEdge + i*110
+		fmt.Fprintf(&b, `<circle class="%s" cx="%d" cy="%d" r="5"/><text x="%d" y="%d">%s</text>`, entry.class, x+5, y+28, x+16, y+32, entry.says)
+	}
+	return b.String()
+}
+
+// leaves reports of each state whether a step leaves it.
+func (g *StateGraph) leaves() []bool {
+	left := make([]bool, len(g.Nodes))
+	for _, e := range g.Edges {
+		left[e.From] = true
+	}
+	return left
 }
 
 // WriteDOT writes it in Graphviz' language: a node for each state, and an edge with the action that leads on.

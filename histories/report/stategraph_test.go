@@ -28,7 +28,7 @@ func TestStateGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for text, times := range map[string]int{"<circle": 4, "<line": 3, `"state broken"`: 1, "4 states, the first of more": 2} {
+	for text, times := range map[string]int{"<circle": 8, "<line": 3, `"state broken"`: 2, "4 states, the first of more": 3, ">first state<": 1, ">violated<": 1} {
 		if n := strings.Count(svg.String(), text); n != times {
 			t.Errorf("the picture has %s %d times, expected %d:\n%s", text, n, times, &svg)
 		}
