@@ -10,35 +10,63 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Table is one of a report's tables: a title, names of columns, and rows of as many cells, in plain text.
+// Table is one of a report's tables: a title, what its cells mean, names of columns, and rows of as many cells, in plain text.
 type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
+	Title  string
+	Legend string
+	Head   []string
+	Rows   [][]string
 }
 
 // TablesOf are the tables of a report in Markdown, as this module writes it. Each has the heading above it as its title.
 func TablesOf(markdown string) (all []Table) {
-	title, inside := "", false
+	title, legend, inside := "", "", false
 	for line := range strings.Lines(markdown) {
 		line = strings.TrimRight(line, " \r\n")
 		if heading := strings.TrimLeft(line, "#"); heading != line {
-			title = strings.TrimSpace(heading)
+			title, legend = strings.TrimSpace(heading), ""
+			inside = false
+			continue
 		}
 		if !strings.HasPrefix(line, "| ") {
 			inside = false
+			if line != "" && !strings.HasPrefix(line, " ") {
+				legend = strings.TrimSpace(legend + " " + outOfCell.Replace(line))
+			}
 			continue
 		}
 		cells := cellsOf(line)
 		switch {
 		case !inside:
-			all, inside = append(all, Table{Title: title, Head: cells}), true
+			all, inside = append(all, Table{Title: title, Legend: legend, Head: cells}), true
+			legend = ""
 		case strings.Trim(line, "|- ") != "":
 			last := &all[len(all)-1]
 			last.Rows = append(last.Rows, cells)
 		}
 	}
+	for i := range all {
+		all[i].nameLast()
+	}
 	return all
+}
+
+// nameLast gives the last column, which has notes, a name, and leaves it out where it has none.
+func (t *Table) nameLast() {
+	last := len(t.Head) - 1
+	if last < 1 || t.Head[last] != "" {
+		return
+	}
+	for _, row := range t.Rows {
+		if len(row) > last && row[last] != "" {
+			t.Head[last] = "note"
+			return
+		}
+	}
+	t.Head = t.Head[:last]
+	for i, row := range t.Rows {
+		t.Rows[i] = row[:min(last, len(row))]
+	}
 }
 
 // cellsOf are the cells of a line of a table.
@@ -57,7 +85,8 @@ var outOfCell = strings.NewReplacer("\x00", "|", "&lt;", "<", "&amp;", "&", `\[`
 // TableForms are the endings of the files that tables are written to.
 var TableForms = []string{".csv", ".tex"}
 
-// WriteTables writes tables to a file with one of the endings of [TableForms]. Titles are comments in CSV, and captions in LaTeX.
+// WriteTables writes tables to a file with one of the endings of [TableForms]. Titles and legends are comments in CSV, and
+// captions and notes in LaTeX.
 func WriteTables(w io.Writer, file string, tables []Table) error {
 	write := writeCSV
 	if filepath.Ext(file) == ".tex" {
@@ -74,6 +103,11 @@ func writeCSV(w io.Writer, tables []Table) error {
 		}
 		if _, err := fmt.Fprintf(w, "%s# lockproof: %s\n", space, t.Title); err != nil {
 			return err
+		}
+		if t.Legend != "" {
+			if _, err := fmt.Fprintf(w, "# %s\n", t.Legend); err != nil {
+				return err
+			}
 		}
 		if err := csv.NewWriter(w).WriteAll(append([][]string{t.Head}, t.Rows...)); err != nil {
 			return err
@@ -99,7 +133,11 @@ func writeLaTeX(w io.Writer, tables []Table) error {
 		for _, cells := range t.Rows {
 			b.WriteString(row(cells))
 		}
-		b.WriteString("\\hline\n\\end{tabular}\n\\end{table}\n")
+		b.WriteString("\\hline\n\\end{tabular}\n")
+		if t.Legend != "" {
+			fmt.Fprintf(&b, "\n\\smallskip\n{\\footnotesize %s}\n", inLaTeX.Replace(t.Legend))
+		}
+		b.WriteString("\\end{table}\n")
 		if _, err := io.WriteString(w, b.String()); err != nil {
 			return err
 		}

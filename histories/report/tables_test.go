@@ -10,14 +10,26 @@ import (
 // TestTables: what stands in a table's cells is the same in Markdown, CSV and LaTeX, whatever it has.
 func TestTables(t *testing.T) {
 	odd := []string{`a|b & <c> [d] 50 % _x_ \y {z} $1 #2 ~ ^`, "two, \"words\"", ""}
-	markdown := "# All\n\ntext\n\n## One table\n\n| a | b | c |\n| --- | --- | --- |\n| " + cell(odd[0]) + " | " + cell(odd[1]) + " | |\n\n    | no table\n"
+	markdown := "# All\n\ntext\n\n## One table\n\nCells are seconds.\n\n| a | b | c |\n| --- | --- | --- |\n| " + cell(odd[0]) + " | " + cell(odd[1]) + " | |\n\n    | no table\n"
 	tables := TablesOf(markdown)
 	if len(tables) != 1 || tables[0].Title != "One table" || !slices.Equal(tables[0].Head, []string{"a", "b", "c"}) || len(tables[0].Rows) != 1 || !slices.Equal(tables[0].Rows[0], odd) {
 		t.Fatalf("%+v", tables)
 	}
+	if tables[0].Legend != "Cells are seconds." {
+		t.Errorf("the legend is %q", tables[0].Legend)
+	}
+	for _, last := range []string{"", "why"} {
+		noted := TablesOf("| a | |\n| --- | --- |\n| 1 | " + last + " |\n")[0]
+		if want := map[string]string{"": "a", "why": "a,note"}[last]; strings.Join(noted.Head, ",") != want || len(noted.Rows[0]) != len(noted.Head) {
+			t.Errorf("a last column with %q: %+v", last, noted)
+		}
+	}
 	var b strings.Builder
 	if err := WriteTables(&b, "x.csv", tables); err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "# Cells are seconds.\n") {
+		t.Errorf("no legend in\n%s", &b)
 	}
 	r := csv.NewReader(strings.NewReader(b.String()))
 	r.Comment = '#'
