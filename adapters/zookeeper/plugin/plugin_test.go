@@ -20,9 +20,9 @@ var server = gatetest.Server{Open: func() (gate.Server, error) { return Open(1) 
 
 // mutex is an ephemeral node, with a session for each hold.
 type mutex struct {
-	port    int
-	anyones bool // whoever releases deletes the node, whosever it is
-	held    *control
+	port  int
+	looks bool // it looks whether the node is there, and takes what comes after that for its own
+	held  *control
 }
 
 func path(name string) []byte { return []byte("/" + url.PathEscape(name)) }
@@ -43,11 +43,16 @@ func (m *mutex) Acquire(ctx context.Context, name string) (int, error) {
 		return 0, err
 	}
 	defer within(ctx, c)()
+	if m.looks {
+		if _, code, err := c.do(existsNode, append(appendBuffer(nil, path(name)), 0)); err != nil || code == 0 {
+			return 0, errors.Join(err, c.close())
+		}
+	}
 	_, code, err := c.do(createNode, appendInt(append(appendBuffer(appendBuffer(nil, path(name)), nil), open()...), 1))
 	if err != nil {
 		return 0, errors.Join(err, c.conn.Close())
 	}
-	if code != 0 {
+	if code != 0 && !m.looks {
 		return 0, c.close()
 	}
 	if m.held != nil {
@@ -73,15 +78,7 @@ func (m *mutex) Release(ctx context.Context, name string, _ int) error {
 	c := m.held
 	m.held = nil
 	defer within(ctx, c)()
-	if !m.anyones {
-		return c.close()
-	}
-	other, err := connect(m.port, 0, nil)
-	if err != nil {
-		return err
-	}
-	defer within(ctx, other)()
-	return errors.Join(other.remove(string(path(name))), other.close(), c.conn.Close())
+	return c.close()
 }
 
 func (m *mutex) Close() error {
@@ -91,9 +88,9 @@ func (m *mutex) Close() error {
 	return m.held.conn.Close()
 }
 
-func starter(anyones bool) inprocess.Starter {
+func starter(looks bool) inprocess.Starter {
 	return inprocess.Starter{Name: "node", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-		return &mutex{port: portOf(url), anyones: anyones}, nil
+		return &mutex{port: portOf(url), looks: looks}, nil
 	}}
 }
 
@@ -106,7 +103,7 @@ func portOf(url string) int {
 // TestLocks: what is wrong with a mutex on ZooKeeper is found, and a right one is accused of nothing.
 func TestLocks(t *testing.T) {
 	t.Run("right", func(t *testing.T) { server.Judge(t, starter(false), 0) })
-	t.Run("deletes anybody's", func(t *testing.T) {
+	t.Run("looks first", func(t *testing.T) {
 		server.Judge(t, starter(true), property.Set(0).With(property.MutualExclusion))
 	})
 }
