@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Server is a simulated Consul behind the gate.
 type Server struct {
+	gate.Private
 	store  *consul.Server
 	up     *upstream
 	proxy  *stream.Proxy
@@ -48,15 +48,6 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return stream.Addresses{a}, nil
 }
 
-// Endpoints is one.
-func (s *Server) Endpoints() int { return 1 }
-
-// Prefix is "": the server is nobody else's.
-func (s *Server) Prefix() string { return "" }
-
-// Ours is true.
-func (s *Server) Ours() bool { return true }
-
 // Plays reports whether a fault can be made to happen: connections have no channels, and the server stands for a cluster, which is
 // not restarted.
 func (s *Server) Plays(do scenario.ActionKind) bool {
@@ -68,9 +59,6 @@ func (s *Server) Advance(ms int64) {
 	s.store.Advance(ms)
 	_ = s.proxy.Settle() // its barrier does not fail
 }
-
-// Restart does nothing.
-func (s *Server) Restart() {}
 
 // Begin begins a run.
 func (s *Server) Begin(part string) {
@@ -98,14 +86,6 @@ func (s *Server) Canonical(key string) string { return s.names.Item(key) }
 // Words are those of keys, which have nothing in them that is counted.
 func (s *Server) Words() (item, amount string) { return "key", "" }
 
-// Holders are not known: nothing can be declared of keys yet.
-func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) []holding.Hold {
-	return nil
-}
-
-// Crowds is false: each worker has a server of its own.
-func (s *Server) Crowds() bool { return false }
-
 // Remove deletes keys.
 func (s *Server) Remove(items []string) error {
 	for _, e := range s.store.Keys() {
@@ -115,12 +95,6 @@ func (s *Server) Remove(items []string) error {
 	}
 	return nil
 }
-
-// Disagreement is "": there is no other server beside it.
-func (s *Server) Disagreement() string { return "" }
-
-// Agreed is 0.
-func (s *Server) Agreed() int { return 0 }
 
 // Close ends the server.
 func (s *Server) Close() error { return s.up.close() }

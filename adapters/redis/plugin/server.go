@@ -11,12 +11,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 	"github.com/lockproof/lockproof/adapters/redis/node"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Server is one redis-server of our own behind the gate, or several that know nothing of one another.
 type Server struct {
+	gate.Private
 	instances []*instance
 	names     *stream.Names
 	before    map[string]bool // items that there were before the run
@@ -65,12 +65,6 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 
 // Endpoints is how many servers there are.
 func (s *Server) Endpoints() int { return len(s.instances) }
-
-// Prefix is "": the servers are nobody else's.
-func (s *Server) Prefix() string { return "" }
-
-// Ours is true.
-func (s *Server) Ours() bool { return true }
 
 // Plays reports whether a fault can be made to happen: connections have no channels.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
@@ -140,14 +134,6 @@ func (s *Server) Canonical(key string) string { return s.names.Item(key) }
 // Words are those of keys and what is in them.
 func (s *Server) Words() (item, amount string) { return "key", "members" }
 
-// Holders are not known: nothing can be declared of keys yet.
-func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) []holding.Hold {
-	return nil
-}
-
-// Crowds is false: each worker has servers of its own.
-func (s *Server) Crowds() bool { return false }
-
 // Remove deletes keys.
 func (s *Server) Remove(items []string) error {
 	for i, n := range s.instances {
@@ -161,12 +147,6 @@ func (s *Server) Remove(items []string) error {
 	}
 	return s.err
 }
-
-// Disagreement is "": there is no other server beside it.
-func (s *Server) Disagreement() string { return "" }
-
-// Agreed is 0.
-func (s *Server) Agreed() int { return 0 }
 
 // Close ends the servers and removes their files.
 func (s *Server) Close() error {

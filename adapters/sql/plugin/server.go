@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -38,6 +37,7 @@ type Database interface {
 
 // Server is one database server of our own behind the gate, or several that know nothing of one another.
 type Server struct {
+	gate.Private
 	all    []member
 	names  *stream.Names
 	part   string
@@ -90,12 +90,6 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 
 // Endpoints is how many servers there are.
 func (s *Server) Endpoints() int { return len(s.all) }
-
-// Prefix is "": the servers are nobody else's.
-func (s *Server) Prefix() string { return "" }
-
-// Ours is true.
-func (s *Server) Ours() bool { return true }
 
 // Plays reports whether a fault can be made to happen: connections have no channels.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
@@ -169,14 +163,6 @@ func (s *Server) Canonical(name string) string { return s.names.Item(name) }
 // Words are those of tables and what is in them.
 func (s *Server) Words() (item, amount string) { return "table", "rows" }
 
-// Holders are not known: nothing can be declared of rows yet.
-func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) []holding.Hold {
-	return nil
-}
-
-// Crowds is false: each worker has servers of its own.
-func (s *Server) Crowds() bool { return false }
-
 // Remove deletes tables that are named after the run. Rows in others stay.
 func (s *Server) Remove(items []string) error {
 	for i, m := range s.all {
@@ -192,12 +178,6 @@ func (s *Server) Remove(items []string) error {
 	}
 	return s.err
 }
-
-// Disagreement is "": there is no other server beside it.
-func (s *Server) Disagreement() string { return "" }
-
-// Agreed is 0.
-func (s *Server) Agreed() int { return 0 }
 
 // Close ends the servers and removes their files.
 func (s *Server) Close() error {

@@ -16,7 +16,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories/secret"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -31,6 +30,7 @@ func init() { lock.RegisterServer("tcp", "a server", lock.Words{Hold: "what its 
 
 // Server is a server of any kind behind the gate.
 type Server struct {
+	gate.Private
 	process *process.Process // nil where it runs already
 	command string
 	prefix  string
@@ -149,9 +149,6 @@ func Unseen() string {
 	return said
 }
 
-// Endpoints is one.
-func (s *Server) Endpoints() int { return 1 }
-
 // Prefix begins the names of locks on a server that others may use.
 func (s *Server) Prefix() string { return s.prefix }
 
@@ -188,22 +185,8 @@ func (s *Server) Canonical(item string) string { return s.names.Item(item) }
 // Words are those of items, which there are not.
 func (s *Server) Words() (item, amount string) { return "item", "" }
 
-// Holders are not known.
-func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) []holding.Hold {
-	return nil
-}
-
-// Crowds is false: names are nobody else's.
-func (s *Server) Crowds() bool { return false }
-
 // Remove has nothing to delete.
 func (s *Server) Remove([]string) error { return s.failure }
-
-// Disagreement is "": there is no other server beside it.
-func (s *Server) Disagreement() string { return "" }
-
-// Agreed is 0.
-func (s *Server) Agreed() int { return 0 }
 
 // Close ends the server if it was started here.
 func (s *Server) Close() error {

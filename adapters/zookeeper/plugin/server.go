@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/gate"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -18,6 +17,7 @@ func init() {
 
 // Server is a ZooKeeper of our own behind the gate.
 type Server struct {
+	gate.Private
 	*instance
 	proxy   *stream.Proxy
 	names   *stream.Names
@@ -48,15 +48,6 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return stream.Addresses{a}, nil
 }
 
-// Endpoints is one.
-func (s *Server) Endpoints() int { return 1 }
-
-// Prefix is "": the server is nobody else's.
-func (s *Server) Prefix() string { return "" }
-
-// Ours is true.
-func (s *Server) Ours() bool { return true }
-
 // Plays reports whether a fault can be made to happen: connections have no channels, and the server stands for a cluster, which is
 // not restarted.
 func (s *Server) Plays(do scenario.ActionKind) bool {
@@ -76,9 +67,6 @@ func (s *Server) Advance(ms int64) {
 
 // fails keeps the first error.
 func (s *Server) fails(err error) { s.failure = cmp.Or(s.failure, err) }
-
-// Restart does nothing.
-func (s *Server) Restart() {}
 
 // Begin begins a run.
 func (s *Server) Begin(part string) {
@@ -113,14 +101,6 @@ func (s *Server) Canonical(path string) string { return item(path, s.names) }
 // Words are those of nodes, which have nothing in them that is counted.
 func (s *Server) Words() (item, amount string) { return "node", "" }
 
-// Holders are not known: nothing can be declared of nodes yet.
-func (s *Server) Holders(holding.Declared, string, int, func(gate.Conn) uint8) []holding.Hold {
-	return nil
-}
-
-// Crowds is false: each worker has a server of its own.
-func (s *Server) Crowds() bool { return false }
-
 // Remove deletes nodes, children first.
 func (s *Server) Remove(items []string) error {
 	for _, n := range slices.Backward(s.nodes()) {
@@ -130,12 +110,6 @@ func (s *Server) Remove(items []string) error {
 	}
 	return s.failure
 }
-
-// Disagreement is "": there is no other server beside it.
-func (s *Server) Disagreement() string { return "" }
-
-// Agreed is 0.
-func (s *Server) Agreed() int { return 0 }
 
 // Close ends the server.
 func (s *Server) Close() error { return s.close() }
