@@ -342,11 +342,20 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 		p.weight++
 	}
 	res = r.said(p.op, p.arg, res)
+	if p.op == lock.Acquire && r.absent(p, res, answer) {
+		r.uncontrolled.Absent++
+	}
+	r.holds(p, res)
+	p.result = res
+	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
+	r.lapse()
+	r.bill(p, res)
+}
+
+// holds takes in what a client believes to hold since its operation ended, and whether it owes a release.
+func (r *run) holds(p *clientState, res lock.Result) {
 	switch {
 	case p.op == lock.Acquire:
-		if r.absent(p, res, answer) {
-			r.uncontrolled.Absent++
-		}
 		p.held, p.unsure = 0, p.unsure || res.Outcome == lock.Unknown
 		if res.Held {
 			p.held, p.unsure = max(1, res.Slot), false
@@ -364,10 +373,6 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	if p.op == lock.Release && res.Outcome != lock.Failed {
 		p.owes = false
 	}
-	p.result = res
-	r.record.complete(p, r.lockOf(p.id), res, answer, r.alike)
-	r.lapse()
-	r.bill(p, res)
 }
 
 // absent reports whether an acquire was answered with an error since there is no lock: nothing else has gone wrong.
