@@ -243,6 +243,7 @@ func wholeReport() *Report {
 	r.Uncontrolled = []string{"heartbeat 12 ×", "reconnect 3 ×"}
 	r.Nemesis, r.Together = []string{"3.0 s cut n1 → n2, n3", "18.0 s heal"}, []string{"c1 and c2 held the lock for 0.4 s from 8.1 s on until c1 was told", "told by basic.cancel"}
 	r.Left = []string{"2 tokens of 1"}
+	r.Unseen = known.Findings{{Property: "no-leak", Fingerprint: "fedcba9876543210", Reason: "ticket 18"}}
 	r.Wire = []Count{{"basic.ack", 12}, {"tx.select", 1}}
 	r.Traffic = []Traffic{{Operation: "acquire", Calls: 120, Frames: 6.25, Back: 4.5, Bytes: 312, BytesBack: 128}}
 	r.Properties[property.MutualExclusion].Undecided, r.Properties[property.MutualExclusion].Unclear = 2, "two were too large"

@@ -28,7 +28,7 @@ func TestTime(t *testing.T) {
 		"DiesOfRenewing": property.Set(0).With(property.NoCrash),
 		"TrustsItsClock": property.Set(0).With(property.MutualExclusion),
 		"Renews":         0,
-		"RenewsOn":       property.Set(0).With(property.EffectiveRelease),
+		"RenewsOn":       property.Set(0).With(property.Progress),
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 60
