@@ -26,7 +26,7 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// TestUnseen: a server of which is not seen what it has cannot show a leftover, whatever acquires come to.
+// TestUnseen: a server whose contents are not seen shows no leftover, whatever acquires come to.
 func TestUnseen(t *testing.T) {
 	f := &sharedRun{Config: Config{Kind: lock.Mutex, On: Server{Kind: "tcp", Unseen: "what the server has is not seen"}}}
 	f.about.Operations = lock.Mutex.Operations()
