@@ -17,7 +17,7 @@ func TestBuild(t *testing.T) {
 		"github.com/go-sql-driver/mysql", "filippo.io/edwards25519", "github.com/jackc/pgx/v5", "github.com/jackc/pgpassfile",
 		"github.com/jackc/pgservicefile", "github.com/jackc/puddle/v2", "golang.org/x/sync", "golang.org/x/text",
 		"golang.org/x/net/http2/hpack", // commands to etcd are named by their headers; it is small
-		"golang.org/x/crypto", // names of queues that are a BLAKE2 of the lock's are recognised; it takes a third of a second to compile
+		"golang.org/x/crypto",          // names of queues that are a BLAKE2 of the lock's are recognised; it takes a third of a second to compile
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
