@@ -17,8 +17,8 @@ func TestPage(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	page := string(out)
-	if lines := strings.Count(page, "\n"); lines > 270 {
-		t.Errorf("%d lines: expected at most 270", lines)
+	if lines := strings.Count(page, "\n"); lines > 310 {
+		t.Errorf("%d lines: expected at most 310", lines)
 	}
 	for _, word := range []string{"--", "foreign", " our own", "somebody else"} {
 		if strings.Contains(page, word) {
@@ -27,43 +27,53 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// prove, explore and stress are calls of the verbs.
+func prove(t lockproof.Target, s lockproof.Sample) func() (*lockproof.Result, error) {
+	return func() (*lockproof.Result, error) { return lockproof.Prove(context.Background(), t, s) }
+}
+
+func explore(t lockproof.Target, b lockproof.Bounds) func() (*lockproof.Result, error) {
+	return func() (*lockproof.Result, error) { return lockproof.Explore(context.Background(), t, b) }
+}
+
+func stress(t lockproof.Target, l lockproof.Load) func() (*lockproof.Result, error) {
+	return func() (*lockproof.Result, error) { return lockproof.Stress(context.Background(), t, l) }
+}
+
 // TestInvalid: options that make no sense are ErrInvalid, say what is wrong in one line, and name no flag.
 func TestInvalid(t *testing.T) {
-	ctx := context.Background()
 	exec := lockproof.Exec("false")
 	for _, c := range []struct {
 		name string
-		run  func(context.Context, lockproof.Target, lockproof.Options) (*lockproof.Result, error)
-		t    lockproof.Target
-		o    lockproof.Options
+		run  func() (*lockproof.Result, error)
 		want string
 	}{
-		{"lock type", lockproof.Prove, lockproof.Reference("sofa"), lockproof.Options{}, `lock type "sofa" is not known`},
-		{"lock type", lockproof.Prove, exec.As("sofa"), lockproof.Options{}, `lock type "sofa" is not known`},
-		{"another type", lockproof.Prove, lockproof.Reference(lockproof.Mutex).As(lockproof.Semaphore), lockproof.Options{}, "it is a mutex"},
-		{"mutant", lockproof.Explore, lockproof.Mutant("sofa"), lockproof.Options{}, `mutant "sofa" is not known`},
-		{"no mutant", lockproof.Explore, lockproof.Mutant("semaphore"), lockproof.Options{}, `mutant "semaphore" is not known`},
-		{"option", lockproof.Stress, lockproof.Target{}.With("sofa", "1"), lockproof.Options{Server: "rabbitmq"}, `option "sofa" is not known`},
-		{"property", lockproof.Prove, lockproof.Target{}, lockproof.Options{Properties: []lockproof.Property{"sofa"}}, `property "sofa" is not known`},
-		{"no such property of it", lockproof.Prove, lockproof.Reference(lockproof.Mutex), lockproof.Options{Require: []lockproof.Property{lockproof.ExactCount}}, "exact-count means nothing"},
-		{"clients", lockproof.Prove, lockproof.Target{}, lockproof.Options{Clients: -3}, "Clients -3: expected a number, None or Any"},
-		{"clients", lockproof.Prove, exec, lockproof.Options{Clients: 1000}, "clients 1000: expected 1 to"},
-		{"any clients", lockproof.Prove, lockproof.Target{}, lockproof.Options{Clients: lockproof.Any}, "only Explore has it"},
-		{"any clients", lockproof.Explore, exec, lockproof.Options{Clients: lockproof.Any}, "expected a number"},
-		{"any faults", lockproof.Explore, lockproof.Target{}, lockproof.Options{Drops: lockproof.Any}, "any number"},
-		{"executions", lockproof.Prove, exec, lockproof.Options{Executions: -1}, "Executions -1"},
-		{"executions", lockproof.Explore, lockproof.Target{}, lockproof.Options{Executions: 10}, "expected Simulate"},
-		{"random executions", lockproof.Explore, exec, lockproof.Options{Simulate: 10}, "Simulate 10"},
-		{"calls", lockproof.Explore, lockproof.Target{}, lockproof.Options{Calls: "sit"}, "calls \"sit\": expected operations"},
-		{"slots", lockproof.Explore, lockproof.Target{}, lockproof.Options{Slots: 1000}, "1000 slots"},
-		{"server", lockproof.Prove, lockproof.Target{}, lockproof.Options{Server: "rabbitmq"}, "Stress uses a real one"},
-		{"server", lockproof.Explore, exec, lockproof.Options{Server: "rabbitmq"}, "expected the simulated broker"},
-		{"no server", lockproof.Stress, exec, lockproof.Options{}, "expected a server"},
-		{"faults", lockproof.Explore, exec, lockproof.Options{Restarts: 1}, "Prove draws them"},
-		{"contract", lockproof.Prove, exec, lockproof.Options{Contract: "sofa"}, "expected guidelines, lease, mutex"},
+		{"lock type", prove(lockproof.Reference("sofa"), lockproof.Sample{}), `lock type "sofa" is not known`},
+		{"lock type", prove(exec.As("sofa"), lockproof.Sample{}), `lock type "sofa" is not known`},
+		{"another type", prove(lockproof.Reference(lockproof.Mutex).As(lockproof.Semaphore), lockproof.Sample{}), "it is a mutex"},
+		{"mutant", explore(lockproof.Mutant("sofa"), lockproof.Bounds{}), `mutant "sofa" is not known`},
+		{"no mutant", explore(lockproof.Mutant("semaphore"), lockproof.Bounds{}), `mutant "semaphore" is not known`},
+		{"option", stress(lockproof.Target{}.With("sofa", "1"), lockproof.Load{Options: lockproof.Options{Server: "rabbitmq"}}), `option "sofa" is not known`},
+		{"property", prove(lockproof.Target{}, lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{"sofa"}}}), `property "sofa" is not known`},
+		{"no such property of it", prove(lockproof.Reference(lockproof.Mutex), lockproof.Sample{Options: lockproof.Options{Require: []lockproof.Property{lockproof.ExactCount}}}), "exact-count means nothing"},
+		{"clients", prove(lockproof.Target{}, lockproof.Sample{Clients: -3}), "Clients -3: expected a number, None or Any"},
+		{"clients", prove(exec, lockproof.Sample{Clients: 1000}), "clients 1000: expected 1 to"},
+		{"any clients", prove(lockproof.Target{}, lockproof.Sample{Clients: lockproof.Any}), "any number of Clients: expected a number"},
+		{"any clients", explore(exec, lockproof.Bounds{Clients: lockproof.Any}), "expected a number"},
+		{"any faults", explore(lockproof.Target{}, lockproof.Bounds{Drops: lockproof.Any}), "any number"},
+		{"executions", prove(exec, lockproof.Sample{Executions: -1}), "Executions -1"},
+		{"executions", explore(lockproof.Target{}, lockproof.Bounds{Executions: 10}), "expected Simulate"},
+		{"random executions", explore(exec, lockproof.Bounds{Simulate: 10}), "Simulate 10"},
+		{"calls", explore(lockproof.Target{}, lockproof.Bounds{Calls: "sit"}), "calls \"sit\": expected operations"},
+		{"slots", explore(lockproof.Target{}, lockproof.Bounds{Slots: 1000}), "1000 slots"},
+		{"server", prove(lockproof.Target{}, lockproof.Sample{Options: lockproof.Options{Server: "rabbitmq"}}), "Stress uses a real one"},
+		{"server", explore(exec, lockproof.Bounds{Options: lockproof.Options{Server: "rabbitmq"}}), "expected the simulated broker"},
+		{"no server", stress(exec, lockproof.Load{}), "expected a server"},
+		{"faults", explore(exec, lockproof.Bounds{Restarts: 1}), "Prove draws them"},
+		{"contract", prove(exec.Promising("sofa"), lockproof.Sample{}), "expected guidelines, lease, mutex"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := c.run(ctx, c.t, c.o)
+			res, err := c.run()
 			if res != nil || !errors.Is(err, lockproof.ErrInvalid) {
 				t.Fatalf("got %v and %v, expected ErrInvalid", res, err)
 			}
@@ -76,7 +86,7 @@ func TestInvalid(t *testing.T) {
 
 // TestNoServer: a server that does not answer is ErrNoServer.
 func TestNoServer(t *testing.T) {
-	_, err := lockproof.Stress(t.Context(), lockproof.Target{}, lockproof.Options{Server: "amqp://127.0.0.1:1/%2F"})
+	_, err := lockproof.Stress(t.Context(), lockproof.Target{}, lockproof.Load{Options: lockproof.Options{Server: "amqp://127.0.0.1:1/%2F"}})
 	if !errors.Is(err, lockproof.ErrNoServer) || strings.Contains(err.Error(), "--") {
 		t.Errorf("got %v", err)
 	}
@@ -85,7 +95,7 @@ func TestNoServer(t *testing.T) {
 // TestNotConnected: a client that speaks to no server is ErrNotConnected.
 func TestNotConnected(t *testing.T) {
 	idle := lockproof.Go("idle", func(context.Context, string) (lockproof.Lock, error) { return idle{}, nil })
-	_, err := lockproof.Prove(t.Context(), idle, lockproof.Options{Executions: 1})
+	_, err := lockproof.Prove(t.Context(), idle, lockproof.Sample{Executions: 1})
 	if !errors.Is(err, lockproof.ErrNotConnected) {
 		t.Errorf("got %v", err)
 	}
@@ -101,13 +111,11 @@ func (idle) Close() error                                      { return nil }
 
 // TestDefaults: a zero value is the default: the same run as one that says all of it.
 func TestDefaults(t *testing.T) {
-	zero, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Options{Properties: []lockproof.Property{lockproof.NoLeak}})
+	zero, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.NoLeak}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := lockproof.Explore(t.Context(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
-		Properties: []lockproof.Property{lockproof.NoLeak}, Clients: 2, Admins: 1, Slots: 2, Rounds: 1, Crashes: 1, Drops: lockproof.None,
-	})
+	said, err := lockproof.Explore(t.Context(), lockproof.Reference(lockproof.Semaphore), lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.NoLeak}}, Clients: 2, Admins: 1, Slots: 2, Rounds: 1, Crashes: 1, Drops: lockproof.None})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,14 +35,14 @@ func (a anywhere) Choose(m *amqplock.Machine, i int) {
 // TestChoosesFirst: an acquire may begin with a choice, whether it is sampled or explored.
 func TestChoosesFirst(t *testing.T) {
 	mine := lockproof.Protocol("anywhere", lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation { return anywhere{p} })
-	res, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 200})
+	res, err := lockproof.Prove(t.Context(), mine, lockproof.Sample{Executions: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j := res.Judgement("mutual-exclusion"); j.Verdict != lockproof.Passed {
 		t.Errorf("sampled: %+v", j)
 	}
-	res, err = lockproof.Explore(t.Context(), mine, lockproof.Options{Clients: 2, Admins: lockproof.None, Rounds: 1, Slots: 2})
+	res, err = lockproof.Explore(t.Context(), mine, lockproof.Bounds{Clients: 2, Admins: lockproof.None, Rounds: 1, Slots: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

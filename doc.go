@@ -6,9 +6,10 @@
 // repeats a counterexample. [Check] judges a recorded history. [Test] is Prove inside go test. [Always] and
 // [Sometimes] make custom properties, and [Protocol] a custom lock.
 //
-// A [Target] is the lock to judge; [Options] say on which server it is judged and how thoroughly. The default is the
-// reference semaphore on the simulated broker. An error is a run that could not be made; violations are in the
-// [Result]. The packages below this one may change with any version.
+// A [Target] is the lock to judge; [Options] say on which server it is judged, and by what. [Sample], [Bounds] and [Load]
+// say how thoroughly Prove, Explore and Stress do so. The default is the reference semaphore on the simulated broker.
+// An error is a run that could not be made; violations are in the [Result]. The packages below this one may change with
+// any version.
 package lockproof
 
 // This map is for developers of lockproof. Each folder's doc.go continues from here. One rule holds for each kind of
@@ -70,7 +71,8 @@ package lockproof
 //	an option of a lock        in options.go of its backend, a field of Options and its row in Table. Flags and files have it
 //	                           then. To have random runs vary it: sim/amqp/options.go, else sim/*/targets.go; those of
 //	                           locks by consumption are not varied
-//	an option of a run         options.go and run.go in this folder, and a flag in the file of its command in cmd/lockproof/cli
+//	an option of a run         the configuration of adapters/engine (config.go, or its run's folder), to which a flag in the file of
+//	                           its command in cmd/lockproof/cli is bound, and a field in options.go in this folder
 //	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
 //	a server in a container    adapters/container/container.go has its image
 //	a page                     a README beside its code, its line in README.md, and two in .github/site/hugo.yaml

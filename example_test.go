@@ -22,7 +22,7 @@ func ExampleTest() {
 		return amqplocks.NewDialing(ctx, url, lockproof.Dial, amqplocks.NoBug) // or by itself, which is slower
 	})
 	_ = func(t *testing.T) { // func TestSemaphore(t *testing.T)
-		lockproof.Test(t, mySemaphore, lockproof.Options{})
+		lockproof.Test(t, mySemaphore, lockproof.Sample{})
 	}
 }
 
@@ -31,9 +31,7 @@ func ExampleGo() {
 	mine := lockproof.Go("mine", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return amqplocks.NewWith(ctx, url, amqplocks.LockedIsSuccess)
 	})
-	res, err := lockproof.Prove(context.Background(), mine, lockproof.Options{
-		Executions: 100, Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true,
-	})
+	res, err := lockproof.Prove(context.Background(), mine, lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}, Executions: 100})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,7 +41,7 @@ func ExampleGo() {
 
 // A lock in any language. This command is none: it says so instead of speaking the protocol.
 func ExampleExec() {
-	_, err := lockproof.Prove(context.Background(), lockproof.Exec("echo I am no lock"), lockproof.Options{Executions: 1})
+	_, err := lockproof.Prove(context.Background(), lockproof.Exec("echo I am no lock"), lockproof.Sample{Executions: 1})
 	var broken *lockproof.ProtocolError
 	if errors.As(err, &broken) {
 		why, _, _ := strings.Cut(broken.Why, ":")
@@ -55,9 +53,7 @@ func ExampleExec() {
 
 // A counterexample, a line a step.
 func ExampleProve() {
-	res, err := lockproof.Prove(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Options{
-		Executions: 1000, Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true,
-	})
+	res, err := lockproof.Prove(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}, Executions: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +71,7 @@ func ExampleProve() {
 // A counterexample is a file, and replays with nothing else.
 func ExampleReplay() {
 	ctx := context.Background()
-	res, err := lockproof.Prove(ctx, lockproof.Mutant("locked-is-success"), lockproof.Options{Executions: 1000, First: true})
+	res, err := lockproof.Prove(ctx, lockproof.Mutant("locked-is-success"), lockproof.Sample{Options: lockproof.Options{First: true}, Executions: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -122,9 +118,7 @@ func ExampleReplay() {
 
 // A CI job needs an exit code, and a report that it can read.
 func ExampleResult_Err() {
-	res, err := lockproof.Prove(context.Background(), lockproof.Target{}, lockproof.Options{
-		Executions: 1000, Require: []lockproof.Property{lockproof.MutualExclusion, lockproof.Linearizable},
-	})
+	res, err := lockproof.Prove(context.Background(), lockproof.Target{}, lockproof.Sample{Options: lockproof.Options{Require: []lockproof.Property{lockproof.MutualExclusion, lockproof.Linearizable}}, Executions: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -147,9 +141,7 @@ func ExampleResult_Err() {
 // Every execution of two clients that acquire, verify and release two slots, of which an administrator removes one, while
 // one of them may die.
 func ExampleExplore() {
-	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
-		Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.NoLeak},
-	})
+	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.NoLeak}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -165,9 +157,7 @@ func ExampleExplore() {
 
 // Mutual exclusion for any number of clients, of which any number die.
 func ExampleExplore_anyNumberOfClients() {
-	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
-		Clients: lockproof.Any, Admins: lockproof.None, Slots: 1, Properties: []lockproof.Property{lockproof.MutualExclusion},
-	})
+	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}}, Clients: lockproof.Any, Admins: lockproof.None, Slots: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -178,9 +168,12 @@ func ExampleExplore_anyNumberOfClients() {
 
 // The shortest way to two holders of one slot: no execution within the bounds has fewer steps.
 func ExampleExplore_shortest() {
-	res, err := lockproof.Explore(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Options{
-		Admins: lockproof.None, Slots: 1, Crashes: lockproof.None, Calls: "acquire", First: false,
-		Properties: []lockproof.Property{lockproof.MutualExclusion},
+	res, err := lockproof.Explore(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Bounds{
+		Options: lockproof.Options{First: false, Properties: []lockproof.Property{lockproof.MutualExclusion}},
+		Admins:  lockproof.None,
+		Slots:   1,
+		Crashes: lockproof.None,
+		Calls:   "acquire",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -194,9 +187,14 @@ func ExampleExplore_shortest() {
 // A design choice and what it breaks: an acquire that does not verify before it returns success.
 func ExampleTarget_With() {
 	t := lockproof.Reference(lockproof.Semaphore).With("verify-first", "false").With("pipeline", "0")
-	res, err := lockproof.Explore(context.Background(), t, lockproof.Options{
-		Clients: 1, Admins: 1, Slots: 1, Crashes: lockproof.None, Calls: "acquire", AdminCalls: "remove:1",
-		Properties: []lockproof.Property{lockproof.NoPhantomSlot, lockproof.RemovalDrains},
+	res, err := lockproof.Explore(context.Background(), t, lockproof.Bounds{
+		Options:    lockproof.Options{Properties: []lockproof.Property{lockproof.NoPhantomSlot, lockproof.RemovalDrains}},
+		Clients:    1,
+		Admins:     1,
+		Slots:      1,
+		Crashes:    lockproof.None,
+		Calls:      "acquire",
+		AdminCalls: "remove:1",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -211,9 +209,11 @@ func ExampleTarget_With() {
 
 // A semaphore whose slot 2 is missing: whoever scans finds slot 1 only, and adding one slot makes three.
 func ExampleExplore_fromHoles() {
-	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
-		Start: []int{1, 3}, Crashes: lockproof.None, AdminCalls: "add:1",
-		Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Progress},
+	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Bounds{
+		Options:    lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Progress}},
+		Start:      []int{1, 3},
+		Crashes:    lockproof.None,
+		AdminCalls: "add:1",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -236,9 +236,11 @@ func ExampleAlways() {
 		}
 		return nil
 	})
-	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
-		Own: []lockproof.Own{inOrder}, Properties: []lockproof.Property{"in-order"}, Admins: lockproof.None, Crashes: lockproof.None,
-		Calls: "acquire,release",
+	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Bounds{
+		Options: lockproof.Options{Own: []lockproof.Own{inOrder}, Properties: []lockproof.Property{"in-order"}},
+		Admins:  lockproof.None,
+		Crashes: lockproof.None,
+		Calls:   "acquire,release",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -255,9 +257,7 @@ func ExampleAlways() {
 func ExampleSometimes() {
 	full := lockproof.Sometimes("full", func(v lockproof.View) bool { return len(v.Locks[0].Holders) == len(v.Locks[0].Slots) })
 	for _, clients := range []int{1, 2} {
-		res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
-			Own: []lockproof.Own{full}, Properties: []lockproof.Property{"full"}, Clients: clients, Admins: lockproof.None,
-		})
+		res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Own: []lockproof.Own{full}, Properties: []lockproof.Property{"full"}}, Clients: clients, Admins: lockproof.None})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -283,9 +283,12 @@ func ExampleProtocol() {
 	mine := lockproof.Protocol("unasked", lockproof.Semaphore, func(reference *amqplock.Protocol) amqplock.Implementation {
 		return unasked{reference}
 	})
-	res, err := lockproof.Explore(context.Background(), mine.With("pipeline", "0"), lockproof.Options{
-		Admins: lockproof.None, Slots: 1, Crashes: lockproof.None, Calls: "acquire",
-		Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.CheapAcquire},
+	res, err := lockproof.Explore(context.Background(), mine.With("pipeline", "0"), lockproof.Bounds{
+		Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.CheapAcquire}},
+		Admins:  lockproof.None,
+		Slots:   1,
+		Crashes: lockproof.None,
+		Calls:   "acquire",
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -306,18 +309,15 @@ func ExampleProtocol() {
 // slot is added.
 func ExampleExplore_fromStep() {
 	ctx, t := context.Background(), lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
-	o := lockproof.Options{
-		Clients: lockproof.None, Admins: 2, Crashes: lockproof.None, AdminCalls: "remove:1,add:1",
-		Properties: []lockproof.Property{lockproof.ContiguousSlots},
-	}
-	res, err := lockproof.Explore(ctx, t, o)
+	o := lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots}}
+	res, err := lockproof.Explore(ctx, t, lockproof.Bounds{
+		Options: o, Clients: lockproof.None, Admins: 2, Crashes: lockproof.None, AdminCalls: "remove:1,add:1",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	found := res.Judgement(lockproof.ContiguousSlots).Counterexample
-	res, err = lockproof.Explore(ctx, lockproof.Target{}, lockproof.Options{
-		From: found, After: found.Steps, AdminCalls: "add:1", Properties: o.Properties, Crashes: lockproof.None,
-	})
+	res, err = lockproof.Explore(ctx, lockproof.Target{}, lockproof.Bounds{Options: o, From: found, After: found.Steps, AdminCalls: "add:1", Crashes: lockproof.None})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -355,9 +355,7 @@ func ExampleMutants() {
 
 // Bounds that are fixed, and a share of operations in which a client dies.
 func ExampleOptions() {
-	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.PersistentMutex), lockproof.Options{
-		Seed: 7, Executions: 500, Clients: 3, Admins: lockproof.None, Restarts: lockproof.None, CrashShare: 0.1,
-	})
+	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.PersistentMutex), lockproof.Sample{Seed: 7, Executions: 500, Clients: 3, Admins: lockproof.None, Restarts: lockproof.None, CrashShare: 0.1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -368,9 +366,7 @@ func ExampleOptions() {
 
 // The card, as the command line prints it.
 func ExampleResult_Write() {
-	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.Mutex), lockproof.Options{
-		Executions: 200, Properties: []lockproof.Property{lockproof.MutualExclusion},
-	})
+	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.Mutex), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}}, Executions: 200})
 	if err != nil {
 		log.Fatal(err)
 	}

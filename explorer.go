@@ -16,9 +16,10 @@ import (
 )
 
 // Explorer is a page on which its reader chooses step by step what a simulated lock's clients do and what befalls them, and
-// each step is judged. It has 2 Clients, no Admins and 1 slot, unless the options have others or a Start.
-func Explorer(t Target, o Options) (http.Handler, error) {
-	r, err := newRun(context.Background(), t, &o)
+// each step is judged. It has 2 Clients, no Admins and 1 slot, unless
+// the bounds have others or a Start.
+func Explorer(t Target, o Bounds) (http.Handler, error) {
+	r, err := newRun(context.Background(), t, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func Explorer(t Target, o Options) (http.Handler, error) {
 		return nil, invalid("an explorer of %s: expected a lock that is simulated", r.name)
 	}
 	b := served.Begin{Target: r.own, Options: r.options, Clients: or(o.Clients, 2), Admins: or(o.Admins, 0)}
-	if b.Slots, err = o.start(); err != nil {
+	if b.Slots, err = started(o.Start, o.Slots); err != nil {
 		return nil, err
 	}
 	if b.Slots == 0 {

@@ -29,7 +29,7 @@ func TestExplorer(t *testing.T) {
 			return hasty{reference}.Next(m)
 		}}
 	})
-	handler, err := lockproof.Explorer(mine, lockproof.Options{Start: []int{1, 3}, Own: []lockproof.Own{
+	handler, err := lockproof.Explorer(mine, lockproof.Bounds{Options: lockproof.Options{Own: []lockproof.Own{
 		lockproof.Always("never-two", func(v lockproof.View) error {
 			if len(v.Locks[0].Slots) == 2 {
 				return errors.New("there are two")
@@ -37,7 +37,7 @@ func TestExplorer(t *testing.T) {
 			return nil
 		}),
 		lockproof.Sometimes("some-are", func(v lockproof.View) bool { return len(v.Locks[0].Slots) > 0 }),
-	}})
+	}}, Start: []int{1, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +81,10 @@ func TestExplorer(t *testing.T) {
 	if r := ask(first, first); r.Error != "" {
 		t.Errorf("after it: %+v", r)
 	}
-	if _, err := lockproof.Explorer(lockproof.Exec("true"), lockproof.Options{}); !errors.Is(err, lockproof.ErrInvalid) {
+	if _, err := lockproof.Explorer(lockproof.Exec("true"), lockproof.Bounds{}); !errors.Is(err, lockproof.ErrInvalid) {
 		t.Errorf("a program: %v", err)
 	}
-	if _, err := lockproof.Explorer(lockproof.Reference(lockproof.Mutex), lockproof.Options{Admins: 1}); !errors.Is(err, lockproof.ErrInvalid) {
+	if _, err := lockproof.Explorer(lockproof.Reference(lockproof.Mutex), lockproof.Bounds{Admins: 1}); !errors.Is(err, lockproof.ErrInvalid) {
 		t.Errorf("a mutex with an administrator: %v", err)
 	}
 }

@@ -12,39 +12,40 @@ import (
 )
 
 // Prove draws executions (clients, options, faults, an order of commands) and makes what violates a property small.
-func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
-	r, err := newRun(ctx, t, &o)
+func Prove(ctx context.Context, t Target, s Sample) (*Result, error) {
+	r, err := newRun(ctx, t, s.Options)
 	if err != nil {
 		return nil, err
 	}
-	return r.sample()
+	return r.sample(&s)
 }
 
 // Explore visits every order of commands, up to equivalence, and every placement of faults, on the simulated broker.
-func Explore(ctx context.Context, t Target, o Options) (*Result, error) {
-	r, err := newRun(ctx, t, &o)
+func Explore(ctx context.Context, t Target, b Bounds) (*Result, error) {
+	r, err := newRun(ctx, t, b.Options)
 	if err != nil {
 		return nil, err
 	}
 	if r.external() {
-		return r.simulated("Explore", r.exploreExternal)
+		return r.simulated("Explore", func() (*Result, error) { return r.exploreExternal(&b) })
 	}
-	return r.simulated("Explore", r.explore)
+	return r.simulated("Explore", func() (*Result, error) { return r.explore(&b) })
 }
 
 // Stress has clients use a lock on a real server all at once, and judges it.
-func Stress(ctx context.Context, t Target, o Options) (*Result, error) {
-	r, err := newRun(ctx, t, &o)
+func Stress(ctx context.Context, t Target, l Load) (*Result, error) {
+	r, err := newRun(ctx, t, l.Options)
 	if err != nil {
 		return nil, err
 	}
-	if o.Server == "" {
+	if l.Server == "" {
 		return nil, invalid("Stress on the simulated broker: expected a server, such as \"rabbitmq\" or an address")
 	}
+	r.restarts = l.Restarts > 0
 	if r.external() {
-		return r.on(r.stressExternal)
+		return r.on(func() (*Result, error) { return r.stressExternal(&l) })
 	}
-	return r.on(r.stress)
+	return r.on(func() (*Result, error) { return r.stress(&l) })
 }
 
 // Replay carries out the steps of a counterexample again, by its Target.
@@ -53,7 +54,7 @@ func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) 
 		return nil, invalid("counterexample of %q, which is no lock of this module: expected its Target to be set to the lock that is meant", c.Name)
 	}
 	o.Properties, o.Require = nil, nil
-	r, err := newRun(ctx, c.Target, &o)
+	r, err := newRun(ctx, c.Target, o)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if err := r.judge(property.Applicable(r.kind)); err != nil {
 		return nil, err
 	}
-	report, err := recorded.CheckRecording(recording, recorded.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
+	report, err := recorded.CheckRecording(recording, recorded.CheckOptions{Judging: r.judging(), Source: name})
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/stress"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -17,49 +17,66 @@ import (
 )
 
 const (
-	None = -1 // for counts in Options whose 0 is the default
-	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
+	None = -1 // for counts whose 0 is the default
+	Any  = -2 // number of clients, administrators or faults, in Bounds; what is proved then holds for all
 )
 
-// Options say on which server a lock is judged, by what and how thoroughly.
+// Options say on which server a lock is judged, and by what.
 type Options struct {
-	ServerKind string        // of an external lock: "" and "amqp" are Server, "redis" a server that is started for the run, with a clock of its own
-	Servers    int           // how many of those there are, of which none knows of the others; 0 is one
-	Server     string        // "" is the simulated broker, "rabbitmq" one that is found, or started if it is installed; or an amqp:// address
-	Properties []Property    // to judge; none is all that apply
-	Own        []Own         // that are judged as well
-	Require    []Property    // that must be judged for the result to hold
-	Strict     bool          // an acquire that fails promises that all slots were taken at one moment, not each at some
-	First      bool          // end at the first violation
-	Seed       uint64        // decides everything that is drawn; 0 is 1
-	Executions int           // Prove: 0 is 100,000, or 2,000 if external or in Test. Explore of an external lock: at most; 0 is 10,000
-	Simulate   int           // Explore: so many random executions instead of all; 0 is all
-	Time       time.Duration // Prove: end earlier; 0 is no limit
-	Workers    int           // 0 is one for each processor, and of an Exec's more where its clients wait; clients that share something in one process take 1
-	// Clients go through their calls so many Rounds; administrators change the number of Slots. Prove draws what is 0. Explore
-	// takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress 5, 1 and 2, for 200 rounds.
-	Clients, Admins, Slots, Rounds, After int
-	Start                                 []int           // the slots that exist at first, such as 1 and 3; none is 1 to Slots
-	From                                  *Counterexample // Explore: begin with its clients, in the state that it is in After so many steps
-	Locks                                 []string        // their names, at most two; none is one lock called jobs
-	Calls, AdminCalls                     string          // Explore: what one of them calls, such as "acquire,remove:1"
-	// Faults: Prove draws what is 0; Explore has one crash then, or none if external, and no other.
-	Crashes, Drops, ChannelErrors, Lost int                   // Explore: clients die, connections drop, channels end, replies get lost
-	Restarts                            int                   // of the server
-	CrashShare                          float64               // Prove, Stress: of operations in which a client dies, from 0 to 1
-	Prompt                              bool                  // Explore: the server notices a lost connection at once, not at any later moment
-	Depth                               int                   // Explore: end after so many levels; 0 is no bound
-	Memory                              int64                 // Explore: end at about so many bytes; 0 is 8 GiB
-	Exact                               bool                  // Explore: keep states whole, not as fingerprints
-	Checkpoint, Resume                  string                // Explore: files that the search is left in if it ends early, and that it goes on from
-	Contract                            string                // the promises that an external lock must keep: guidelines, mutex, semaphore, lease, or some by name; "" is none
-	Holding                             string                // what holds an external lock at the broker, such as "queue jobs-{slot}": a wrong belief is found earlier, and pictures show who holds it
-	Patience                            time.Duration         // Prove, Explore: how long an external client may send nothing; 0 is 2 s
-	Limit                               time.Duration         // how long a call of a Protocol may take, or of an external client in Stress; 0 is 10 s
-	Proxy                               bool                  // Stress: external clients go through a proxy, so that more can be judged
-	Log, History                        io.Writer             // for external programs' standard error; Stress: for the history, before it is judged
-	Found                               func(*Counterexample) // a violation as it is seen, and again when more is known of it
-	Progress                            func(done, of int)    // executions, states (of 0) or rounds
+	Server     string                // "" is the simulated broker, "rabbitmq" one that is found, or started if it is installed; or an amqp:// address
+	Properties []Property            // to judge; none is all that apply
+	Own        []Own                 // that are judged as well
+	Require    []Property            // that must be judged for the result to hold
+	Strict     bool                  // an acquire that fails promises that all slots were taken at one moment, not each at some
+	First      bool                  // end at the first violation
+	Log        io.Writer             // for external programs' standard error
+	Found      func(*Counterexample) // a violation as it is seen, and again when more is known of it
+	Progress   func(done, of int)    // executions, states (of 0) or rounds
+}
+
+// Sample says which executions Prove and Test draw. Clients go through their calls so many Rounds; administrators change the
+// number of Slots. A count that is 0 is drawn.
+type Sample struct {
+	Options
+	Seed                                     uint64        // decides everything that is drawn; 0 is 1
+	Executions                               int           // 0 is 100,000, or 2,000 if external or in Test
+	Time                                     time.Duration // end earlier; 0 is no limit
+	Workers                                  int           // 0 is one for each processor, and of an Exec's more where its clients wait; clients that share something in one process take 1
+	Clients, Admins, Slots, Rounds, Restarts int           // Restarts are of the server
+	Start                                    []int         // the slots that exist at first, such as 1 and 3; none is 1 to Slots
+	CrashShare                               float64       // of operations in which a client dies, from 0 to 1
+}
+
+// Bounds say what Explore visits: by default one round of 2 Clients, 1 administrator, 2 Slots and 1 crash; if external, of 2, none,
+// 1 and none.
+type Bounds struct {
+	Options
+	Clients, Admins, Slots, Rounds                int
+	Start                                         []int           // as in Sample
+	From                                          *Counterexample // begin with its clients, in the state that it is in After so many steps
+	After                                         int
+	Locks                                         []string // their names, at most two; none is one lock called jobs
+	Calls, AdminCalls                             string   // what one of them calls, such as "acquire,remove:1"
+	Crashes, Drops, ChannelErrors, Lost, Restarts int      // clients die, connections drop, channels end, replies get lost, the server restarts
+	Prompt                                        bool     // the server notices a lost connection at once, not at any later moment
+	Workers                                       int      // 0 is one for each processor
+	Depth                                         int      // end after so many levels; 0 is no bound
+	Memory                                        int64    // end at about so many bytes; 0 is 8 GiB
+	Exact                                         bool     // keep states whole, not as fingerprints
+	Checkpoint, Resume                            string   // files that the search is left in if it ends early, and that it goes on from
+	Executions                                    int      // of an external lock, at most; 0 is 10,000
+	Simulate                                      int      // take so many random executions, by Seed, instead of all; 0 is all
+	Seed                                          uint64
+}
+
+// Load says how much is done in Stress: by default by 5 Clients and 1 administrator, with 2 Slots, for 200 Rounds.
+type Load struct {
+	Options
+	Seed                                     uint64 // decides everything that is drawn; 0 is 1
+	Clients, Admins, Slots, Rounds, Restarts int
+	CrashShare                               float64   // as in Sample
+	Proxy                                    bool      // external clients go through a proxy, so that more can be judged
+	History                                  io.Writer // for the history, before it is judged
 }
 
 // or is a number of an option, its default where it is left out.
@@ -75,95 +92,105 @@ func or(n, usual int) int {
 	return n
 }
 
-// check refuses numbers that mean nothing. Any is for Explore alone.
-func (o *Options) check() error {
-	for _, n := range []struct {
-		name string
-		n    int
-	}{
-		{"Clients", o.Clients}, {"Admins", o.Admins}, {"Slots", o.Slots}, {"Rounds", o.Rounds}, {"Crashes", o.Crashes},
-		{"Drops", o.Drops}, {"ChannelErrors", o.ChannelErrors}, {"Lost", o.Lost}, {"Restarts", o.Restarts},
-	} {
-		if n.n < Any {
-			return invalid("%s %d: expected a number, None or Any", n.name, n.n)
+// count is a number of something, by the name of its option.
+type count struct {
+	name string
+	n    int
+}
+
+// check refuses numbers that mean nothing.
+func check(numbers ...count) error {
+	for _, c := range numbers {
+		if c.n < Any {
+			return invalid("%s %d: expected a number, None or Any", c.name, c.n)
 		}
-	}
-	switch {
-	case o.Executions < 0 || o.Simulate < 0:
-		return invalid("Executions %d, Simulate %d: expected at least 1", o.Executions, o.Simulate)
-	case o.Workers < 0:
-		return invalid("Workers %d: expected at least 1", o.Workers)
-	case o.Time < 0 || o.Patience < 0 || o.Limit < 0:
-		return invalid("a time below 0: expected more than nothing")
-	case o.Slots == Any || o.Rounds == Any:
-		return invalid("any number of slots or rounds: expected a number; any number of clients or administrators goes on for ever")
 	}
 	return nil
 }
 
-// shape is what of the workload is not drawn.
-func (o *Options) shape() (sim.Shape, error) {
-	var s sim.Shape
-	for _, n := range []struct {
-		from int
-		to   **int
-	}{
-		{o.Clients, &s.Clients}, {o.Admins, &s.Admins}, {o.Slots, &s.Slots}, {o.Rounds, &s.Rounds}, {o.Restarts, &s.Restarts},
-	} {
-		if n.from == Any {
-			return s, invalid("any number of clients, administrators or faults: only Explore has it")
-		}
-		if n.from != 0 {
-			value := or(n.from, 0)
-			*n.to = &value
+// finite refuses any number of something.
+func finite(numbers ...count) error {
+	for _, c := range numbers {
+		if c.n == Any {
+			return invalid("any number of %s: expected a number; only clients, administrators and faults of Bounds have it", c.name)
 		}
 	}
-	if share := o.CrashShare; share != 0 {
-		share = max(share, 0)
-		s.CrashShare = &share
+	return check(numbers...)
+}
+
+// positive refuses numbers below 0.
+func positive(numbers ...count) error {
+	for _, c := range numbers {
+		if c.n < 0 {
+			return invalid("%s %d: expected at least 1", c.name, c.n)
+		}
 	}
-	var err error
-	s.Start, err = o.start()
+	return nil
+}
+
+// sampling says which executions are drawn.
+func (o *Sample) sampling() (s engine.Sampling, err error) {
+	if err := positive(count{"Executions", o.Executions}, count{"Workers", o.Workers}); err != nil {
+		return s, err
+	}
+	if o.Time < 0 {
+		return s, invalid("Time %v: expected more than nothing", o.Time)
+	}
+	s = engine.Sampling{Seed: max(1, o.Seed), Scenarios: o.Executions, Time: o.Time, Workers: o.Workers}
+	s.Shape, err = o.shape()
 	return s, err
 }
 
-// holding is how the server shows who holds an external lock, if that is said.
-func (o *Options) holding() (holding.Declared, error) {
-	d, err := holding.Parse(o.Holding)
-	return d, asInvalid(err)
+// shape is what of the workload is not drawn.
+func (o *Sample) shape() (s sim.Shape, err error) {
+	for _, n := range []struct {
+		count
+		to **int
+	}{
+		{count{"Clients", o.Clients}, &s.Clients}, {count{"Admins", o.Admins}, &s.Admins}, {count{"Slots", o.Slots}, &s.Slots},
+		{count{"Rounds", o.Rounds}, &s.Rounds}, {count{"Restarts", o.Restarts}, &s.Restarts},
+	} {
+		if err := finite(n.count); err != nil {
+			return s, err
+		}
+		if n.n != 0 {
+			value := or(n.n, 0)
+			*n.to = &value
+		}
+	}
+	if o.CrashShare != 0 {
+		s.CrashShare = new(max(o.CrashShare, 0))
+	}
+	s.Start, err = started(o.Start, o.Slots)
+	return s, err
 }
 
-// demands are the promises that an external lock must keep.
-func (o *Options) demands() (property.Set, error) {
-	demands, err := property.ParseContract(o.Contract)
-	return demands, asInvalid(err)
-}
-
-// start is the slots that exist at first, where they are not 1 to Slots.
-func (o *Options) start() (set scenario.SlotSet, err error) {
-	for _, slot := range o.Start {
+// started are the slots that exist at first, where they are not 1 to their number.
+func started(slots []int, number int) (set scenario.SlotSet, err error) {
+	for _, slot := range slots {
 		if slot < 1 || slot >= monitor.Slots {
 			return 0, invalid("slot %d to begin with: expected 1 to %d", slot, monitor.Slots-1)
 		}
 		set |= 1 << slot
 	}
-	if set != 0 && o.Slots != 0 {
+	if set != 0 && number != 0 {
 		return 0, invalid("slots %s to begin with, and a number of them: expected one of the two", set)
 	}
 	return set, nil
 }
 
-// load is how much is done to a server under stress by clients of a lock type.
-func (o *Options) load(kind lock.Kind) (stress.Load, error) {
-	if _, err := o.shape(); err != nil {
+// load is how much clients of a lock type do.
+func (o *Load) load(kind lock.Kind) (stress.Load, error) {
+	err := finite(count{"Clients", o.Clients}, count{"Admins", o.Admins}, count{"Slots", o.Slots}, count{"Rounds", o.Rounds}, count{"Restarts", o.Restarts})
+	if err != nil {
 		return stress.Load{}, err
 	}
 	l := stress.Load{
 		Slots: or(o.Slots, 2), Clients: or(o.Clients, 5), Admins: or(o.Admins, 1), Rounds: or(o.Rounds, 200), Verifies: 2,
-		CrashShare: 0.02, Seed: o.seed(),
+		CrashShare: 0.02, Seed: max(1, o.Seed),
 	}
-	if share := o.CrashShare; share != 0 {
-		l.CrashShare = max(share, 0)
+	if o.CrashShare != 0 {
+		l.CrashShare = max(o.CrashShare, 0)
 	}
 	fit := l.Fit(kind)
 	if o.Slots != 0 {
@@ -176,23 +203,25 @@ func (o *Options) load(kind lock.Kind) (stress.Load, error) {
 	return fit, asInvalid(fit.Check(kind))
 }
 
-// exploration is the workload and the faults to explore.
-func (o *Options) exploration() (e explore.Exploration, err error) {
-	e = explore.Exploration{
-		Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, 1), Slots: or(o.Slots, 2), Names: o.Locks,
-		FailedAcquire: o.failedAcquire(), Walks: o.Simulate, Seed: o.seed(),
+// exploration is what is explored, of no lock yet. Where nothing is said there are so many administrators, slots and crashes.
+func (o *Bounds) exploration(admins, slots, crashes int) (e explore.Exploration, err error) {
+	if err := o.check(); err != nil {
+		return e, err
 	}
-	crashes, any := 1, e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber
-	if any {
+	e = explore.Exploration{
+		Workload: explore.Workload{
+			Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, admins), Slots: or(o.Slots, slots), Names: o.Locks,
+		},
+		Walks: o.Simulate, Seed: max(1, o.Seed), Search: o.search(),
+	}
+	if o.unbounded() {
 		crashes = explore.AnyNumber
-	} else if slices.Contains([]int{o.Crashes, o.Drops, o.ChannelErrors, o.Lost, o.Restarts}, Any) {
-		return e, invalid("any number of faults: expected a number, or any number of clients")
 	}
 	e.Faults = sim.FaultBounds{
 		Crashes: or(o.Crashes, crashes), Drops: or(o.Drops, 0), ChannelErrors: or(o.ChannelErrors, 0), Lost: or(o.Lost, 0),
 		Restarts: or(o.Restarts, 0), Late: !o.Prompt,
 	}
-	if e.Start, err = o.start(); err != nil {
+	if e.Start, err = started(o.Start, o.Slots); err != nil {
 		return e, err
 	}
 	if err = o.from(&e); err != nil {
@@ -207,8 +236,28 @@ func (o *Options) exploration() (e explore.Exploration, err error) {
 	return e, nil
 }
 
+// unbounded reports whether there is any number of clients or administrators.
+func (o *Bounds) unbounded() bool { return o.Clients == Any || o.Admins == Any }
+
+// check refuses numbers that mean nothing, alone or together.
+func (o *Bounds) check() error {
+	if err := finite(count{"Slots", o.Slots}, count{"Rounds", o.Rounds}); err != nil {
+		return err
+	}
+	if err := positive(count{"Executions", o.Executions}, count{"Simulate", o.Simulate}, count{"Workers", o.Workers}); err != nil {
+		return err
+	}
+	faults := []count{
+		{"Crashes", o.Crashes}, {"Drops", o.Drops}, {"ChannelErrors", o.ChannelErrors}, {"Lost", o.Lost}, {"Restarts", o.Restarts},
+	}
+	if any := slices.ContainsFunc(faults, func(c count) bool { return c.n == Any }); any && !o.unbounded() {
+		return invalid("any number of faults: expected a number, or any number of clients")
+	}
+	return check(append(faults, count{"Clients", o.Clients}, count{"Admins", o.Admins})...)
+}
+
 // from is where an exploration begins that goes on from a counterexample.
-func (o *Options) from(e *explore.Exploration) error {
+func (o *Bounds) from(e *explore.Exploration) error {
 	switch {
 	case o.From == nil && o.After == 0:
 		return nil
@@ -224,7 +273,7 @@ func (o *Options) from(e *explore.Exploration) error {
 }
 
 // search is how states are visited.
-func (o *Options) search() search.Options {
+func (o *Bounds) search() search.Options {
 	s := search.Options{
 		Workers: o.Workers, Depth: o.Depth, Memory: o.Memory, First: o.First, Reductions: search.AllReductions,
 		Checkpoint: o.Checkpoint, Resume: o.Resume,
@@ -240,8 +289,6 @@ func (o *Options) search() search.Options {
 	}
 	return s
 }
-
-func (o *Options) seed() uint64 { return max(1, o.Seed) }
 
 func (o *Options) failedAcquire() property.FailedAcquire {
 	if o.Strict {

@@ -53,16 +53,12 @@ func own(all ...lockproof.Own) []lockproof.Own { return all }
 // TestOwnProperty: a property of one's own is judged in sampling and in exploring, and what violates it is minimised,
 // drawn, kept and replayed as of any other.
 func TestOwnProperty(t *testing.T) {
-	o := lockproof.Options{
-		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}, Executions: 500, Clients: 2, Slots: 2,
-		Admins: lockproof.None,
-	}
-	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, o)
+	o := lockproof.Options{Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}}
+	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, lockproof.Sample{Options: o, Executions: 500, Clients: 2, Slots: 2, Admins: lockproof.None})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Executions, o.Rounds = 0, 1
-	explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, o)
+	explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{Options: o, Clients: 2, Slots: 2, Admins: lockproof.None})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +114,9 @@ func replays(t *testing.T, found *lockproof.Counterexample) {
 // violated in a complete exploration.
 func TestOwnHolds(t *testing.T) {
 	o := lockproof.Options{
-		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{"both-held"}, Executions: 300, Clients: 2, Slots: 1,
-		Admins: lockproof.None, Require: []lockproof.Property{"one-at-most"},
+		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{"both-held"}, Require: []lockproof.Property{"one-at-most"},
 	}
-	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, o)
+	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, lockproof.Sample{Options: o, Executions: 300, Clients: 2, Slots: 1, Admins: lockproof.None})
 	if err != nil || !errors.Is(sampled.Err(), lockproof.ErrInconclusive) {
 		t.Fatalf("%v, %v", sampled.Err(), err)
 	}
@@ -131,8 +126,8 @@ func TestOwnHolds(t *testing.T) {
 	if j := sampled.Judgement("one-at-most"); j.Verdict != lockproof.Passed || j.Checked < 1000 {
 		t.Errorf("sampled, %s is %s: %d times", j.Property, j.Verdict, j.Checked)
 	}
-	o.Executions, o.Rounds = 0, 1
-	explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, o)
+	b := lockproof.Bounds{Options: o, Clients: 2, Slots: 1, Admins: lockproof.None}
+	explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +137,8 @@ func TestOwnHolds(t *testing.T) {
 	if j := explored.Judgement("one-at-most"); j.Verdict != lockproof.Proved || j.Checked != explored.States {
 		t.Errorf("explored, %s is %s", j.Property, j.Verdict)
 	}
-	o.Depth = 3
-	explored, err = lockproof.Explore(t.Context(), lockproof.Target{}, o)
+	b.Depth = 3
+	explored, err = lockproof.Explore(t.Context(), lockproof.Target{}, b)
 	if j := explored.Judgement("both-held"); err != nil || j.Verdict != lockproof.Undecided {
 		t.Errorf("explored in part, %s is %s: %s, %v", j.Property, j.Verdict, j.Reason, err)
 	}
@@ -152,8 +147,8 @@ func TestOwnHolds(t *testing.T) {
 // TestOwnPast: a property that asks for the history or the last exchange is judged in sampling. It is skipped in an
 // exploration, which visits each state once for all its pasts.
 func TestOwnPast(t *testing.T) {
-	o := lockproof.Options{Own: own(remembered), Properties: []lockproof.Property{"remembered"}, Executions: 200}
-	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, o)
+	o := lockproof.Options{Own: own(remembered), Properties: []lockproof.Property{"remembered"}}
+	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, lockproof.Sample{Options: o, Executions: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +157,7 @@ func TestOwnPast(t *testing.T) {
 		t.Errorf("sampled: %s, %v", j.Verdict, j.Counterexample)
 	}
 	for _, walks := range []int{0, 10} {
-		o.Executions, o.Simulate = 0, walks
-		explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, o)
+		explored, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{Options: o, Simulate: walks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,9 +179,13 @@ func TestOwnTellsClientsApart(t *testing.T) {
 			return nil
 		}))
 	}
-	res, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Options{
-		Own: all, Properties: []lockproof.Property{lockproof.MutualExclusion}, Clients: 3, Slots: 1, Admins: lockproof.None,
-		Crashes: lockproof.None, Calls: "acquire",
+	res, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{
+		Options: lockproof.Options{Own: all, Properties: []lockproof.Property{lockproof.MutualExclusion}},
+		Clients: 3,
+		Slots:   1,
+		Admins:  lockproof.None,
+		Crashes: lockproof.None,
+		Calls:   "acquire",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -205,9 +203,13 @@ func goSemaphore() lockproof.Target {
 
 // TestOwnExternal: custom properties are judged for external clients as well.
 func TestOwnExternal(t *testing.T) {
-	res, err := lockproof.Prove(t.Context(), goSemaphore(), lockproof.Options{
-		Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}, Executions: 30, Clients: 2, Slots: 2,
-		Admins: lockproof.None, CrashShare: lockproof.None,
+	res, err := lockproof.Prove(t.Context(), goSemaphore(), lockproof.Sample{
+		Options:    lockproof.Options{Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}},
+		Executions: 30,
+		Clients:    2,
+		Slots:      2,
+		Admins:     lockproof.None,
+		CrashShare: lockproof.None,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -242,28 +244,29 @@ func TestOwnMistakes(t *testing.T) {
 	for i := range 38 {
 		many = append(many, lockproof.Always(fmt.Sprint("property-", i), holds))
 	}
-	sample := lockproof.Options{Executions: 100, Workers: 1}
-	unbounded := lockproof.Options{Clients: lockproof.Any}
+	sampled := func(all []lockproof.Own) func() (*lockproof.Result, error) {
+		return prove(lockproof.Target{}, lockproof.Sample{Options: lockproof.Options{Own: all}, Executions: 100, Workers: 1})
+	}
+	explored := func(all []lockproof.Own) func() (*lockproof.Result, error) {
+		return explore(lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Own: all}})
+	}
 	for _, c := range []struct {
 		want string
-		run  func(context.Context, lockproof.Target, lockproof.Options) (*lockproof.Result, error)
-		o    lockproof.Options
-		all  []lockproof.Own
+		run  func() (*lockproof.Result, error)
 	}{
-		{"property panics of your own: its function panicked: no idea", lockproof.Prove, sample, own(panics)},
-		{"property panics of your own: its function panicked: no idea", lockproof.Explore, lockproof.Options{}, own(panics)},
-		{"property fickle of your own: it says two things of one execution", lockproof.Prove, sample, own(fickle)},
-		{"there is one of that name", lockproof.Prove, sample, own(lockproof.Always("no-leak", holds))},
-		{"there are two of that name", lockproof.Prove, sample, own(lockproof.Always("mine", holds), lockproof.Always("mine", holds))},
-		{"expected a name such as", lockproof.Prove, sample, own(lockproof.Always("My own!", holds))},
-		{"expected a name such as", lockproof.Prove, sample, own(nil)},
-		{"expected a function", lockproof.Prove, sample, own(lockproof.Sometimes("mine", nil))},
-		{"38 properties of your own: expected at most 35", lockproof.Prove, sample, many},
-		{"any number of clients: expected a number", lockproof.Explore, unbounded, own(oneAtMost)},
-		{"and a checkpoint: expected none", lockproof.Explore, lockproof.Options{Checkpoint: "x"}, own(oneAtMost)},
+		{"property panics of your own: its function panicked: no idea", sampled(own(panics))},
+		{"property panics of your own: its function panicked: no idea", explored(own(panics))},
+		{"property fickle of your own: it says two things of one execution", sampled(own(fickle))},
+		{"there is one of that name", sampled(own(lockproof.Always("no-leak", holds)))},
+		{"there are two of that name", sampled(own(lockproof.Always("mine", holds), lockproof.Always("mine", holds)))},
+		{"expected a name such as", sampled(own(lockproof.Always("My own!", holds)))},
+		{"expected a name such as", sampled(own(nil))},
+		{"expected a function", sampled(own(lockproof.Sometimes("mine", nil)))},
+		{"38 properties of your own: expected at most 35", sampled(many)},
+		{"any number of clients: expected a number", explore(lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Own: own(oneAtMost)}, Clients: lockproof.Any})},
+		{"and a checkpoint: expected none", explore(lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Own: own(oneAtMost)}, Checkpoint: "x"})},
 	} {
-		c.o.Own = c.all
-		if _, err := c.run(t.Context(), lockproof.Target{}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v; want %s", err, c.want)
 		}
 	}

@@ -30,13 +30,11 @@ func newHasty(reference *amqplock.Protocol) amqplock.Implementation { return has
 func TestProtocol(t *testing.T) {
 	mine := lockproof.Protocol("hasty", lockproof.Semaphore, newHasty)
 	excluding := []lockproof.Property{lockproof.MutualExclusion}
-	sampled, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 1000, Properties: excluding, First: true})
+	sampled, err := lockproof.Prove(t.Context(), mine, lockproof.Sample{Options: lockproof.Options{Properties: excluding, First: true}, Executions: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	explored, err := lockproof.Explore(t.Context(), mine, lockproof.Options{
-		Properties: excluding, Admins: lockproof.None, Slots: 1, Crashes: lockproof.None,
-	})
+	explored, err := lockproof.Explore(t.Context(), mine, lockproof.Bounds{Options: lockproof.Options{Properties: excluding}, Admins: lockproof.None, Slots: 1, Crashes: lockproof.None})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +69,11 @@ func TestProtocol(t *testing.T) {
 // TestProtocolAsReference: a machine that overrides nothing has every property.
 func TestProtocolAsReference(t *testing.T) {
 	mine := lockproof.Protocol("as it is", lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation { return p })
-	res, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 500})
+	res, err := lockproof.Prove(t.Context(), mine, lockproof.Sample{Executions: 500})
 	if err != nil || res.Err() != nil {
 		t.Errorf("sampled: %v, %v", err, res)
 	}
-	res, err = lockproof.Explore(t.Context(), mine, lockproof.Options{Rounds: 1, Slots: 1})
+	res, err = lockproof.Explore(t.Context(), mine, lockproof.Bounds{Rounds: 1, Slots: 1})
 	if err != nil || res.Err() != nil || res.States == 0 {
 		t.Errorf("explored: %v, %v", err, res)
 	}
@@ -152,12 +150,9 @@ func TestProtocolMistakes(t *testing.T) {
 				f.Protocol = p
 				return f
 			})
-			o := lockproof.Options{
-				Executions: 50, Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1, Limit: 200 * time.Millisecond,
-			}
-			_, sampled := lockproof.Prove(t.Context(), mine, o)
-			o.Executions = 0
-			_, explored := lockproof.Explore(t.Context(), mine, o)
+			mine = mine.Limit(200 * time.Millisecond)
+			_, sampled := lockproof.Prove(t.Context(), mine, lockproof.Sample{Executions: 50, Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1})
+			_, explored := lockproof.Explore(t.Context(), mine, lockproof.Bounds{Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1})
 			for _, err := range []error{sampled, explored} {
 				var mistake *lockproof.ProtocolError
 				if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "protocol "+name+": ") || !strings.Contains(err.Error(), c.want) {
@@ -190,14 +185,14 @@ func rename(m *amqplock.Machine, op lock.Op) {
 // TestProtocolNone: what makes no machine, or has another's name, is refused.
 func TestProtocolNone(t *testing.T) {
 	none := lockproof.Protocol("none", lockproof.Mutex, func(*amqplock.Protocol) amqplock.Implementation { return nil })
-	if _, err := lockproof.Prove(t.Context(), none, lockproof.Options{Executions: 1}); err == nil || !strings.Contains(err.Error(), "it returned nil") {
+	if _, err := lockproof.Prove(t.Context(), none, lockproof.Sample{Executions: 1}); err == nil || !strings.Contains(err.Error(), "it returned nil") {
 		t.Errorf("got %v", err)
 	}
 	for _, target := range []lockproof.Target{
 		lockproof.Protocol("semaphore", lockproof.Semaphore, newHasty), lockproof.Protocol("", lockproof.Semaphore, newHasty),
 		lockproof.Protocol("mine", lockproof.Semaphore, nil), lockproof.Protocol("mine", "barrier", newHasty),
 	} {
-		if _, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1}); !errors.Is(err, lockproof.ErrInvalid) {
+		if _, err := lockproof.Prove(t.Context(), target, lockproof.Sample{Executions: 1}); !errors.Is(err, lockproof.ErrInvalid) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/known"
-	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -39,22 +38,19 @@ type run struct {
 	required property.Set
 	broker   *rabbitmq.Broker // nil is the simulated one
 	end      func()           // of ctx
-	kept     *kept.Folder     // whose counterexamples are carried out first; nil is none
-	by       string           // the command that found those
+	restarts bool             // the server has to be one that can be restarted
+	past     *kept.Past       // whose counterexamples are carried out first; nil is none
 	earlier  *kept.Earlier    // what became of them
 	known    known.Findings   // that are no failure until they expire
 }
 
 // newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
-func newRun(ctx context.Context, t Target, o *Options) (*run, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 	t, kind, err := t.settled()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Target: t, o: *o, ctx: ctx, kind: kind, list: listOf(o.Own)}
+	r := &run{Target: t, o: o, ctx: ctx, kind: kind, list: listOf(o.Own)}
 	if err := r.list.Check(); err != nil {
 		return nil, asInvalid(err)
 	}
@@ -89,7 +85,7 @@ func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	if r.guard == nil {
 		return do()
 	}
-	res, err := protocol.Watch(r.ctx, r.guard, r.o.Limit, func(ctx context.Context) (*Result, error) {
+	res, err := protocol.Watch(r.ctx, r.guard, r.client.limit, func(ctx context.Context) (*Result, error) {
 		r.ctx = ctx
 		return do()
 	})
@@ -120,7 +116,7 @@ func (r *run) start() (err error) {
 	if url == "rabbitmq" {
 		url = ""
 	}
-	if r.broker, err = rabbitmq.Start(r.ctx, rabbitmq.Options{URL: url, Flag: "Server", Restarts: r.o.Restarts > 0, Log: r.tell}); err != nil {
+	if r.broker, err = rabbitmq.Start(r.ctx, rabbitmq.Options{URL: url, Flag: "Server", Restarts: r.restarts, Log: r.tell}); err != nil {
 		return kindError{err, ErrNoServer}
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
@@ -179,70 +175,67 @@ func (r *run) result(res *engine.Result, err error) (*Result, error) {
 		return nil, public(err)
 	}
 	res.Report.Required = r.required
-	if r.earlier != nil {
-		r.earlier.Into(res, r.known, func(*histories.Counterexample, string) string { return "" })
-	}
 	res.Accept(r.known, time.Now())
 	return resultOf(res, r.Target), public(err)
 }
 
 // sample draws executions and runs them.
-func (r *run) sample() (*Result, error) {
+func (r *run) sample(s *Sample) (*Result, error) {
 	if r.external() {
-		return r.on(r.proveExternal)
+		r.restarts = s.Restarts > 0
+		return r.on(func() (*Result, error) { return r.proveExternal(s) })
 	}
-	return r.simulated("Prove", r.prove)
+	return r.simulated("Prove", func() (*Result, error) { return r.prove(s) })
 }
 
-// carryOut carries out the counterexamples of the lock that are kept, if that is asked for. Behind the gate they reach on.
-func (r *run) carryOut(on gated.Server) (err error) {
-	if r.kept == nil {
-		return nil
+// carryOut carries out the counterexamples of earlier runs, if that is asked for.
+func (r *run) carryOut(c interface {
+	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
+}) (err error) {
+	if r.past != nil {
+		r.earlier, err = c.CarryOut(r.ctx, *r.past)
 	}
-	l := kept.Lock{
-		Target: r.label(), Exec: secret.Command(r.exec), Command: r.by, Kind: r.kind, Server: on.Kind, Servers: on.Servers, Options: engine.ByName(r.told()),
-		FailedAcquire: r.o.failedAcquire(), Holes: len(r.o.Start) > 0, Restarts: !on.Shared, Judged: r.judged, Own: r.list,
-	}
-	if !r.external() {
-		l.Server, l.Options = r.own.Backend, engine.Assigned(lock.Renamed(lock.BackendOf(r.own).Defaults, r.options))
-	}
-	r.earlier, err = kept.Run(r.ctx, *r.kept, l, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
-		if !r.external() {
-			return engine.ReplayOf(r.own, r.list, ce), nil
-		}
-		ce.Exec, ce.ExecOptions = r.exec, r.told() // with their secrets
-		return gated.ReplayOf(ctx, r.list, ce, r.starter(r.o.Log), on)
-	})
 	return public(err)
 }
 
-func (r *run) prove() (*Result, error) {
-	shape, err := r.o.shape()
-	if err != nil {
-		return nil, err
-	}
-	if err := r.carryOut(gated.Server{}); err != nil {
-		return nil, err
-	}
-	return r.result(sample.Prove(r.ctx, sample.Config{
-		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
-		Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
-		Progress: r.progress(), Known: r.known,
-	}))
+// judging says what is judged.
+func (r *run) judging() engine.Judging {
+	return engine.Judging{Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire()}
 }
 
-func (r *run) explore() (*Result, error) {
-	if r.o.Executions != 0 {
-		return nil, invalid("Executions %d in an exploration of a lock that is simulated: expected Simulate, for random ones", r.o.Executions)
-	}
-	e, err := r.o.exploration()
+// sampling says which executions are drawn.
+func (r *run) sampling(s *Sample) (engine.Sampling, error) {
+	out, err := s.sampling()
+	out.Until, out.Known = r.until(), r.known
+	return out, err
+}
+
+func (r *run) prove(s *Sample) (*Result, error) {
+	sampling, err := r.sampling(s)
 	if err != nil {
 		return nil, err
 	}
-	if r.kind == lock.Mutex && r.o.Admins == 0 {
-		e.Admins = 0
+	c := sample.Config{Target: r.own, Options: r.options, Sampling: sampling, Judging: r.judging(), Found: r.found(), Progress: r.progress()}
+	if err := r.carryOut(c); err != nil {
+		return nil, err
 	}
-	e.Target, e.Options, e.Properties, e.Own, e.Search = r.own, r.options, r.judged, r.list, r.o.search()
+	c.Earlier = r.earlier
+	return r.result(sample.Prove(r.ctx, c))
+}
+
+func (r *run) explore(b *Bounds) (*Result, error) {
+	if b.Executions != 0 {
+		return nil, invalid("Executions %d in an exploration of a lock that is simulated: expected Simulate, for random ones", b.Executions)
+	}
+	admins := 1
+	if r.kind == lock.Mutex {
+		admins = 0
+	}
+	e, err := b.exploration(admins, 2, 1)
+	if err != nil {
+		return nil, err
+	}
+	e.Target, e.Options, e.Judging = r.own, r.options, r.judging()
 	x, err := explore.Run(r.ctx, e)
 	if err != nil {
 		return nil, public(err)
@@ -267,54 +260,44 @@ func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
 	return r.result(res, err)
 }
 
-func (r *run) proveExternal() (*Result, error) {
-	shape, err := r.o.shape()
-	if err != nil {
+func (r *run) proveExternal(s *Sample) (*Result, error) {
+	c := gated.Config{Judging: r.judging(), Found: r.found(), Progress: r.progress()}
+	var err error
+	if c.Sampling, err = r.sampling(s); err != nil {
 		return nil, err
 	}
-	demands, err := r.o.demands()
-	if err != nil {
+	if c.Lock, err = r.lock(); err != nil {
 		return nil, err
 	}
-	held, err := r.o.holding()
-	if err != nil {
+	if r.exec != "" && s.Workers == 0 {
+		c.More = gated.MoreWorkers * runtime.GOMAXPROCS(0)
+	}
+	if err := r.carryOut(c); err != nil {
 		return nil, err
 	}
-	on, err := r.gated()
-	if err != nil {
-		return nil, err
-	}
-	if err := r.carryOut(on); err != nil {
-		return nil, err
-	}
-	more := 0
-	if r.exec != "" && r.o.Workers == 0 {
-		more = gated.MoreWorkers * runtime.GOMAXPROCS(0)
-	}
+	c.Earlier = r.earlier
 	return r.asAny(func() (*engine.Result, error) {
-		return gated.Prove(r.ctx, gated.Config{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held, Seed: r.o.seed(),
-			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			Workers: r.o.Workers, More: more, On: on, Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(), Known: r.known,
-		})
+		c.Kind, c.Judging = r.kind, r.judging()
+		return gated.Prove(r.ctx, c)
 	})
 }
 
-// label is what the result calls an external target: a program says its own name.
-func (r *run) label() string {
-	if r.exec != "" {
-		return ""
+// lock is the external target, on the server that it stands on.
+func (r *run) lock() (l gated.Lock, err error) {
+	on, err := r.gated()
+	if err != nil {
+		return l, err
 	}
-	return r.name
+	return r.Target.lock(r.kind, on, r.o.Log)
 }
 
 // gated is the server as external clients reach it through the gate.
 func (r *run) gated() (on gated.Server, err error) {
 	switch {
 	case r.broker == nil:
-		return gated.ServerOf(r.o.ServerKind, r.o.Servers)
-	case r.o.ServerKind != "" && r.o.ServerKind != gated.AMQP:
-		return on, invalid("a server of the kind %s on a RabbitMQ: leave out one of them", r.o.ServerKind)
+		return gated.ServerOf(r.client.server, r.client.servers)
+	case r.client.server != "" && r.client.server != gated.AMQP:
+		return on, invalid("a server of the kind %s on a RabbitMQ: leave out one of them", r.client.server)
 	}
 	b := r.broker
 	return gated.Server{
@@ -323,84 +306,72 @@ func (r *run) gated() (on gated.Server, err error) {
 	}, nil
 }
 
-func (r *run) exploreExternal() (*Result, error) {
-	if r.o.From != nil {
+func (r *run) exploreExternal(b *Bounds) (*Result, error) {
+	switch {
+	case b.From != nil:
 		return nil, invalid("a counterexample to begin in, of an external lock: expected one that is simulated")
-	}
-	if r.o.Simulate != 0 {
-		return nil, invalid("Simulate %d in an exploration of an external target: expected none; Prove draws executions", r.o.Simulate)
-	}
-	if r.o.Restarts > 0 {
+	case b.Simulate != 0:
+		return nil, invalid("Simulate %d in an exploration of an external target: expected none; Prove draws executions", b.Simulate)
+	case b.Restarts > 0:
 		return nil, invalid("restarts in an exploration of an external target: expected none; Prove draws them")
-	}
-	if r.o.Crashes == 0 { // that there are some is for whoever wants to wait for them
-		r.o.Crashes = None
-	}
-	e, err := r.o.exploration()
-	if err != nil {
-		return nil, err
-	}
-	if e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber {
+	case b.unbounded():
 		return nil, invalid("any number of external clients: expected a number")
 	}
-	demands, err := r.o.demands()
+	e, err := b.exploration(0, 1, 0) // that clients die is for whoever wants to wait for them
 	if err != nil {
 		return nil, err
 	}
-	held, err := r.o.holding()
-	if err != nil {
-		return nil, err
-	}
-	on, err := r.gated()
-	if err != nil {
+	c := gated.ExploreConfig{Workload: e.Workload, Executions: b.Executions, First: b.First, Found: r.found(), Progress: r.progress()}
+	if c.Lock, err = r.lock(); err != nil {
 		return nil, err
 	}
 	return r.asAny(func() (*engine.Result, error) {
-		return gated.Explore(r.ctx, gated.ExploreConfig{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Demands: demands, Holding: held,
-			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
-			Faults: e.Faults, Executions: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
-			On: on, Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
-		})
+		c.Kind, c.Judging = r.kind, r.judging()
+		return gated.Explore(r.ctx, c)
 	})
 }
 
 // keep writes the history of a run before it is judged, if that is asked for.
-func (r *run) keep(h *history.History, _ string) (string, error) {
-	if r.o.History == nil {
+func (o *Load) keep(h *history.History, _ string) (string, error) {
+	if o.History == nil {
 		return "", nil
 	}
-	return "", histories.WriteHistory(r.o.History, h)
+	return "", histories.WriteHistory(o.History, h)
 }
 
-func (r *run) stress() (*Result, error) {
-	load, err := r.o.load(r.kind)
+// judgedByHistory says what is judged of a run whose history alone is known.
+func (r *run) judgedByHistory() engine.Judging {
+	j := r.judging()
+	j.Properties &= property.Applicable(r.kind)
+	return j
+}
+
+func (r *run) stress(l *Load) (*Result, error) {
+	load, err := l.load(r.kind)
 	if err != nil {
 		return nil, err
 	}
 	return r.result(recorded.Stress(r.ctx, r.broker, recorded.StressConfig{
-		Target: r.own, Options: r.options, Load: load, Restarts: or(r.o.Restarts, 0),
-		FailedAcquire: r.o.failedAcquire(), Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
+		Target: r.own, Options: r.options, Load: load, Restarts: or(l.Restarts, 0), Judging: r.judgedByHistory(), Keep: l.keep,
 	}))
 }
 
-func (r *run) stressExternal() (*Result, error) {
+func (r *run) stressExternal(l *Load) (*Result, error) {
 	options := make(map[string]any)
 	for name, value := range r.told() {
 		options[name] = value
 	}
 	return r.asAny(func() (*engine.Result, error) {
-		load, err := r.o.load(r.kind)
+		load, err := l.load(r.kind)
 		if err != nil {
 			return nil, err
 		}
 		return recorded.StressExternal(r.ctx, recorded.ExternalStressConfig{
 			Config: clientstress.Config{
-				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
-				Limit: r.o.Limit, Sweep: r.broker.Sweep, Notes: r.broker,
+				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: l.Proxy, Load: load,
+				Limit: r.client.limit, Sweep: r.broker.Sweep, Notes: r.broker,
 			},
-			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), FailedAcquire: r.o.failedAcquire(),
-			Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
+			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), Judging: r.judgedByHistory(), Keep: l.keep,
 		})
 	})
 }

@@ -27,9 +27,7 @@ func TestStress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var history bytes.Buffer
 			last := 0
-			res, err := lockproof.Stress(t.Context(), target, lockproof.Options{
-				Server: url, Rounds: 3, CrashShare: lockproof.None, History: &history, Progress: func(done, of int) { last = of },
-			})
+			res, err := lockproof.Stress(t.Context(), target, lockproof.Load{Options: lockproof.Options{Server: url, Progress: func(done, of int) { last = of }}, Rounds: 3, CrashShare: lockproof.None, History: &history})
 			if err != nil || res.Err() != nil {
 				t.Fatalf("%v, %+v", err, res)
 			}
@@ -59,9 +57,7 @@ func TestServer(t *testing.T) {
 		"mutant": {lockproof.Mutant("locked-is-success"), ""}, "Go": {example(amqplocks.LockedIsSuccess), url},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := lockproof.Prove(t.Context(), c.target, lockproof.Options{
-				Server: c.server, Properties: wanted, First: true, Executions: 400,
-			})
+			res, err := lockproof.Prove(t.Context(), c.target, lockproof.Sample{Options: lockproof.Options{Server: c.server, Properties: wanted, First: true}, Executions: 400})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +80,8 @@ func TestServer(t *testing.T) {
 // visiting every order of commands, too.
 func TestExternal(t *testing.T) {
 	target := example(amqplocks.LockedIsSuccess)
-	o := lockproof.Options{Calls: "acquire", Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}
-	res, err := lockproof.Explore(t.Context(), target, o)
+	o := lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}
+	res, err := lockproof.Explore(t.Context(), target, lockproof.Bounds{Options: o, Calls: "acquire"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +110,12 @@ func TestMutexInGo(t *testing.T) {
 		c, err := amqplocks.New(ctx, url)
 		return plain{c}, err
 	})
-	_, err := lockproof.Prove(t.Context(), target.As(lockproof.Semaphore), lockproof.Options{Executions: 1})
+	_, err := lockproof.Prove(t.Context(), target.As(lockproof.Semaphore), lockproof.Sample{Executions: 1})
 	if err == nil || !strings.Contains(err.Error(), "Administrator") {
 		t.Errorf("as a semaphore: %v", err)
 	}
 	var said strings.Builder
-	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1, Log: &said})
+	res, err := lockproof.Prove(t.Context(), target, lockproof.Sample{Options: lockproof.Options{Log: &said}, Executions: 1})
 	if err != nil || res.Judgement(lockproof.ExactCount).Reason != "not asked for" || !strings.Contains(said.String(), "plain is taken for a mutex") {
 		t.Errorf("got %+v, %v; said %q", res, err, said.String())
 	}
@@ -148,11 +144,11 @@ func TestHalfAdministrator(t *testing.T) {
 		return uncounted{plain{c}, make(map[string]int)}, err
 	})
 	for _, target := range []lockproof.Target{target, target.As(lockproof.Semaphore)} {
-		if _, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1}); err == nil || !strings.Contains(err.Error(), "has Create, Destroy, and is no Administrator: expected Create, Destroy and Count") {
+		if _, err := lockproof.Prove(t.Context(), target, lockproof.Sample{Executions: 1}); err == nil || !strings.Contains(err.Error(), "has Create, Destroy, and is no Administrator: expected Create, Destroy and Count") {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := lockproof.Prove(t.Context(), target.As(lockproof.Mutex), lockproof.Options{Executions: 1}); err != nil {
+	if _, err := lockproof.Prove(t.Context(), target.As(lockproof.Mutex), lockproof.Sample{Executions: 1}); err != nil {
 		t.Error(err)
 	}
 }
@@ -162,7 +158,7 @@ func TestMutexInGoReplays(t *testing.T) {
 	target := lockproof.Go("mutex", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return mutexes.New(ctx, url, mutexes.Queue{LockedIsSuccess: true})
 	})
-	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true})
+	res, err := lockproof.Prove(t.Context(), target, lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

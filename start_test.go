@@ -15,9 +15,13 @@ import (
 func holed(t *testing.T) *lockproof.Counterexample {
 	t.Helper()
 	target := lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
-	res, err := lockproof.Explore(t.Context(), target, lockproof.Options{
-		Clients: lockproof.None, Admins: 2, Slots: 2, Crashes: lockproof.None, AdminCalls: "remove:1,add:1",
-		Properties: []lockproof.Property{lockproof.ContiguousSlots},
+	res, err := lockproof.Explore(t.Context(), target, lockproof.Bounds{
+		Options:    lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots}},
+		Clients:    lockproof.None,
+		Admins:     2,
+		Slots:      2,
+		Crashes:    lockproof.None,
+		AdminCalls: "remove:1,add:1",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +44,9 @@ func holed(t *testing.T) *lockproof.Counterexample {
 // there. It finds what follows from these, and not what was violated before. Its counterexample replays from its own file.
 func TestExploreFrom(t *testing.T) {
 	c := holed(t)
-	o := lockproof.Options{
-		From: c, After: c.Steps, AdminCalls: "count", Crashes: lockproof.None,
-		Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Linearizable, lockproof.NoLeak},
+	o := lockproof.Bounds{
+		Options: lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Linearizable, lockproof.NoLeak}},
+		From:    c, After: c.Steps, AdminCalls: "count", Crashes: lockproof.None,
 	}
 	res, err := lockproof.Explore(t.Context(), c.Target, o)
 	if err != nil {
@@ -90,9 +94,7 @@ func TestExploreFrom(t *testing.T) {
 func TestExploreAnyFromHoles(t *testing.T) {
 	judged := []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress, lockproof.Linearizable}
 	for _, clients := range []int{2, lockproof.Any} {
-		res, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Options{
-			Start: []int{1, 3}, Clients: clients, Admins: lockproof.None, Properties: judged,
-		})
+		res, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Properties: judged}, Start: []int{1, 3}, Clients: clients, Admins: lockproof.None})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,8 +108,11 @@ func TestExploreAnyFromHoles(t *testing.T) {
 
 // TestExternalFromHoles: nothing tells which queue is a slot of an external lock, so that none is taken away.
 func TestExternalFromHoles(t *testing.T) {
-	for _, judge := range []func(context.Context, lockproof.Target, lockproof.Options) (*lockproof.Result, error){lockproof.Prove, lockproof.Explore} {
-		_, err := judge(t.Context(), goSemaphore(), lockproof.Options{Start: []int{1, 3}})
+	holes := []int{1, 3}
+	for _, judge := range []func() (*lockproof.Result, error){
+		prove(goSemaphore(), lockproof.Sample{Start: holes}), explore(goSemaphore(), lockproof.Bounds{Start: holes}),
+	} {
+		_, err := judge()
 		if !errors.Is(err, lockproof.ErrInvalid) || !strings.Contains(err.Error(), "expected no hole") {
 			t.Errorf("got %v", err)
 		}
@@ -117,7 +122,7 @@ func TestExternalFromHoles(t *testing.T) {
 // TestExploreFromNowhere: what makes no sense is refused.
 func TestExploreFromNowhere(t *testing.T) {
 	c := holed(t)
-	for _, o := range []lockproof.Options{
+	for _, o := range []lockproof.Bounds{
 		{From: c, After: c.Steps + 1}, {From: c, After: -1}, {After: 3}, {From: new(lockproof.Counterexample)}, {From: c, Clients: 2},
 		{From: c, Clients: lockproof.Any}, {From: c, Start: []int{1, 3}}, {From: c, Locks: []string{"jobs"}},
 	} {
@@ -126,7 +131,7 @@ func TestExploreFromNowhere(t *testing.T) {
 		}
 	}
 	for _, target := range []lockproof.Target{lockproof.Mutant("locked-is-success"), c.Target.With("overshoot", "1")} {
-		if _, err := lockproof.Explore(t.Context(), target, lockproof.Options{From: c}); !errors.Is(err, lockproof.ErrInvalid) {
+		if _, err := lockproof.Explore(t.Context(), target, lockproof.Bounds{From: c}); !errors.Is(err, lockproof.ErrInvalid) {
 			t.Errorf("another target: %v", err)
 		}
 	}
@@ -137,7 +142,7 @@ func TestConnectNeverReturns(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	stuck := lockproof.Go("stuck", func(context.Context, string) (lockproof.Lock, error) { select {} })
-	if _, err := lockproof.Prove(ctx, stuck, lockproof.Options{}); err == nil || !strings.Contains(err.Error(), "its goroutine is left") {
+	if _, err := lockproof.Prove(ctx, stuck, lockproof.Sample{}); err == nil || !strings.Contains(err.Error(), "its goroutine is left") {
 		t.Errorf("a constructor that never returns: %v", err)
 	}
 }

@@ -5,13 +5,16 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories/secret"
+	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -30,8 +33,16 @@ type Target struct {
 	connect func(ctx context.Context, url string) (Lock, error)
 	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and what watches it during a run, for each run
 	guard   *protocol.Guard
+	client  client
 	options [][2]string
 	err     error // why there is no such target
+}
+
+// client is how an external lock is used, and what it promises.
+type client struct {
+	server, contract, holding string
+	servers                   int
+	patience, limit           time.Duration
 }
 
 // Reference is the reference lock of a type, which has every property.
@@ -95,6 +106,55 @@ func (t Target) With(option, value string) Target {
 	return t
 }
 
+// On has an external lock stand on so many servers of a kind, such as "redis", which are started for the run; "amqp" is
+// Options.Server.
+func (t Target) On(server string, servers int) Target {
+	t.client.server, t.client.servers = server, servers
+	return t
+}
+
+// Promising names what an external lock promises: guidelines, mutex, semaphore, lease, or properties.
+func (t Target) Promising(contract string) Target {
+	t.client.contract = contract
+	return t
+}
+
+// HeldBy says what holds an external lock at the broker, such as "queue jobs-{slot}", so that errors are found earlier.
+func (t Target) HeldBy(what string) Target {
+	t.client.holding = what
+	return t
+}
+
+// Patience is for how long others wait for an external client that sends nothing; 0 is 2 s.
+func (t Target) Patience(d time.Duration) Target {
+	t.client.patience = d
+	return t
+}
+
+// Limit is how long a call may take, of a Protocol or in Stress; 0 is 10 s.
+func (t Target) Limit(d time.Duration) Target {
+	t.client.limit = d
+	return t
+}
+
+// lock is an external target as the gate has it.
+func (t Target) lock(kind lock.Kind, on gated.Server, log io.Writer) (l gated.Lock, err error) {
+	l = gated.Lock{Starter: t.starter(log), Exec: t.exec, Name: t.label(), Kind: kind, Options: t.told(), On: on, Patience: t.client.patience}
+	if l.Demands, err = property.ParseContract(t.client.contract); err != nil {
+		return l, asInvalid(err)
+	}
+	l.Holding, err = holding.Parse(t.client.holding)
+	return l, asInvalid(err)
+}
+
+// label is what the result calls an external target: a program says its own name.
+func (t Target) label() string {
+	if t.exec != "" {
+		return ""
+	}
+	return t.name
+}
+
 func (t Target) zero() bool {
 	return t.own == nil && t.machine == nil && t.exec == "" && t.connect == nil && t.err == nil
 }
@@ -102,12 +162,15 @@ func (t Target) zero() bool {
 // settled is the target, checked, and the type that it is taken for first.
 func (t Target) settled() (Target, lock.Kind, error) {
 	if t.zero() {
-		options := t.options
+		options, client := t.options, t.client
 		t = Reference(Semaphore)
-		t.options = options
+		t.options, t.client = options, client
 	}
 	if t.err != nil {
 		return t, 0, t.err
+	}
+	if t.client.patience < 0 || t.client.limit < 0 {
+		return t, 0, invalid("a time below 0: expected more than nothing")
 	}
 	kind, err := lock.KindNamed(string(cmp.Or(t.kind, Semaphore)))
 	if err != nil {

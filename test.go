@@ -27,29 +27,29 @@ const replayVariable = "LOCKPROOF_REPLAY"
 // Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof. Later runs begin
 // with them, and fail as long as one fails; what passes since is in the folder passed there. LOCKPROOF_REPLAY=FILE replays
 // one. What lockproof.known.yaml beside the test accepts skips its property until it expires.
-func Test(tb testing.TB, t Target, o Options) {
+func Test(tb testing.TB, t Target, s Sample) {
 	tb.Helper()
 	if path := os.Getenv(replayVariable); path != "" {
-		replayTest(tb, path, t, o)
+		replayTest(tb, path, t, s.Options)
 		return
 	}
-	if o.Executions == 0 {
-		o.Executions = testExecutions
+	if s.Executions == 0 {
+		s.Executions = testExecutions
 		if testing.Short() {
-			o.Executions = shortExecutions
+			s.Executions = shortExecutions
 		}
 	}
-	files := testFiles{test: tb.Name(), folder: kept.Folder{At: outfile.Place{Path: filepath.Join("testdata", "lockproof"), Folder: "."}}, found: o.Found}
-	o.Found = files.save
-	r, err := newRun(tb.Context(), t, &o)
+	files := testFiles{test: tb.Name(), folder: kept.Folder{At: outfile.Place{Path: filepath.Join("testdata", "lockproof"), Folder: "."}}, found: s.Found}
+	s.Found = files.save
+	r, err := newRun(tb.Context(), t, s.Options)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r.kept, r.by = &files.folder, files.command()
+	r.past = &kept.Past{Folder: files.folder, By: files.command()}
 	if r.known, err = known.Load(known.FileName); err != nil {
 		tb.Fatal(err)
 	}
-	res, err := r.sample()
+	res, err := r.sample(&s)
 	if err != nil {
 		tb.Fatal(err)
 	}

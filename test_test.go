@@ -78,7 +78,7 @@ func TestNothingIsJudged(t *testing.T) {
 	if os.Getenv(envNothing) != "" {
 		never := []lockproof.Property{lockproof.SurvivesRestart}
 		target := lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) })
-		lockproof.Test(t, target, lockproof.Options{Properties: never, Require: never, Executions: 1, Workers: 1})
+		lockproof.Test(t, target, lockproof.Sample{Options: lockproof.Options{Properties: never, Require: never}, Executions: 1, Workers: 1})
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestNothingIsJudged$", "-test.v")
@@ -111,7 +111,7 @@ func TestKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, Executions: 60}
+		o := lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}}, Executions: 60}
 		if os.Getenv("LOCKPROOF_TEST_ONE") != "" {
 			o.Executions, o.Clients, o.Admins = 10, 1, lockproof.None
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
@@ -23,7 +24,7 @@ func BenchmarkProve(b *testing.B) {
 	for _, target := range amqplock.References {
 		b.Run(target.Name, func(b *testing.B) {
 			b.ReportAllocs()
-			res, err := sample.Prove(b.Context(), sample.Config{Target: target, Scenarios: b.N, Workers: 1})
+			res, err := sample.Prove(b.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Scenarios: b.N, Workers: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -41,8 +42,8 @@ func BenchmarkExplore(b *testing.B) {
 			var states int64
 			for range b.N {
 				x, err := explore.Run(b.Context(), explore.Exploration{
-					Clients: 2, Rounds: 1, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1},
-					Search: search.Options{Reductions: reductions, Workers: 1},
+					Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1}},
+					Search:   search.Options{Reductions: reductions, Workers: 1},
 				})
 				if err != nil {
 					b.Fatal(err)

@@ -55,7 +55,7 @@ func TestCounterexamples(t *testing.T) {
 // find looks for a mutant's counterexample from the first seed and writes it.
 func find(t *testing.T, m *lock.Target, p property.Property, file string) {
 	res, err := sample.Prove(t.Context(), sample.Config{
-		Target: m, Seed: 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p),
+		Target: m, Sampling: engine.Sampling{Seed: 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p)},
 	})
 	if err != nil {
 		t.Fatal(err)

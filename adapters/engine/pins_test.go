@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
@@ -65,19 +66,19 @@ type configuration struct {
 // pinned are explorations whose states and transitions must not change: one of each fault, several clients,
 // administrators and slots, other locks, other options, with and without each reduction.
 var pinned = []configuration{
-	{"two clients", explore.Exploration{Clients: 2, Rounds: 2, Slots: 1}},
-	{"three clients, two slots", explore.Exploration{Clients: 3, Rounds: 1, Slots: 2}},
-	{"an administrator", explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}},
-	{"two administrators", explore.Exploration{Admins: 2, Rounds: 1, Slots: 2}},
-	{"crashes, noticed late", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2, Late: true}}},
-	{"crashes, noticed at once", explore.Exploration{Clients: 3, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2}}},
-	{"a drop", explore.Exploration{Clients: 2, Rounds: 2, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
-	{"a lost reply", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Faults: sim.FaultBounds{Lost: 1, Late: true}}},
-	{"a channel error and a restart", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{ChannelErrors: 1, Restarts: 1}}},
-	{"transactions", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"confirm", "transactions"}}}},
-	{"shared connection", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"connection", "shared"}}}},
-	{"random restart", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"restart", "random"}}}},
-	{"mutual exclusion alone", explore.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: property.Set(0).With(property.MutualExclusion)}},
+	{"two clients", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 2, Slots: 1}}},
+	{"three clients, two slots", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 2}}},
+	{"an administrator", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}},
+	{"two administrators", explore.Exploration{Workload: explore.Workload{Admins: 2, Rounds: 1, Slots: 2}}},
+	{"crashes, noticed late", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2, Late: true}}}},
+	{"crashes, noticed at once", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2}}}},
+	{"a drop", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 2, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}}},
+	{"a lost reply", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2, Faults: sim.FaultBounds{Lost: 1, Late: true}}}},
+	{"a channel error and a restart", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{ChannelErrors: 1, Restarts: 1}}}},
+	{"transactions", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2}, Options: [][2]string{{"confirm", "transactions"}}}},
+	{"shared connection", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}, Options: [][2]string{{"connection", "shared"}}}},
+	{"random restart", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2}, Options: [][2]string{{"restart", "random"}}}},
+	{"mutual exclusion alone", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 2, Slots: 1}, Judging: engine.Judging{Properties: property.Set(0).With(property.MutualExclusion)}}},
 }
 
 func pinnedExplorations(t *testing.T) (pins []string) {
@@ -111,7 +112,7 @@ func pinnedMutants(t *testing.T) (pins []string) {
 		line := fmt.Sprintf("%s, %s:", m.Name, p)
 		for seed := range uint64(3) {
 			res, err := sample.Prove(t.Context(), sample.Config{
-				Target: m, Seed: seed + 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p),
+				Target: m, Sampling: engine.Sampling{Seed: seed + 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p)},
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", m.Name, err)

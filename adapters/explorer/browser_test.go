@@ -97,7 +97,7 @@ func page(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, start, err := (&explore.Exploration{Target: target, Clients: 2, Rounds: 1}).Graph()
+	graph, start, err := (&explore.Exploration{Target: target, Workload: explore.Workload{Clients: 2, Rounds: 1}}).Graph()
 	if err != nil {
 		t.Fatal(err)
 	}

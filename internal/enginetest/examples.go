@@ -244,7 +244,7 @@ func (e *Example) Need(t *testing.T) {
 
 // Prove judges the example, with a bug or without.
 func (e *Example) Prove(t *testing.T, on gated.Server, bug string, scenarios int, until property.Set) *engine.Result {
-	c := gated.Config{Starter: e.Starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until, Kind: e.Kind}
+	c := gated.Config{Lock: gated.Lock{Starter: e.Starter(t, bug), On: on, Kind: e.Kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Until: until}}
 	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // it is of the guidelines' design
 		c.Demands = property.Promises
 	}

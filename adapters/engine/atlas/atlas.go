@@ -192,8 +192,11 @@ func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Prope
 // exploration is a configuration as it is explored, but for the set's own options.
 func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, error) {
 	e := explore.Exploration{
-		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots,
-		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, InTurn: c.InTurn, Faults: c.Faults,
+		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Workload: explore.Workload{
+			Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots,
+			Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Faults: c.Faults,
+		},
+		InTurn: c.InTurn,
 		Search: search.Options{Reductions: search.AllReductions},
 	}
 	var err error

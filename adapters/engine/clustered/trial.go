@@ -171,7 +171,7 @@ func (a *attempt) judge() Outcome {
 		source, unkept = c.Keep(a.out.History)
 		a.out.Err = errors.Join(a.out.Err, unkept)
 	}
-	r := recorded.Certain(a.out.History, recorded.CheckOptions{Properties: c.Properties, Source: source})
+	r := recorded.Certain(a.out.History, recorded.CheckOptions{Judging: engine.Judging{Properties: c.Properties}, Source: source})
 	r.Tool, r.Mode, r.Broker, r.Scenarios = engine.Version, report.Stressed, c.Cluster.String(), 1
 	r.Target, r.Doc = a.stats.Name, secret.Command(a.trial.Exec)
 	if a.trial.Design != nil {

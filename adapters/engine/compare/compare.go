@@ -98,7 +98,7 @@ func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedL
 		row.Faults = append(row.Faults, c.visit(ctx, t, i))
 	}
 	drawn, err := sample.Prove(ctx, sample.Config{
-		Target: t, Options: defaultsOf(t), Seed: c.Seed, Scenarios: c.Scenarios, Workers: c.Workers, Time: c.Time,
+		Target: t, Options: defaultsOf(t), Sampling: engine.Sampling{Seed: c.Seed, Scenarios: c.Scenarios, Workers: c.Workers, Time: c.Time},
 	})
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (c *comparing) visit(ctx context.Context, t *lock.Target, kind int) report.
 		defer cancel()
 	}
 	x, err := explore.Run(ctx, explore.Exploration{
-		Target: t, Clients: 2, Rounds: 1, Slots: 1, Faults: fault.bounds, Brief: true,
+		Target: t, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: fault.bounds}, Brief: true,
 		Search: search.Options{Workers: c.Workers, Memory: compareMemory},
 	})
 	c.searches--

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/internal/searchtest"
@@ -102,8 +103,8 @@ func TestExploreAny(t *testing.T) {
 		cutoff  int
 		verdict report.Verdict
 	}{
-		"closed": {explore.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, report.Proved},
-		"early":  {explore.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, report.Undecided},
+		"closed": {explore.Exploration{Workload: explore.Workload{Slots: 1}, Judging: engine.Judging{Properties: 1 << property.MutualExclusion}}, 2, report.Proved},
+		"early":  {explore.Exploration{Workload: explore.Workload{Slots: 1, Admins: 1}, Judging: engine.Judging{Properties: 1 << property.Progress}, Search: search.Options{Memory: 100_000}}, 0, report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want *report.Report
@@ -141,8 +142,8 @@ func TestExploreAnySlots(t *testing.T) {
 		1: {report.Undecided, "1 slot, at most 1 slot at once, no faults (administrators call add:2)", "administrators make more than 1 slot at once, which was not followed; --most-slots sets the bound"},
 	} {
 		e := explore.Exploration{
-			Clients: explore.AnyNumber, Slots: 1, Admins: 1, MostSlots: most, AdminCalls: []scenario.Operation{{Op: lock.Add, Arg: 2}},
-			Options: [][2]string{{"add-reading", "literal"}}, Properties: 1 << property.ContiguousSlots,
+			Workload: explore.Workload{Clients: explore.AnyNumber, Slots: 1, Admins: 1, AdminCalls: []scenario.Operation{{Op: lock.Add, Arg: 2}}}, MostSlots: most,
+			Options: [][2]string{{"add-reading", "literal"}}, Judging: engine.Judging{Properties: 1 << property.ContiguousSlots},
 		}
 		x, err := explore.Run(t.Context(), e)
 		if err != nil {
@@ -163,8 +164,8 @@ func TestExploreAnySlots(t *testing.T) {
 // card of one that is not.
 func TestExploreAnyResume(t *testing.T) {
 	e := explore.Exploration{
-		Slots: 1, Admins: 1, Clients: explore.AnyNumber, Options: [][2]string{{"pipeline", "0"}, {"verify-first", "false"}},
-		Properties: 1<<property.MutualExclusion | 1<<property.RemovalDrains | 1<<property.NoPhantomSlot,
+		Workload: explore.Workload{Slots: 1, Admins: 1, Clients: explore.AnyNumber}, Options: [][2]string{{"pipeline", "0"}, {"verify-first", "false"}},
+		Judging: engine.Judging{Properties: 1<<property.MutualExclusion | 1<<property.RemovalDrains | 1<<property.NoPhantomSlot},
 	}
 	e.Search.Workers = 1
 	want, err := explore.Run(t.Context(), e)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/property"
@@ -13,7 +14,7 @@ import (
 // excludes, is undecided; what was tried is said.
 func TestExploreAnyUndecided(t *testing.T) {
 	e := Exploration{
-		Clients: AnyNumber, Slots: 1, Admins: 1, Properties: 1 << property.RemovalDrains, Options: [][2]string{{"verify-first", "false"}},
+		Workload: Workload{Clients: AnyNumber, Slots: 1, Admins: 1}, Judging: engine.Judging{Properties: 1 << property.RemovalDrains}, Options: [][2]string{{"verify-first", "false"}},
 	}
 	for states, says := range map[int]string{
 		2: "seen violated in the abstraction; none of 2 states of 1 client of each kind shows it; " +

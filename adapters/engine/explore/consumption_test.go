@@ -70,7 +70,7 @@ func TestExploreConsumption(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %s", target.Name, name), func(t *testing.T) {
 				skipLong(t, want)
 				t.Parallel()
-				e := explore.Exploration{Target: target, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
+				e := explore.Exploration{Target: target, Workload: explore.Workload{Clients: 2, Rounds: 1, Faults: bounds}, Search: search.Options{Reductions: search.AllReductions}}
 				if target.Kind != lock.Mutex {
 					e.Admins, e.Slots = 1, 1
 				}

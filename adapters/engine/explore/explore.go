@@ -14,7 +14,6 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -23,12 +22,8 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// Exploration says which configuration to visit every execution of, and how.
-type Exploration struct {
-	// Target is the lock to judge; nil is the reference semaphore.
-	Target *lock.Target
-	// Options are those that differ from the defaults, by name and value.
-	Options [][2]string
+// Workload says who calls what, of which locks, and what befalls them.
+type Workload struct {
 	// Clients call the operations of Calls in Rounds rounds; administrators call those of AdminCalls. With
 	// [AnyNumber] of Clients or Admins, each repeats its calls forever, whatever Rounds says, and the number of
 	// faults may be unbounded as well.
@@ -36,31 +31,36 @@ type Exploration struct {
 	// Start is the initial set of a semaphore's slots instead of 1 to Slots; 0 is that default. If it has holes,
 	// linearizability is not judged.
 	Start scenario.SlotSet
-	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
-	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
-	// with Calls and AdminCalls where those are given.
-	From  *scenario.Scenario
-	After int
 	// Names are the names of the locks; none is one lock called jobs. Clients and administrators use two locks in
 	// turn.
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
+	// Faults are how many of each kind one execution may have, at every place.
+	Faults sim.FaultBounds
+}
+
+// Exploration says which configuration to visit every execution of, and how.
+type Exploration struct {
+	// Target is the lock to judge; nil is the reference semaphore.
+	Target *lock.Target
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	Workload
+	engine.Judging
+	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
+	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
+	// with Calls and AdminCalls where those are given.
+	From  *scenario.Scenario
+	After int
 	// InTurn, where it is not nil, is what administrators call instead: the first of them the first, and so
 	// on, and from the beginning again.
 	InTurn [][]scenario.Operation
-	Faults sim.FaultBounds
 	// MostSlots, for any number of clients, bounds the number of slots at any moment. Steps beyond it are not
 	// followed, and if there are any, no property is proved. 0 is the initial number, and the slots that each
 	// administrator adds by calling its operations once.
 	MostSlots int
-	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
-	// are to tell apart.
-	Properties property.Set
-	// Own are users' own properties, which are judged as well, of every state.
-	Own           own.List
-	FailedAcquire property.FailedAcquire
-	Search        search.Options
+	Search    search.Options
 	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
 	ViewsProgress func(*anynumber.Stats)
 	// Brief returns violating executions as the search has found them. It does not shorten them or look for shorter

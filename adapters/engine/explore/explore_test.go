@@ -33,30 +33,30 @@ type room struct {
 // rooms are configurations small enough to be visited at once, one for each kind of thing that can go
 // wrong.
 var rooms = []room{
-	{"clients", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1}},
-	{"probing", explore.Exploration{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}},
-	{"two slots", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}},
-	{"crash", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
-	{"drop", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
-	{"lost reply", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}}},
-	{"restart", explore.Exploration{Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}}},
-	{"no retries", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
-	{"removal", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))}},
-	{"renewal", explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))}},
-	{"three", explore.Exploration{Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
-	{"in a row", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"pipeline", "1"}}}},
-	{"two admins", explore.Exploration{Admins: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"admin-retries", "0"}}}},
-	{"admins only", explore.Exploration{Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1)), Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}}},
-	{"of two", explore.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))}},
-	{"two removed", explore.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
-	{"one added", explore.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 1)), Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
-	{"two added", explore.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
-	{"broken link", explore.Exploration{Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}}},
-	{"counting", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))}},
-	{"waiting", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire)), Options: [][2]string{{"polls", "0"}}}},
-	{"look-alikes", explore.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))}},
-	{"namesakes", explore.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))}},
-	{"idle broker", explore.Exploration{Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))}},
+	{"clients", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}}},
+	{"probing", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}}},
+	{"two slots", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}}},
+	{"crash", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}}},
+	{"drop", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}}},
+	{"lost reply", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}}}},
+	{"restart", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}}}},
+	{"no retries", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}, Options: [][2]string{{"retries", "0"}}}},
+	{"removal", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))}}},
+	{"renewal", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))}}},
+	{"three", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}, Options: [][2]string{{"retries", "0"}}}},
+	{"in a row", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}, Options: [][2]string{{"pipeline", "1"}}}},
+	{"two admins", explore.Exploration{Workload: explore.Workload{Admins: 2, Rounds: 1, Slots: 1}, Options: [][2]string{{"admin-retries", "0"}}}},
+	{"admins only", explore.Exploration{Workload: explore.Workload{Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1))}, Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}}},
+	{"of two", explore.Exploration{Workload: explore.Workload{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))}}},
+	{"two removed", explore.Exploration{Workload: explore.Workload{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}}}},
+	{"one added", explore.Exploration{Workload: explore.Workload{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 1)), Faults: sim.FaultBounds{Crashes: 1, Late: true}}}},
+	{"two added", explore.Exploration{Workload: explore.Workload{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}}}},
+	{"broken link", explore.Exploration{Workload: explore.Workload{Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}}}},
+	{"counting", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))}}},
+	{"waiting", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire))}, Options: [][2]string{{"polls", "0"}}}},
+	{"look-alikes", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))}}},
+	{"namesakes", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))}}},
+	{"idle broker", explore.Exploration{Workload: explore.Workload{Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))}}},
 }
 
 // TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
@@ -131,7 +131,7 @@ func TestExploreInterrupted(t *testing.T) {
 	}
 	for n, found := 1, 0; found < 3; n++ {
 		ctx := searchtest.NewCountdown(n)
-		x, err := explore.Run(ctx, explore.Exploration{Target: target, Clients: 3, Rounds: 1, Slots: 1, Search: search.Options{Workers: 1}})
+		x, err := explore.Run(ctx, explore.Exploration{Target: target, Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 1}, Search: search.Options{Workers: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestExploreInterrupted(t *testing.T) {
 
 // TestExploreCheckpointLost: a checkpoint that can't be written takes nothing away from what was found.
 func TestExploreCheckpointLost(t *testing.T) {
-	x, err := explore.Run(t.Context(), explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Search: search.Options{
+	x, err := explore.Run(t.Context(), explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}, Search: search.Options{
 		Depth: 3, Checkpoint: filepath.Join(t.TempDir(), "no such directory", "checkpoint"),
 	}})
 	if err != nil || x.Report == nil || x.Search.Err == nil {
@@ -167,7 +167,7 @@ func TestExploreMutex(t *testing.T) {
 		t.Fatal(err)
 	}
 	for slots := range 3 {
-		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Clients: 2, Rounds: 1, Slots: slots})
+		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: slots}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +183,8 @@ func TestExploreMutex(t *testing.T) {
 // TestLeast: a number of steps is called the least only where it is, and never for linearizability.
 func TestLeast(t *testing.T) {
 	x, err := explore.Run(t.Context(), explore.Exploration{
-		Admins: 2, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Add, 1), call(lock.Count)),
-		Options: [][2]string{{"admin-mutex", "false"}, {"pipeline", "0"}}, Search: search.Options{Reductions: search.AllReductions},
+		Workload: explore.Workload{Admins: 2, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Add, 1), call(lock.Count))},
+		Options:  [][2]string{{"admin-mutex", "false"}, {"pipeline", "0"}}, Search: search.Options{Reductions: search.AllReductions},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestExploreCoversRefresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Refresh), call(lock.Release))})
+		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Refresh), call(lock.Release))}})
 		if err != nil {
 			t.Fatal(err)
 		}

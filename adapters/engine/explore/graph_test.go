@@ -18,7 +18,7 @@ func TestGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Exploration{Target: target, Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}
+		e := Exploration{Target: target, Workload: Workload{Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}}
 		graph, start, err := e.Graph()
 		if err != nil || graph.Cut || len(graph.Nodes) < 20 {
 			t.Fatalf("%s: %+v, %v", name, graph, err)

@@ -32,7 +32,7 @@ func TestTimeInTransactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		x, err := explore.Run(t.Context(), explore.Exploration{
-			Target: target, Clients: 2, Slots: 1, Rounds: 1, Options: c.options, Properties: 1 << property.MutualExclusion,
+			Target: target, Workload: explore.Workload{Clients: 2, Slots: 1, Rounds: 1}, Options: c.options, Judging: engine.Judging{Properties: 1 << property.MutualExclusion},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -24,14 +24,14 @@ const holey scenario.SlotSet = 1<<1 | 1<<3
 // TestStart: an exploration that begins with a hole blames no client for it, and blames a client that leaves another.
 // A counterexample keeps the hole, as its file does, and says so.
 func TestStart(t *testing.T) {
-	x := explored(t, explore.Exploration{Clients: 1, Rounds: 1, Start: holey, Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}})
+	x := explored(t, explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Start: holey, Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}})
 	if v, why := x.Report.Verdict(x.Report.Result(property.Linearizable)); v != report.Skipped {
 		t.Errorf("linearizable: %s %s", v, why)
 	}
 	if v := x.Report.Result(property.ContiguousSlots).Violation; v != nil {
 		t.Errorf("a hole that was there is blamed on somebody: %s\n%s", v.Detail, v.Diagram)
 	}
-	x = explored(t, explore.Exploration{Clients: 0, Rounds: 1, Admins: 1, Start: holey, AdminCalls: []scenario.Operation{{Op: lock.Add, Arg: 1}}})
+	x = explored(t, explore.Exploration{Workload: explore.Workload{Clients: 0, Rounds: 1, Admins: 1, Start: holey, AdminCalls: []scenario.Operation{{Op: lock.Add, Arg: 1}}}})
 	found := x.Report.Result(property.ContiguousSlots).Violation
 	if found == nil || !strings.Contains(found.Detail, "more or fewer slots than administered") {
 		t.Fatalf("contiguous-slots: %+v", found)
@@ -60,8 +60,10 @@ func TestStart(t *testing.T) {
 // TestStartReduced: what is visited from holes with reductions has the verdicts of all that there is.
 func TestStartReduced(t *testing.T) {
 	e := explore.Exploration{
-		Clients: 2, Rounds: 1, Admins: 1, Start: holey, Brief: true, Options: [][2]string{{"pipeline", "0"}},
-		Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}, AdminCalls: []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}},
+		Workload: explore.Workload{
+			Clients: 2, Rounds: 1, Admins: 1, Start: holey,
+			Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}, AdminCalls: []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}},
+		}, Brief: true, Options: [][2]string{{"pipeline", "0"}},
 	}
 	reduced := explored(t, e)
 	all, err := explore.Run(t.Context(), e)
@@ -79,7 +81,7 @@ func TestStartReduced(t *testing.T) {
 
 // TestStartDrawn: scenarios that begin with a hole are drawn so, and judged like an exploration.
 func TestStartDrawn(t *testing.T) {
-	res, err := sample.Prove(t.Context(), sample.Config{Seed: 1, Scenarios: 2000, Shape: sim.Shape{Start: holey}})
+	res, err := sample.Prove(t.Context(), sample.Config{Sampling: engine.Sampling{Seed: 1, Scenarios: 2000, Shape: sim.Shape{Start: holey}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +110,10 @@ func TestStartDrawn(t *testing.T) {
 // TestStartRefused: only a semaphore of this module begins with slots of one's choice.
 func TestStartRefused(t *testing.T) {
 	mutex := amqplock.References[1]
-	if _, err := explore.Run(t.Context(), explore.Exploration{Target: mutex, Clients: 1, Rounds: 1, Start: holey}); err == nil {
+	if _, err := explore.Run(t.Context(), explore.Exploration{Target: mutex, Workload: explore.Workload{Clients: 1, Rounds: 1, Start: holey}}); err == nil {
 		t.Error("a mutex begins with holes")
 	}
-	if _, err := sample.Prove(t.Context(), sample.Config{Target: mutex, Shape: sim.Shape{Start: holey}}); err == nil {
+	if _, err := sample.Prove(t.Context(), sample.Config{Target: mutex, Sampling: engine.Sampling{Shape: sim.Shape{Start: holey}}}); err == nil {
 		t.Error("a mutex is drawn with holes")
 	}
 	for _, text := range []string{"1,3", "slots=", "slots=0", "slots=1,x", "slots=11"} {

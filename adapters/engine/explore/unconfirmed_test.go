@@ -44,7 +44,7 @@ func TestExploreWithoutConfirms(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %s", target.Name, name), func(t *testing.T) {
 				skipLong(t, want)
 				t.Parallel()
-				e := explore.Exploration{Target: target, Options: unconfirmed, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
+				e := explore.Exploration{Target: target, Options: unconfirmed, Workload: explore.Workload{Clients: 2, Rounds: 1, Faults: bounds}, Search: search.Options{Reductions: search.AllReductions}}
 				if target.Kind != lock.Mutex {
 					e.Admins, e.Slots = 1, 1
 				}

@@ -15,10 +15,12 @@ import (
 // random executions. Those that are not their own witness have to be judged by their history.
 func TestExploreJudgesUnwitnessed(t *testing.T) {
 	for name, e := range map[string]explore.Exploration{
-		"first-slot-only": {Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))},
+		"first-slot-only": {Workload: explore.Workload{Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))}},
 		"wait-tires": {
-			Clients: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire)),
-			AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Options: [][2]string{{"polls", "0"}},
+			Workload: explore.Workload{
+				Clients: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire)), AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)),
+			},
+			Options: [][2]string{{"polls", "0"}},
 		},
 	} {
 		var err error
@@ -45,7 +47,7 @@ func TestExploreJudgesUnwitnessed(t *testing.T) {
 
 // TestWalksJudgeUnwitnessed: random executions that are not their own witness pass where their histories are linearizable.
 func TestWalksJudgeUnwitnessed(t *testing.T) {
-	e := explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << property.Linearizable}
+	e := explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2}, Walks: 200, Judging: engine.Judging{Properties: 1 << property.Linearizable}}
 	var err error
 	if e.Target, err = engine.TargetNamed("locked-is-full"); err != nil {
 		t.Fatal(err)

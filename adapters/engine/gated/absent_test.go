@@ -8,6 +8,7 @@ import (
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
@@ -88,7 +89,7 @@ func TestAbsent(t *testing.T) {
 			return &absent{conn, polite}, err
 		}
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: inprocess.Starter{Name: "absent", New: start}, Kind: lock.PersistentMutex, Seed: 1, Scenarios: 30,
+			Lock: gated.Lock{Starter: inprocess.Starter{Name: "absent", New: start}, Kind: lock.PersistentMutex}, Sampling: engine.Sampling{Seed: 1, Scenarios: 30},
 		})
 		if err != nil {
 			t.Fatal(err)

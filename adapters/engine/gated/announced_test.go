@@ -3,6 +3,7 @@ package gated
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -13,7 +14,7 @@ func TestAnnounced(t *testing.T) {
 	announced := property.Set(0).With(property.FencingMonotone).With(property.LossTold).With(property.FreesAtOnce)
 	for _, server := range []string{AMQP, "redis"} {
 		for asked, want := range map[property.Set]property.Set{0: announced, property.Set(0).With(property.MutualExclusion): 0} {
-			run, err := Config{Kind: lock.Mutex, On: Server{Kind: server}, Properties: asked}.run()
+			run, err := Config{Lock: Lock{Kind: lock.Mutex, On: Server{Kind: server}}, Judging: engine.Judging{Properties: asked}}.run()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +29,7 @@ func TestAnnounced(t *testing.T) {
 
 // TestUnseen: a server whose contents are not seen shows no leftover, whatever acquires come to.
 func TestUnseen(t *testing.T) {
-	f := &sharedRun{Config: Config{Kind: lock.Mutex, On: Server{Kind: "tcp", Unseen: "what the server has is not seen"}}}
+	f := &sharedRun{Config: Config{Lock: Lock{Kind: lock.Mutex, On: Server{Kind: "tcp", Unseen: "what the server has is not seen"}}}}
 	f.about.Operations = lock.Mutex.Operations()
 	for p, skipped := range map[property.Property]bool{property.NoLeak: true, property.NameSafety: true, property.MutualExclusion: false, property.Progress: false} {
 		if why := f.skip(p); (why == unseen) != skipped {

@@ -24,12 +24,12 @@ func TestKnownGivesWay(t *testing.T) {
 	set := property.Set(0).With(property.MutualExclusion)
 	for name, prove := range map[string]func(known.Findings) (*engine.Result, error){
 		"simulated": func(f known.Findings) (*engine.Result, error) {
-			return sample.Prove(t.Context(), sample.Config{Target: target, Seed: 1, Scenarios: 3000, Properties: set, Until: set, Known: f})
+			return sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Seed: 1, Scenarios: 3000, Until: set, Known: f}, Judging: engine.Judging{Properties: set}})
 		},
 		"gated": func(f known.Findings) (*engine.Result, error) {
 			starter := foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 			return gated.Prove(t.Context(), gated.Config{
-				Starter: starter, Kind: lock.Semaphore, Seed: 1, Scenarios: 60, Workers: 1, Properties: set, Until: set, Known: f,
+				Lock: gated.Lock{Starter: starter, Kind: lock.Semaphore}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1, Until: set, Known: f}, Judging: engine.Judging{Properties: set},
 			})
 		},
 	} {

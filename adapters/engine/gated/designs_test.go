@@ -134,7 +134,7 @@ var wrongSemaphores = []designed{
 func (d *designed) prove(t *testing.T, on gated.Server, scenarios int, until property.Set) *engine.Result {
 	t.Helper()
 	res, err := gated.Prove(t.Context(), gated.Config{
-		Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: lock.Semaphore, On: on, Seed: 1, Scenarios: scenarios, Until: until, Demands: d.demands,
+		Lock: gated.Lock{Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: lock.Semaphore, On: on, Demands: d.demands}, Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Until: until},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
@@ -63,8 +64,11 @@ func TestFoundBeforeError(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
 	c := gated.Config{
-		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
-		Kind:    target.Kind, Seed: 1, Scenarios: 5,
+		Lock: gated.Lock{
+			Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+			Kind:    target.Kind,
+		},
+		Sampling: engine.Sampling{Seed: 1, Scenarios: 5},
 	}
 	var broken atomic.Bool
 	c.Starter = breaking{c.Starter, &broken}
@@ -97,8 +101,11 @@ func TestErrorsAreShown(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
 	res := proveWith(t, gated.Config{
-		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
-		Kind:    target.Kind, Seed: 1, Scenarios: 5,
+		Lock: gated.Lock{
+			Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+			Kind:    target.Kind,
+		},
+		Sampling: engine.Sampling{Seed: 1, Scenarios: 5},
 	})
 	const want = `c2 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
 	found := res.Report.Result(property.Progress).Violation
@@ -178,7 +185,7 @@ func TestErrorIsNotFull(t *testing.T) {
 	t.Parallel()
 	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
 		machines := foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
-		c := gated.Config{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
+		c := gated.Config{Lock: gated.Lock{Starter: excusing{machines}, Kind: target.Kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60}}
 		for _, p := range proveWith(t, c).Report.Properties {
 			if p.Violation != nil {
 				t.Errorf("%s: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
@@ -197,7 +204,7 @@ func TestErrorIsNotFull(t *testing.T) {
 
 // TestSetupFails: a client that cannot be started is called what it is for, where it has no number of its own.
 func TestSetupFails(t *testing.T) {
-	_, err := gated.Prove(t.Context(), gated.Config{Starter: &subprocess.Starter{Command: "exit 3"}, Kind: lock.Mutex, Scenarios: 1})
+	_, err := gated.Prove(t.Context(), gated.Config{Lock: gated.Lock{Starter: &subprocess.Starter{Command: "exit 3"}, Kind: lock.Mutex}, Sampling: engine.Sampling{Scenarios: 1}})
 	if err == nil || !strings.Contains(err.Error(), "the client that sets up and audits: c0") || strings.Contains(err.Error(), "client 0") {
 		t.Error(err)
 	}

@@ -15,40 +15,20 @@ import (
 	"github.com/lockproof/lockproof/adapters/orders"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
-	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// ExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
-// be given.
+// ExploreConfig says of whose lock to visit which executions. Its Starter, Rounds, and Clients or Admins must be given; the
+// server is one of ours. Operations that the target does not offer are left out, and restarts are no faults here. What violates
+// a user's own property is found, but that nothing does is not proved.
 type ExploreConfig struct {
-	// Starter makes clients of the lock.
-	Starter foreign.Starter
-	// Exec is the command behind it, for counterexamples; "" where there is none.
-	Exec string
-	// Name is what the target is called; "" is what its clients call themselves.
-	Name string
-	// Kind is the type that the lock is taken for.
-	Kind lock.Kind
-	// Options are the target's own.
-	Options map[string]string
-	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. Slots is the number
-	// of slots at first. Operations that the target does not offer are left out.
-	Clients, Rounds, Admins, Slots int
-	// Start, where it is not 0, is which slots there are at first, as in [explore.Exploration].
-	Start scenario.SlotSet
-	// Names are the locks'; see [explore.Exploration].
-	Names []string
-	// Calls and AdminCalls are what one client, or administrator, calls; nil is [explore.DefaultCalls].
-	Calls, AdminCalls []scenario.Operation
-	// Faults are how many of each kind one execution may have, at every place: see [orders.Options]. Restarts are
-	// none of them.
-	Faults sim.FaultBounds
+	Lock
+	explore.Workload
+	engine.Judging
 	// Preemptions is how often an execution may turn from a client that could go on, at most. nil is any number: then one
 	// execution stands for those that are equivalent to it.
 	Preemptions *int
@@ -56,21 +36,6 @@ type ExploreConfig struct {
 	Executions int
 	// First ends the exploration at the first execution that violates something.
 	First bool
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties: what violates them is found, but that none does is not proved.
-	Own own.List
-	// Demands are the promises that the lock's contract demands; see [Config].
-	Demands property.Set
-	// Holding is how the server shows who holds the lock; see [Config].
-	Holding holding.Declared
-	// On is the server behind the gate, which is ours.
-	On Server
-	// FailedAcquire is what a failed acquire is taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. The exploration is
-	// not complete if one does that.
-	Patience time.Duration
 	// Found is called with violations; see [Config].
 	Found func(*histories.Counterexample)
 	// Progress is called after every execution. It may be nil.
@@ -155,20 +120,17 @@ func (c *ExploreConfig) check() error {
 // exploration is the configuration as one of a target of ours of the same type.
 func (c *ExploreConfig) exploration() explore.Exploration {
 	return explore.Exploration{
-		Target: engine.Reference(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
-		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, FailedAcquire: c.FailedAcquire,
-		Faults: c.Faults, Start: c.Start,
+		Target: engine.Reference(c.Kind), Workload: c.Workload, Judging: engine.Judging{FailedAcquire: c.FailedAcquire},
 	}
 }
 
 // config is the configuration of a run that plays the executions.
 func (c *ExploreConfig) config() Config {
 	out := Config{
-		Shape:   sim.Shape{Start: c.Start},
-		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Demands: c.Demands, Holding: c.Holding,
-		Scenarios: cmp.Or(c.Executions, DefaultExecutions), Properties: judgedOf(c.Kind, c.Properties)&^c.On.meaningless() | c.Own.All(),
-		Own: c.Own, On: c.On, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+		Lock: c.Lock, Judging: c.Judging, Found: c.Found, Progress: c.Progress,
+		Sampling: engine.Sampling{Shape: sim.Shape{Start: c.Start}, Scenarios: cmp.Or(c.Executions, DefaultExecutions)},
 	}
+	out.Properties = judgedOf(c.Kind, c.Properties)&^c.On.meaningless() | c.Own.All()
 	if c.First {
 		out.Until = out.Properties
 	}

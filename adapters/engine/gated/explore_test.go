@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/report"
@@ -71,7 +72,7 @@ func TestExploreExternal(t *testing.T) {
 		}
 		starter, kind := machines(t, k.target)
 		res := exploreExternal(t, t.Context(), gated.ExploreConfig{
-			Starter: starter, Kind: kind, Clients: k.clients, Rounds: 1, Admins: k.admins, Slots: k.slots, Demands: property.Promises,
+			Lock: gated.Lock{Starter: starter, Kind: kind, Demands: property.Promises}, Workload: explore.Workload{Clients: k.clients, Rounds: 1, Admins: k.admins, Slots: k.slots},
 		})
 		r := res.Report
 		if r.Runs.Incomplete != "" || r.Runs.Whole != k.runs || !strings.Contains(r.Bounds, "every order of these commands") {
@@ -90,7 +91,7 @@ func TestExploreExternal(t *testing.T) {
 func TestExploreExternalBound(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "semaphore")
-	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Executions: 7}
+	c := gated.ExploreConfig{Lock: gated.Lock{Starter: starter, Kind: kind}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}, Executions: 7}
 	r := exploreExternal(t, t.Context(), c).Report
 	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 executions") {
 		t.Errorf("proved %q by %+v", withVerdict(r, report.Proved), *r.Runs)
@@ -116,7 +117,7 @@ func TestExploreExternalWaits(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		m := mutex{name: "exclusive queue", design: mutexes.Queue{}, waits: waits}
 		r := exploreExternal(t, t.Context(), gated.ExploreConfig{
-			Starter: m.starter(t), Kind: lock.Mutex, Clients: 2, Rounds: 1, Calls: []scenario.Operation{{Op: lock.Acquire}},
+			Lock: gated.Lock{Starter: m.starter(t), Kind: lock.Mutex}, Workload: explore.Workload{Clients: 2, Rounds: 1, Calls: []scenario.Operation{{Op: lock.Acquire}}},
 		}).Report
 		if withVerdict(r, report.Proved) == "" {
 			t.Errorf("nothing is proved by %+v", *r.Runs)
@@ -151,7 +152,7 @@ func TestExploreExternalFinds(t *testing.T) {
 			continue // it takes a second, and another loses mutual exclusion
 		}
 		starter, kind := machines(t, name)
-		res := exploreExternal(t, t.Context(), gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
+		res := exploreExternal(t, t.Context(), gated.ExploreConfig{Lock: gated.Lock{Starter: starter, Kind: kind}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}})
 		replays(t, res, property, starter)
 	}
 }
@@ -173,7 +174,7 @@ func replays(t *testing.T, res *engine.Result, property property.Property, start
 func TestExploreExternalFaults(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "mutex")
-	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}
+	c := gated.ExploreConfig{Lock: gated.Lock{Starter: starter, Kind: kind}, Workload: explore.Workload{Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}}
 	r := exploreExternal(t, t.Context(), c).Report
 	if !strings.Contains(r.Bounds, "up to equivalence") || !strings.Contains(r.Bounds, "every order of these commands, and of its clients every single crash, whenever") ||
 		!strings.Contains(withVerdict(r, report.Proved), "crash-frees") {
@@ -191,7 +192,7 @@ func TestExploreExternalFaults(t *testing.T) {
 	}
 	starter, kind = machines(t, "verify-asks-nobody")
 	res := exploreExternal(t, t.Context(), gated.ExploreConfig{
-		Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}, First: true,
+		Lock: gated.Lock{Starter: starter, Kind: kind}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}, First: true,
 	})
 	replays(t, res, property.MutualExclusion, starter)
 }
@@ -200,13 +201,13 @@ func TestExploreExternalFaults(t *testing.T) {
 func TestExploreExternalRefuses(t *testing.T) {
 	starter, _ := machines(t, "semaphore")
 	for says, c := range map[string]gated.ExploreConfig{
-		"0 clients":         {Rounds: 1},
-		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
-		"-1 executions":     {Clients: 1, Rounds: 1, Executions: -1},
-		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
-		"restarts":          {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Restarts: 1}},
-		"any number":        {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Crashes: sim.AnyNumber}},
-		"-1 preemptions":    {Clients: 1, Rounds: 1, Preemptions: new(-1)},
+		"0 clients":         {Workload: explore.Workload{Rounds: 1}},
+		"no administration": {Lock: gated.Lock{Kind: lock.Mutex}, Workload: explore.Workload{Clients: 1, Rounds: 1, Admins: 1}},
+		"-1 executions":     {Workload: explore.Workload{Clients: 1, Rounds: 1}, Executions: -1},
+		"40 slots":          {Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 40}},
+		"restarts":          {Workload: explore.Workload{Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Restarts: 1}}},
+		"any number":        {Workload: explore.Workload{Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Crashes: sim.AnyNumber}}},
+		"-1 preemptions":    {Workload: explore.Workload{Clients: 1, Rounds: 1}, Preemptions: new(-1)},
 	} {
 		c.Starter = starter
 		if _, err := gated.Explore(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {
@@ -227,7 +228,7 @@ func TestExploreExample(t *testing.T) {
 		}
 		e.Need(t)
 		explore := func(bug string) *engine.Result {
-			return exploreExternal(t, t.Context(), gated.ExploreConfig{Starter: e.Starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
+			return exploreExternal(t, t.Context(), gated.ExploreConfig{Lock: gated.Lock{Starter: e.Starter(t, bug)}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}})
 		}
 		r := explore("").Report
 		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, report.Proved), "mutual-exclusion no-phantom-slot") {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/subprocess"
@@ -33,7 +34,7 @@ func TestForkedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	card := func(s foreign.Starter, workers, more int) string {
-		c := gated.Config{Starter: s, Seed: 1, Scenarios: 60, Workers: workers, More: more} // these clients have no clock
+		c := gated.Config{Lock: gated.Lock{Starter: s}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: workers}, More: more} // these clients have no clock
 		for _, p := range []property.Property{property.MutualExclusion, property.Linearizable, property.NoLeak, property.Progress} {
 			c.Properties = c.Properties.With(p) // what costs is measured by a clock
 		}

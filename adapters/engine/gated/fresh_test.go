@@ -74,7 +74,7 @@ func proveWith(t *testing.T, c gated.Config) *engine.Result {
 func TestSuspected(t *testing.T) {
 	t.Parallel()
 	starter := degradingSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
-	res := proveWith(t, gated.Config{Starter: starter, Seed: 5, Scenarios: 60, Workers: 1})
+	res := proveWith(t, gated.Config{Lock: gated.Lock{Starter: starter}, Sampling: engine.Sampling{Seed: 5, Scenarios: 60, Workers: 1}})
 	found := res.Counterexamples("")
 	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
 		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
@@ -102,7 +102,7 @@ func TestShrinkWithFreshClients(t *testing.T) {
 	t.Parallel()
 	starter := degradingSemaphore(func(_ int, last lock.Result) bool { return full(last) })
 	res := proveWith(t, gated.Config{
-		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
+		Lock: gated.Lock{Starter: starter}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion)},
 	})
 	ce := enginetest.CounterexampleOf(t, res, property.MutualExclusion)
 	called := 0
@@ -150,7 +150,7 @@ func TestFoundAtOnce(t *testing.T) {
 	defer stop()
 	var told []*histories.Counterexample
 	res, err := gated.Prove(ctx, gated.Config{
-		Starter: starter, Kind: kind, Seed: 1, Scenarios: 200, Workers: 1,
+		Lock: gated.Lock{Starter: starter, Kind: kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: 200, Workers: 1},
 		Found: func(ce *histories.Counterexample) { told = append(told, ce); stop() },
 		Progress: func(p engine.Progress) {
 			if p.Violated > len(told) {
@@ -213,14 +213,14 @@ func TestGravestFirst(t *testing.T) {
 	}
 	starter, kind := machines(t, "locked-is-success")
 	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
-	check(gated.Prove(t.Context(), gated.Config{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Demands: two & property.Promises, Found: found}))
+	check(gated.Prove(t.Context(), gated.Config{Lock: gated.Lock{Starter: starter, Kind: kind, Demands: two & property.Promises}, Sampling: engine.Sampling{Seed: 1, Scenarios: 30, Workers: 1, Until: two}, Found: found}))
 	clear(last)
 	smaller = nil
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(sample.Prove(t.Context(), sample.Config{Target: target, Seed: 1, Scenarios: 2000, Workers: 2, Found: found}))
+	check(sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Seed: 1, Scenarios: 2000, Workers: 2}, Found: found}))
 }
 
 var replayed = flag.Int("replays", 12, "how many counterexamples of examples and mutants are replayed on fresh clients")
@@ -254,7 +254,7 @@ const processesReplayed = 100
 func wrongTargets(t *testing.T) (out []gated.Config) {
 	for _, m := range mutant.All {
 		out = append(out, gated.Config{
-			Starter: foreigntest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
+			Lock: gated.Lock{Starter: foreigntest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name},
 		})
 	}
 	for _, e := range enginetest.Examples {
@@ -264,7 +264,7 @@ func wrongTargets(t *testing.T) (out []gated.Config) {
 		e.Need(t)
 		for bug := range e.Breaks {
 			if bug != enginetest.SharedConnection {
-				out = append(out, gated.Config{Starter: e.Starter(t, bug), Name: e.Folder + ", " + bug})
+				out = append(out, gated.Config{Lock: gated.Lock{Starter: e.Starter(t, bug), Name: e.Folder + ", " + bug}})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/holding"
@@ -26,7 +27,7 @@ func TestHolding(t *testing.T) {
 			return mutexes.New(ctx, url, mutexes.Queue{LockedIsSuccess: true})
 		}}
 		res := proveWith(t, gated.Config{
-			Starter: starter, Kind: lock.Mutex, Seed: 1, Scenarios: 20, Until: property.Set(0).With(property.MutualExclusion), Holding: held, Workers: 2,
+			Lock: gated.Lock{Starter: starter, Kind: lock.Mutex, Holding: held}, Sampling: engine.Sampling{Seed: 1, Scenarios: 20, Until: property.Set(0).With(property.MutualExclusion), Workers: 2},
 		})
 		if unheld := slices.ContainsFunc(res.Report.Uncontrolled, func(s string) bool { return strings.Contains(s, "nobody was ever seen") }); unheld != said {
 			t.Errorf("%s: the report says %q", how, res.Report.Uncontrolled)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/histories"
@@ -60,7 +62,7 @@ func TestLimitsAnnounced(t *testing.T) {
 	t.Parallel()
 	verdict := func(d semaphores.Design, asked property.Set) (*report.PropertyResult, string) {
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: inprocess.Starter{Name: "some", New: enginetest.Semaphore(d)}, Kind: lock.Semaphore, Seed: 1, Scenarios: inShort(20), Properties: asked,
+			Lock: gated.Lock{Starter: inprocess.Starter{Name: "some", New: enginetest.Semaphore(d)}, Kind: lock.Semaphore}, Sampling: engine.Sampling{Seed: 1, Scenarios: inShort(20)}, Judging: engine.Judging{Properties: asked},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +100,7 @@ func TestLimitsExplored(t *testing.T) {
 		}
 		return stating{l.(inprocess.Limited), &limits}, nil
 	}}
-	res, err := gated.Explore(t.Context(), gated.ExploreConfig{Starter: starter, Kind: lock.Semaphore, Clients: 2, Rounds: 1, Slots: 1, Executions: 20})
+	res, err := gated.Explore(t.Context(), gated.ExploreConfig{Lock: gated.Lock{Starter: starter, Kind: lock.Semaphore}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}, Executions: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func (m *mutex) title() string {
 
 // config is a run of a mutex.
 func (m *mutex) config(t *testing.T, on gated.Server, until property.Set) gated.Config {
-	return gated.Config{Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Until: until}
+	return gated.Config{Lock: gated.Lock{Starter: m.starter(t), Kind: lock.Mutex, On: on}, Sampling: engine.Sampling{Seed: 1, Until: until}}
 }
 
 func (m *mutex) prove(t *testing.T, on gated.Server, scenarios int) *engine.Result {

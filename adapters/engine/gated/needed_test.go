@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -93,7 +94,7 @@ func TestRightLocksTried(t *testing.T) {
 	}
 	for _, l := range rightLocks(t) {
 		for seed := range uint64(3) {
-			p, err := gated.ProvePart(t.Context(), gated.Config{Starter: l.starter, Kind: l.kind, Demands: l.demands, Seed: 1 + seed, Workers: 1}, 0, 120)
+			p, err := gated.ProvePart(t.Context(), gated.Config{Lock: gated.Lock{Starter: l.starter, Kind: l.kind, Demands: l.demands}, Sampling: engine.Sampling{Seed: 1 + seed, Workers: 1}}, 0, 120)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func (l *tried) found(t *testing.T, seed uint64, most int) (first int, by string
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	first = most + 1
-	c := gated.Config{Starter: l.starter, Kind: l.kind, Seed: seed, Demands: l.demands, Workers: 1}
+	c := gated.Config{Lock: gated.Lock{Starter: l.starter, Kind: l.kind, Demands: l.demands}, Sampling: engine.Sampling{Seed: seed, Workers: 1}}
 	c.Found = func(ce *histories.Counterexample) {
 		if ce.Origin.Scenario < first {
 			first, by = ce.Origin.Scenario, ce.Property.String()

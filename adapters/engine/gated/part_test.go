@@ -31,9 +31,11 @@ func TestExternalPartsAddUp(t *testing.T) {
 			}
 			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := gated.Config{
-				Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
-				Seed: 1, Scenarios: 60, Workers: 1, // however busy the machine is
-				Demands: property.Promises,
+				Lock: gated.Lock{
+					Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
+					Demands: property.Promises,
+				},
+				Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1}, // however busy the machine is
 			}
 			if testing.Short() {
 				c.Scenarios = 30
@@ -89,8 +91,8 @@ func FuzzPart(f *testing.F) {
 		f.Fatal(err)
 	}
 	c := gated.Config{
-		Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind,
-		Seed: 1, Scenarios: 20, Workers: 1, Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify),
+		Lock:     gated.Lock{Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind},
+		Sampling: engine.Sampling{Seed: 1, Scenarios: 20, Workers: 1}, Judging: engine.Judging{Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify)},
 	}
 	part, err := gated.ProvePart(f.Context(), c, 0, 20)
 	if err != nil {

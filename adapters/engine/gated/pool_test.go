@@ -30,7 +30,7 @@ func TestCrawls(t *testing.T) {
 		{played: 3, left: 120, more: 2, added: 2, quick: true, used: 0, want: 0},
 	} {
 		s := foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
-		run, err := Config{Starter: s, Kind: target.Kind, Seed: 1, Scenarios: c.left, Workers: 1, More: c.more}.run()
+		run, err := Config{Lock: Lock{Starter: s, Kind: target.Kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: c.left, Workers: 1}, More: c.more}.run()
 		if err != nil {
 			t.Fatal(err)
 		}

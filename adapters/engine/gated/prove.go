@@ -8,112 +8,34 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/amqp/plugin"
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/known"
-	"github.com/lockproof/lockproof/model/holding"
+	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says whose lock to prove, and how thoroughly. Starter alone must be given.
+// Config says whose lock to prove, and how thoroughly. Its Starter must be given. Scenarios are [DefaultScenarios] if it says
+// nothing of them.
 type Config struct {
-	// Starter makes clients of the lock.
-	Starter foreign.Starter
-	// Exec is the command behind it, for counterexamples; "" where there is none.
-	Exec string
-	// Name is what the target is called; "" is what its clients call themselves.
-	Name string
-	// Kind is the type that the lock is taken for.
-	Kind lock.Kind
-	// Options are the target's own.
-	Options map[string]string
-	// Seed decides every scenario.
-	Seed uint64
-	// Scenarios is how many are run; 0 is [DefaultScenarios].
-	Scenarios int
-	// Time ends the run earlier, minimising included; see [engine.MinimisingShare]. Executions under way then are brought
-	// to their end. 0 is no limit.
-	Time time.Duration
-	// Strategies are how schedules are drawn; none is all of them. Depth is PCT's; 0 draws it.
-	Strategies []scenario.Strategy
-	Depth      int
-	// Shape is what of the workload and the faults is not drawn.
-	Shape sim.Shape
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties, which are judged as well.
-	Own own.List
-	// Demands are the promises that the lock's contract demands. It may break the others: that is said, and is not wrong.
-	Demands property.Set
-	// Holding is how the server shows who holds the lock, where that is declared. Nothing else depends on it.
-	Holding holding.Declared
-	// FailedAcquire is what a failed acquire is taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
-	// processor. Clients that share something in one process take 1.
-	Workers int
+	Lock
+	engine.Sampling
+	engine.Judging
+	// Earlier is what became of the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
+	Earlier *kept.Earlier
 	// More is how many extra workers may begin on the simulated broker, if there are many scenarios to run, and clients
 	// begin soon or wait for long. While some workers wait for their clients, others use the processors. Above Workers,
 	// they begin one after the other while the processors have little to do.
 	More int
-	// On is the server behind the gate.
-	On Server
-	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
-	Patience time.Duration
-	// Until ends the run once one of these properties is violated, and has only their executions
-	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
-	// minimises all.
-	Until property.Set
 	// Found is called with each violation at once, as it was recorded, and again whenever more is known of it: whether
 	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
 	// The next call waits for it. It may be nil.
 	Found func(*histories.Counterexample)
-	// Known are violations that are known: an execution that shows another one of the same property takes their place.
-	Known known.Findings
 	// Progress is called now and then. It may be nil.
 	Progress func(engine.Progress)
-}
-
-// Server is what stands behind the gate. The zero value is the simulated broker.
-type Server struct {
-	// Kind is one of [Kinds]; "" is AMQP.
-	Kind string
-	// Servers is how many there are, of which none knows of the others; 0 is one.
-	Servers int
-	// Name is what the report calls it; "" is the simulated broker.
-	Name string
-	// Open opens it, for one worker; nil is the simulated broker.
-	Open func() (gate.Server, error)
-	// Shared says that all workers use the same one, and others may as well.
-	Shared bool
-	// Unseen says in a sentence what is not known of it; "" is nothing.
-	Unseen string
-}
-
-// String is what the server is called.
-func (s Server) String() string { return cmp.Or(s.Name, engine.Simulated) }
-
-// meaningless are the properties that mean nothing there: which commands every driver has is a matter of AMQP.
-func (s Server) meaningless() property.Set {
-	if s.Kind == "" || s.Kind == AMQP {
-		return 0
-	}
-	return property.Set(0).With(property.MinimalDriver)
-}
-
-// open opens it.
-func (s Server) open() (gate.Server, error) {
-	if s.Open == nil {
-		return plugin.Simulated()
-	}
-	return s.Open()
 }
 
 // throughGate is said of a server behind the gate.
@@ -144,7 +66,22 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	if err != nil && run.findings == ([property.Most]*finding{}) {
 		return nil, err
 	}
-	return run.concluded(ctx, began), errors.Join(err, c.Own.Err())
+	res := run.concluded(ctx, began)
+	c.Earlier.Into(res, c.Known)
+	return res, errors.Join(err, c.Own.Err())
+}
+
+// CarryOut carries out what earlier runs have left of the lock.
+func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
+	l := kept.Lock{
+		Target: c.Name, Exec: secret.Command(c.Exec), Kind: c.Kind, Server: c.On.Kind, Servers: c.On.Servers, Options: engine.ByName(c.Options),
+		Holes: c.Shape.Start != 0, Restarts: !c.On.Shared, Judging: c.Judging,
+	}
+	l.Properties = judgedOf(c.Kind, c.Properties) | c.Own.All()
+	return kept.Run(ctx, past, l, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+		ce.Exec, ce.ExecOptions = c.Exec, c.Options // with their secrets
+		return ReplayOf(ctx, c.Own, ce, c.Starter, c.On)
+	})
 }
 
 // run is the run, checked and with defaults for what was left out; it has not begun.

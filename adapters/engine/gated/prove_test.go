@@ -48,8 +48,11 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 		t.Fatal(err)
 	}
 	res, err := gated.Prove(t.Context(), gated.Config{
-		Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())},
-		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.MutualExclusion),
+		Lock: gated.Lock{
+			Starter: foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())},
+			Kind:    target.Kind,
+		},
+		Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.MutualExclusion)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +65,13 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 func TestDearAndFirst(t *testing.T) {
 	all := property.ApplicableExternal(lock.Mutex)
 	res, err := gated.Prove(t.Context(), gated.Config{
-		Starter: inprocess.Starter{Name: "dear", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
-			return mutexes.New(ctx, url, mutexes.Token{})
-		}},
-		Kind: lock.Mutex, Seed: 1, Scenarios: 12, Properties: all, Until: all,
+		Lock: gated.Lock{
+			Starter: inprocess.Starter{Name: "dear", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+				return mutexes.New(ctx, url, mutexes.Token{})
+			}},
+			Kind: lock.Mutex,
+		},
+		Sampling: engine.Sampling{Seed: 1, Scenarios: 12, Until: all}, Judging: engine.Judging{Properties: all},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -53,8 +53,11 @@ func (h *held) starter() inprocess.Starter {
 func (h *held) prove(t *testing.T, seed uint64, scenarios int, until property.Set) *engine.Result {
 	t.Helper()
 	res, err := gated.Prove(t.Context(), gated.Config{
-		Starter: h.starter(),
-		Kind:    lock.Mutex, Seed: seed, Scenarios: scenarios, Until: until,
+		Lock: gated.Lock{
+			Starter: h.starter(),
+			Kind:    lock.Mutex,
+		},
+		Sampling: engine.Sampling{Seed: seed, Scenarios: scenarios, Until: until},
 	})
 	if err != nil {
 		t.Fatal(err)

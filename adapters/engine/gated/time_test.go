@@ -48,7 +48,7 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 	machines := foreigntest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 	for _, at := range []int64{100, 123, 157, 200} {
 		whole, end := context.WithCancel(t.Context())
-		c := Config{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
+		c := Config{Lock: Lock{Starter: ending{machines, new(atomic.Int64), at, end}}, Sampling: engine.Sampling{Seed: 1, Scenarios: 1000, Workers: 1}}
 		run := sharedRun{Config: c, source: c.source(), labels: c.labels(), allowed: engine.Allowance{Whole: whole, Sampling: whole}}
 		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/histories/report"
@@ -31,7 +32,7 @@ func TestWords(t *testing.T) {
 		return &m, err
 	}
 	res, err := gated.Prove(t.Context(), gated.Config{
-		Starter: inprocess.Starter{Name: "key", New: start}, Kind: lock.Mutex, On: on, Seed: 1, Scenarios: 20,
+		Lock: gated.Lock{Starter: inprocess.Starter{Name: "key", New: start}, Kind: lock.Mutex, On: on}, Sampling: engine.Sampling{Seed: 1, Scenarios: 20},
 	})
 	if err != nil {
 		t.Fatal(err)

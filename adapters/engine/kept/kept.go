@@ -12,7 +12,6 @@ import (
 	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -20,20 +19,24 @@ import (
 // mostCarriedOut bounds how many counterexamples of a lock a run carries out before its own executions.
 const mostCarriedOut = 200
 
+// Past is what earlier runs have left.
+type Past struct {
+	Folder
+	By      string                                                         // the command that found it; "" is any
+	Command func(ce *histories.Counterexample, path string) (shows string) // how a file's execution is seen; nil is not said
+}
+
 // Lock tells which counterexamples are those of a run's lock.
 type Lock struct {
-	Target        string // "" is not known: a program is known by its command
-	Exec          string
-	Command       string // that found it; "" is any
-	Kind          lock.Kind
-	Server        string // its kind, as scenarios name it
-	Servers       int
-	Options       []string // that the run was told
-	FailedAcquire property.FailedAcquire
-	Holes         bool // it may begin with slots missing
-	Restarts      bool // its server can be restarted
-	Judged        property.Set
-	Own           own.List
+	Target   string // "" is not known: a program is known by its command
+	Exec     string
+	Kind     lock.Kind
+	Server   string // its kind, as scenarios name it
+	Servers  int
+	Options  []string // that the run was told
+	Holes    bool     // it may begin with slots missing
+	Restarts bool     // its server can be restarted
+	engine.Judging
 }
 
 // has reports whether a counterexample is one of the lock, and of what is judged.
@@ -42,14 +45,14 @@ func (l *Lock) has(ce *histories.Counterexample) bool {
 	if ce.Violation.Own != "" {
 		p, known = l.Own.Named(ce.Violation.Own)
 	}
-	return known && l.Judged.Has(p) && l.same(ce) && l.can(ce)
+	return known && l.Properties.Has(p) && l.same(ce) && l.can(ce)
 }
 
 // same reports whether a counterexample's lock is this one.
 func (l *Lock) same(ce *histories.Counterexample) bool {
 	options := slices.Sorted(slices.Values(l.Options))
 	return (l.Target == "" || l.Target == ce.Scenario.Target) && l.Exec == ce.Exec && (l.Exec == "" || l.Kind == ce.Kind) &&
-		(l.Command == "" || l.Command == ce.Origin.Command) && l.Server == ce.Scenario.Server && max(1, l.Servers) == max(1, ce.Servers) &&
+		l.Server == ce.Scenario.Server && max(1, l.Servers) == max(1, ce.Servers) &&
 		l.FailedAcquire == ce.FailedAcquire && slices.Equal(options, slices.Sorted(slices.Values(ce.Origin.Options)))
 }
 
@@ -61,10 +64,10 @@ func (l *Lock) can(ce *histories.Counterexample) bool {
 
 // Earlier is what became of the counterexamples of earlier runs.
 type Earlier struct {
-	folder Folder
-	again  []again
-	told   report.Earlier
-	Err    error // of files that could not be read or moved
+	past  Past
+	again []again
+	told  report.Earlier
+	Err   error // of files that could not be read or moved
 }
 
 // again is a counterexample whose execution violates its property again.
@@ -75,11 +78,13 @@ type again struct {
 
 // Run carries out what is kept of a lock, and moves each file to where it belongs. The error is for clients that could not be
 // run. An end of ctx leaves the rest as it is.
-func Run(ctx context.Context, f Folder, l Lock, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*Earlier, error) {
-	files, err := f.read(l.has)
-	e := &Earlier{folder: f, Err: err}
+func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*Earlier, error) {
+	files, err := past.read(func(ce *histories.Counterexample) bool {
+		return (past.By == "" || past.By == ce.Origin.Command) && l.has(ce)
+	})
+	e := &Earlier{past: past, Err: err}
 	if n := len(files); n > mostCarriedOut {
-		e.Err = errors.Join(e.Err, fmt.Errorf("%d counterexamples of this lock are in %s, and %d are carried out: delete those that you need no more", n, f.At.Path, mostCarriedOut))
+		e.Err = errors.Join(e.Err, fmt.Errorf("%d counterexamples of this lock are in %s, and %d are carried out: delete those that you need no more", n, past.At.Path, mostCarriedOut))
 		files = files[:mostCarriedOut]
 	}
 	for _, file := range files {
@@ -91,7 +96,7 @@ func Run(ctx context.Context, f Folder, l Lock, replay func(context.Context, *hi
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Place(file.name).Path, err)
+			return nil, fmt.Errorf("%s: %w", past.Place(file.name).Path, err)
 		}
 		e.settle(&file, r)
 	}
@@ -103,9 +108,9 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	var err error
 	switch {
 	case r.Violation != nil && file.passed():
-		err = e.folder.move(file, ".")
+		err = e.past.move(file, ".")
 	case r.Violation == nil && !file.passed():
-		err = e.folder.move(file, Passed)
+		err = e.past.move(file, Passed)
 	case r.Violation == nil:
 		e.told.Held++
 		return
@@ -113,7 +118,7 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	if !errors.Is(err, fs.ErrNotExist) { // another run has moved it
 		e.Err = errors.Join(e.Err, err)
 	}
-	path := e.folder.Place(file.name).Path
+	path := e.past.Place(file.name).Path
 	if r.Violation == nil {
 		e.told.Passed = append(e.told.Passed, path)
 		return
@@ -123,8 +128,11 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 }
 
 // Into puts it into what the run came to. A property of which the run itself has shown no violation, or one that is known, is
-// violated by what was kept. command is what shows a file's execution.
-func (e *Earlier) Into(res *engine.Result, findings known.Findings, command func(ce *histories.Counterexample, path string) string) {
+// violated by what was kept. nil is nothing.
+func (e *Earlier) Into(res *engine.Result, findings known.Findings) {
+	if e == nil {
+		return
+	}
 	res.Report.Earlier = e.told
 	shown := make(map[property.Property]bool) // by what is new
 	for _, ce := range res.Counterexamples("") {
@@ -140,8 +148,10 @@ func (e *Earlier) Into(res *engine.Result, findings known.Findings, command func
 		p.Checked = max(1, p.Checked)
 		p.Violation = engine.FoundIn(a.Trace, a.Property)
 		p.Violation.Tries = a.Tries
-		p.Violation.File = e.folder.Place(a.name).Path
-		p.Violation.Command = command(a.Counterexample, p.Violation.File)
+		p.Violation.File = e.past.Place(a.name).Path
+		if e.past.Command != nil {
+			p.Violation.Command = e.past.Command(a.Counterexample, p.Violation.File)
+		}
 		p.Violation.Earlier, p.Violation.Fingerprint = true, a.Fingerprint()
 		res.Traces[a.Property] = a.Trace
 	}

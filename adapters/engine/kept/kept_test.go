@@ -39,7 +39,7 @@ func passes(context.Context, *histories.Counterexample) (*engine.Replayed, error
 	return new(engine.Replayed), nil
 }
 
-var locked = Lock{Target: "locked-is-success", Judged: property.Set(0).With(property.MutualExclusion), Restarts: true}
+var locked = Lock{Target: "locked-is-success", Restarts: true, Judging: engine.Judging{Properties: property.Set(0).With(property.MutualExclusion)}}
 
 // TestNoneIsLost: where no name is free any more, a file stays where it is, and that is said.
 func TestNoneIsLost(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNoneIsLost(t *testing.T) {
 		names = append(names, filepath.Join(Passed, alike("a.json", n)))
 	}
 	f := lay(t, names...)
-	e, err := Run(t.Context(), f, locked, passes)
+	e, err := Run(t.Context(), Past{Folder: f}, locked, passes)
 	if err != nil || e.Err == nil || !strings.Contains(e.Err.Error(), "delete those that you need no more") || e.told.Held != mostAlike {
 		t.Errorf("%v, %+v", err, e)
 	}
@@ -63,7 +63,7 @@ func TestNoneIsLost(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	f := lay(t, "a.json", "b.json")
 	ctx, cancel := context.WithCancel(t.Context())
-	e, err := Run(ctx, f, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+	e, err := Run(ctx, Past{Folder: f}, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
 		cancel()
 		return passes(ctx, ce)
 	})
@@ -71,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%v, %+v", err, e)
 	}
 	broken := errors.New("it does not start")
-	if _, err := Run(t.Context(), f, locked, func(context.Context, *histories.Counterexample) (*engine.Replayed, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := Run(t.Context(), Past{Folder: f}, locked, func(context.Context, *histories.Counterexample) (*engine.Replayed, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	for _, name := range []string{"a.json", "b.json"} {
@@ -84,8 +84,8 @@ func TestInterrupted(t *testing.T) {
 // TestAtOnce: what another run has moved meanwhile is no error.
 func TestAtOnce(t *testing.T) {
 	f := lay(t, "a.json")
-	e, err := Run(t.Context(), f, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
-		if other, err := Run(ctx, f, locked, passes); err != nil || other.Err != nil {
+	e, err := Run(t.Context(), Past{Folder: f}, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+		if other, err := Run(ctx, Past{Folder: f}, locked, passes); err != nil || other.Err != nil {
 			t.Errorf("%v, %+v", err, other)
 		}
 		return passes(ctx, ce)
@@ -101,7 +101,7 @@ func TestLinks(t *testing.T) {
 	if err := errors.Join(os.Symlink(outside.Place("theirs.json").Path, f.Place("a.json").Path), os.Symlink(outside.At.Path, f.Place(Passed).Path)); err != nil {
 		t.Skip("no links: ", err)
 	}
-	e, err := Run(t.Context(), f, locked, passes)
+	e, err := Run(t.Context(), Past{Folder: f}, locked, passes)
 	if err != nil || e.Err != nil || len(e.told.Lines()) > 0 {
 		t.Errorf("%v, %+v", err, e)
 	}
@@ -109,7 +109,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(outside.At.Path, mine.Place(Passed).Path); err != nil {
 		t.Fatal(err)
 	}
-	if e, err := Run(t.Context(), mine, locked, passes); err != nil || e.Err == nil || mine.free("mine.json") {
+	if e, err := Run(t.Context(), Past{Folder: mine}, locked, passes); err != nil || e.Err == nil || mine.free("mine.json") {
 		t.Errorf("a file was moved through a link: %v, %+v", err, e)
 	}
 }

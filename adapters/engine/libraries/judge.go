@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/stock"
 	"github.com/lockproof/lockproof/adapters/subprocess"
@@ -61,8 +62,11 @@ func (c *Config) Judge(ctx context.Context, l *Library) Row {
 	}
 	found := make(map[property.Property]*histories.Counterexample)
 	res, err := gated.Prove(ctx, gated.Config{
-		Starter: c.starter(l), Exec: l.Exec, Name: l.Title(), Kind: l.Kind(),
-		On: on, Seed: cmp.Or(c.Seed, 1), Scenarios: c.Executions, Time: c.Time,
+		Lock: gated.Lock{
+			Starter: c.starter(l), Exec: l.Exec, Name: l.Title(), Kind: l.Kind(),
+			On: on,
+		},
+		Sampling: engine.Sampling{Seed: cmp.Or(c.Seed, 1), Scenarios: c.Executions, Time: c.Time},
 		Found: func(ce *histories.Counterexample) {
 			found[ce.Property] = ce
 			if c.Found != nil {

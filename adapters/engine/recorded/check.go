@@ -21,16 +21,12 @@ import (
 
 // CheckOptions say what a recorded history is judged by.
 type CheckOptions struct {
-	FailedAcquire property.FailedAcquire
+	engine.Judging
 	// Source is the file that the history was read from, or what else it is of.
 	Source string
 	// Permits is how many there are of a lock whose history names no slots; 0 is the number of slots
 	// that it begins with.
 	Permits int
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties. A history alone does not show what they look at: they are skipped.
-	Own own.List
 	// Releases is who may release a lock, and FailedRelease what a release that failed says of who called it.
 	Releases      linear.Releases
 	FailedRelease linear.FailedRelease

@@ -14,7 +14,6 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -27,12 +26,7 @@ type ExternalStressConfig struct {
 	Name string
 	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
 	Broker string
-	// FailedAcquire is what a failed acquire is taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties, which are skipped.
-	Own own.List
+	engine.Judging
 	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
 	// and says where it has put it. It may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
@@ -67,7 +61,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 // judged judges a history as what passes the gate is judged: safety by certain holds, recovery by the audit, and whether it is
 // linearizable, which is a promise, where nothing went wrong.
 func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.Stats, source string) *report.Report {
-	o := CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own}
+	o := CheckOptions{Judging: c.Judging, Source: source}
 	verdicts := o.certain(h)
 	settled := stats.Crashes+stats.Died+stats.Late+stats.Unclear == 0
 	if settled {

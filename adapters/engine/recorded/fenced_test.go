@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
@@ -40,7 +41,7 @@ func TestFencingTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := recorded.Check(h, recorded.CheckOptions{Properties: property.Applicable(h.Kind)})
+			r, err := recorded.Check(h, recorded.CheckOptions{Judging: engine.Judging{Properties: property.Applicable(h.Kind)}})
 			if err != nil {
 				t.Fatal(err)
 			}

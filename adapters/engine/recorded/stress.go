@@ -11,7 +11,6 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -23,12 +22,7 @@ type StressConfig struct {
 	Load    stress.Load
 	// Restarts is how often the broker is restarted: one that was started here.
 	Restarts int
-	// FailedAcquire is what a failed acquire is taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties, which are skipped.
-	Own own.List
+	engine.Judging
 	// Keep is given the history before it is judged, and says where it has put it. It may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
@@ -51,7 +45,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 		source, unkept = c.Keep(h, c.Target.Name)
 		err = errors.Join(err, unkept)
 	}
-	r, unjudged := Check(h, CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own})
+	r, unjudged := Check(h, CheckOptions{Judging: c.Judging, Source: source})
 	if unjudged != nil {
 		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Target.Name, unjudged), err)
 	}

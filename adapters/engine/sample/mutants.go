@@ -30,7 +30,7 @@ func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("target %s is no mutant: %w", mutant.Name, err)
 	}
-	return Config{Target: mutant, Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}, nil
+	return Config{Target: mutant, Sampling: engine.Sampling{Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}}, nil
 }
 
 // Kill runs a mutant until the property that it was made to break is seen broken.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/internal/enginetest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -21,7 +22,7 @@ func TestWordsOfMutexes(t *testing.T) {
 			continue
 		}
 		t.Run(target.Name, func(t *testing.T) {
-			res, err := sample.Prove(t.Context(), sample.Config{Target: target, Seed: 1, Scenarios: 400})
+			res, err := sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Seed: 1, Scenarios: 400}})
 			if err != nil {
 				t.Fatal(err)
 			}

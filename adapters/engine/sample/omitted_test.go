@@ -3,6 +3,7 @@ package sample_test
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -20,7 +21,7 @@ func TestOmitted(t *testing.T) {
 				continue
 			}
 			for _, asked := range []property.Set{0, 1 << property.MutualExclusion} {
-				res, err := sample.Prove(t.Context(), sample.Config{Target: target, Scenarios: 20, Properties: asked})
+				res, err := sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Scenarios: 20}, Judging: engine.Judging{Properties: asked}})
 				if err != nil {
 					t.Fatal(err)
 				}

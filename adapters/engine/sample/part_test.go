@@ -32,7 +32,7 @@ func TestPartsAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sample.Config{Target: target, Seed: 7, Scenarios: 1100}
+	c := sample.Config{Target: target, Sampling: engine.Sampling{Seed: 7, Scenarios: 1100}}
 	whole, err := sample.Prove(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestPartsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sample.Config{Target: target, Seed: 3, Scenarios: 4 * sample.PartUnit, Until: property.Set(0).With(property.Progress)}
+	c := sample.Config{Target: target, Sampling: engine.Sampling{Seed: 3, Scenarios: 4 * sample.PartUnit, Until: property.Set(0).With(property.Progress)}}
 	whole, err := sample.Prove(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestPartsEnd(t *testing.T) {
 // TestCoverageDoesNotDependOnParts: what was covered, and first by which scenario, is the same however many workers and
 // parts there are.
 func TestCoverageDoesNotDependOnParts(t *testing.T) {
-	c := sample.Config{Seed: 5, Workers: 1, Coverage: true}
+	c := sample.Config{Sampling: engine.Sampling{Seed: 5, Workers: 1}, Coverage: true}
 	whole, err := sample.ProvePart(t.Context(), c, 0, 900)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestConcludeFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	draw := func(seed uint64, n int) sample.Drawn {
-		c := sample.Config{Target: target, Seed: seed}
+		c := sample.Config{Target: target, Sampling: engine.Sampling{Seed: seed}}
 		p, err := sample.ProvePart(t.Context(), c, 0, n)
 		if err != nil {
 			t.Fatal(err)

@@ -7,49 +7,24 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says what to prove and how thoroughly.
+// Config says what to prove and how thoroughly. Scenarios are [DefaultScenarios] if it says nothing of them.
 type Config struct {
 	// Target is the lock to judge; nil is the reference semaphore.
 	Target *lock.Target
 	// Options fixes options of the target, by name and value; the others are drawn among the safe
 	// ones.
 	Options [][2]string
-	// Seed decides every scenario.
-	Seed uint64
-	// Scenarios is how many are run; 0 is [DefaultScenarios].
-	Scenarios int
-	// Time ends the run earlier, minimising included; see [engine.MinimisingShare]. How many scenarios fit is then the
-	// machine's doing. 0 is no limit.
-	Time time.Duration
-	// Strategies are how schedules are drawn; none is all of them.
-	Strategies []scenario.Strategy
-	// Depth is PCT's depth parameter; 0 draws it.
-	Depth int
-	// Shape is what of the workload and the faults is not drawn.
-	Shape sim.Shape
-	// Properties are those to judge; empty is all that apply.
-	Properties property.Set
-	// Own are users' own properties, which are judged as well.
-	Own own.List
-	// FailedAcquire is what a failed acquire is taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Workers is how many run scenarios at once; 0 is one for each processor. It does not change
-	// the result.
-	Workers int
-	// Until ends the run once one of these properties was seen violated, and has only their
-	// executions minimised. Empty runs on, and minimises all. The scenarios run then do not depend on Workers either.
-	Until property.Set
-	// Known are violations that are known: an execution that shows another one of the same property takes their place.
-	Known known.Findings
+	engine.Sampling
+	engine.Judging
+	// Earlier is what became of the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
+	Earlier *kept.Earlier
 	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
 	Coverage bool
 	// Found is called with each violation at once, as it was first seen, and again when its execution is as small as it
@@ -81,7 +56,20 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	}
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
+	c.Earlier.Into(res, c.Known)
 	return res, c.Own.Err()
+}
+
+// CarryOut carries out what earlier runs have left of the lock.
+func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
+	c = c.filled()
+	l := kept.Lock{
+		Target: c.Target.Name, Server: c.Target.Backend, Options: engine.Assigned(c.Options), Holes: c.Shape.Start != 0, Restarts: true,
+		Judging: c.Judging,
+	}
+	return kept.Run(ctx, past, l, func(_ context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
+		return engine.ReplayOf(c.Target, c.Own, ce), nil
+	})
 }
 
 // sampling is a run that has not begun.

@@ -19,7 +19,7 @@ import (
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			res, err := sample.Prove(t.Context(), sample.Config{Target: target, Scenarios: 20_000, Seed: 7})
+			res, err := sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Scenarios: 20_000, Seed: 7}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestDeterminism(t *testing.T) {
 	var before []byte
 	for _, workers := range []int{1, 2, 5} {
 		res, err := sample.Prove(t.Context(), sample.Config{
-			Target: target(t, "locked-is-success"), Scenarios: 3000, Seed: 3, Workers: workers,
+			Target: target(t, "locked-is-success"), Sampling: engine.Sampling{Scenarios: 3000, Seed: 3, Workers: workers},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestUntil(t *testing.T) {
 	var before string
 	for _, workers := range []int{1, 2, 5} {
 		res, err := sample.Prove(t.Context(), sample.Config{
-			Target: target(t, "locked-is-success"), Scenarios: 20_000, Seed: 3, Workers: workers, Properties: asked, Until: asked,
+			Target: target(t, "locked-is-success"), Sampling: engine.Sampling{Scenarios: 20_000, Seed: 3, Workers: workers, Until: asked}, Judging: engine.Judging{Properties: asked},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestOptionsTogether(t *testing.T) {
 	if _, err := sample.Prove(t.Context(), sample.Config{Options: both}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("prove: %v", err)
 	}
-	bounds := explore.Exploration{Options: both, Clients: 1, Rounds: 1, Slots: 1}
+	bounds := explore.Exploration{Options: both, Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 1}}
 	if _, err := explore.Run(t.Context(), bounds); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("explore: %v", err)
 	}

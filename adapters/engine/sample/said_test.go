@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -32,7 +33,7 @@ func TestViolatingCounted(t *testing.T) {
 		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[property.MutualExclusion])
 	}
 	for _, workers := range []int{1, 4} {
-		res, err := sample.Prove(t.Context(), sample.Config{Target: target, Options: fixed, Seed: 3, Scenarios: scenarios, Workers: workers})
+		res, err := sample.Prove(t.Context(), sample.Config{Target: target, Options: fixed, Sampling: engine.Sampling{Seed: 3, Scenarios: scenarios, Workers: workers}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestViolatingCounted(t *testing.T) {
 
 // TestRenamedOption: an option that is fixed by its earlier name is fixed, and told of by the name that it has now.
 func TestRenamedOption(t *testing.T) {
-	res, err := sample.Prove(t.Context(), sample.Config{Options: [][2]string{{"skew", "3"}}, Scenarios: 20, Seed: 1})
+	res, err := sample.Prove(t.Context(), sample.Config{Options: [][2]string{{"skew", "3"}}, Sampling: engine.Sampling{Scenarios: 20, Seed: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

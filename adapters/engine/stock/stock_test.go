@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -70,7 +71,7 @@ func find(t *testing.T, s foreign.Starter, wanted property.Set) (found *historie
 		t.Fatal(err)
 	}
 	_, err = gated.Prove(t.Context(), gated.Config{
-		Starter: s, Kind: lock.Mutex, On: on, Seed: 1, Scenarios: 60, Until: wanted,
+		Lock: gated.Lock{Starter: s, Kind: lock.Mutex, On: on}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Until: wanted},
 		Found: func(ce *histories.Counterexample) {
 			if wanted.Has(ce.Property) {
 				found = ce

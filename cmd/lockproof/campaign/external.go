@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories/report"
@@ -65,8 +66,8 @@ func (p *Plan) externalConfig() (c gated.Config, err error) {
 		return c, fmt.Errorf("target: %w", err)
 	}
 	c = gated.Config{
-		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Demands: demands,
-		Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape(), FailedAcquire: s.failedAcquire(),
+		Lock:     gated.Lock{Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Demands: demands},
+		Sampling: engine.Sampling{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape()}, Judging: engine.Judging{FailedAcquire: s.failedAcquire()},
 	}
 	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
 		return c, fmt.Errorf("target: lock: %w", err)

@@ -94,7 +94,7 @@ func units(n int) int {
 // sampleConfig is the run of which shards are parts.
 func (p *Plan) sampleConfig() (c sample.Config, err error) {
 	s := p.Sample
-	c = sample.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
+	c = sample.Config{Sampling: engine.Sampling{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape()}, Judging: engine.Judging{FailedAcquire: s.failedAcquire()}}
 	if c.Target, err = engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}

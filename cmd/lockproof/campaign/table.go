@@ -172,7 +172,7 @@ func (j *tableJob) list(target *lock.Target) error {
 // exploration is the configuration, checked.
 func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration, err error) {
 	e = explore.Exploration{
-		Target: target, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds(),
+		Target: target, Workload: explore.Workload{Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds()},
 	}
 	if e.Calls, err = explore.ParseCalls(c.Calls); err != nil {
 		return e, fmt.Errorf("calls: %w", err)

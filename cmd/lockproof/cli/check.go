@@ -21,18 +21,15 @@ import (
 
 // checkFlags are the flags of `check`.
 type checkFlags struct {
-	kind    string
-	slots   int
-	permits int
-	strict  bool
-	others  string
-	failed  string
-	order   string
-	values  string
-	audit   bool
+	kind   string
+	slots  int
+	others string
+	failed string
+	order  string
+	values string
 	// clockError is by how much the clocks of two machines differ at most.
 	clockError time.Duration
-	reentrant  int
+	judging    recorded.CheckOptions // as far as flags say; options says the rest
 	outputFlags
 }
 
@@ -85,16 +82,16 @@ connection, changed slots, a release.`,
 	flags.StringVar(&f.kind, "lock-type", "mutex", "the `TYPE` of lock that a history without a header is of: mutex, semaphore or persistent-mutex")
 	f.slots = 1
 	flags.Var(number[int]{&f.slots, 0, 1<<16 - 1}, "slots", "how many slots it begins with")
-	flags.Var(number[int]{&f.permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
-	f.reentrant = 1
-	flags.Var(number[int]{&f.reentrant, 1, 1 << 30}, "reentrant", "how many `TIMES` the holder of a mutex may acquire it, to release it as often")
-	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	flags.Var(number[int]{&f.judging.Permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
+	f.judging.Reentrant = 1
+	flags.Var(number[int]{&f.judging.Reentrant, 1, 1 << 30}, "reentrant", "how many `TIMES` the holder of a mutex may acquire it, to release it as often")
+	registerStrict(cmd, &f.judging.FailedAcquire)
 	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
 	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
 	flags.StringVar(&f.order, "order", "both", "the `ORDER` of events: lines, time, or both, so that nothing is decided where times contradict the lines")
 	flags.StringVar(&f.values, "values", "keys", "the `READING` of values that are all pairs [key value]: keys, so that each key is a lock, or plain")
 	flags.Var(clockError{span{&f.clockError}}, "clock-error", "the `TIME` by which clocks of two machines may differ: what is nearer counts as concurrent")
-	flags.BoolVar(&f.audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
+	flags.BoolVar(&f.judging.Audit, "audit", false, "judge recovery as well, by the audit that the history ends with")
 	f.registerReport(cmd)
 	section(cmd, "What is judged", "lock-type slots permits reentrant require audit", "strict")
 	section(cmd, "How the history is read", "", "release-by-others failed-release order values clock-error")
@@ -156,14 +153,12 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 
 // options are those of judging, as flags say.
 func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error) {
-	o = recorded.CheckOptions{Source: source, Permits: f.permits, Audit: f.audit, Reentrant: f.reentrant}
-	if f.strict {
-		o.FailedAcquire = property.Strong
-	}
+	o = f.judging
+	o.Source = source
 	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
 		return o, fmt.Errorf("--release-by-others: %w", err)
 	}
-	if o.Releases == linear.ByAnyone && f.reentrant > 1 {
+	if o.Releases == linear.ByAnyone && f.judging.Reentrant > 1 {
 		return o, errors.New("--reentrant: whose count a release by anyone lowers is not known; expected --release-by-others reject")
 	}
 	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
@@ -228,7 +223,7 @@ func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Rec
 		}
 	}
 	names := false
-	if f.permits > 0 {
+	if f.judging.Permits > 0 {
 		var err error
 		names, err = recording.Some(func(e *history.Event) bool { return e.Held && e.Slot != history.AnySlot })
 		if err != nil {
@@ -236,12 +231,12 @@ func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Rec
 		}
 	}
 	switch {
-	case h.Kind == lock.Semaphore && f.reentrant > 1:
+	case h.Kind == lock.Semaphore && f.judging.Reentrant > 1:
 		return given(c, ofSemaphore, "reentrant")
 	case h.Kind == lock.Mutex:
 		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock-type what it is of", "slots", "permits")
 	case names:
-		return fmt.Errorf("--permits %d: %s names slots, which are counted; leave it out", f.permits, file)
+		return fmt.Errorf("--permits %d: %s names slots, which are counted; leave it out", f.judging.Permits, file)
 	case len(h.Slots) > 0 && h.Slots[0] != f.slots:
 		return given(c, fmt.Sprintf("%d: %s says that there are %d; leave it out", f.slots, file, h.Slots[0]), "slots")
 	}

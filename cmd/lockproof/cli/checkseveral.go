@@ -36,7 +36,7 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 		return err
 	}
 	switch {
-	case f.audit:
+	case f.judging.Audit:
 		return errors.New("--audit: of several machines no audit is judged; leave it out")
 	case f.html != "":
 		return errors.New("--html: of several machines no page is made; leave it out")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,10 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/secret"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/holding"
 	"github.com/lockproof/lockproof/model/lock"
@@ -23,11 +19,8 @@ import (
 
 // execFlags say whose program is judged.
 type execFlags struct {
-	exec     string
+	program  gated.Lock // as far as flags say; settle says the rest
 	lockType string
-	patience time.Duration
-	contract contractValue
-	holding  holdingValue
 	serverFlags
 }
 
@@ -46,46 +39,59 @@ func (f *serverFlags) register(cmd *cobra.Command, with string) {
 
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
+	flags.StringVar(&f.program.Exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
 	defaults(cmd, usualLockType)
 	f.serverFlags.register(cmd, "with --exec, ")
-	flags.Var(&f.contract, "contract", "with --exec, the `PROMISES` that the lock must keep: guidelines, mutex, semaphore, lease, or some by name")
-	flags.Var(&f.holding, "holding", "with --exec, what `HOLDS` the lock at the broker, such as 'queue jobs-{slot}' (or message, absent, consumer): errors are found earlier")
-	f.patience = 2 * time.Second
-	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
+	flags.Var(contractValue{&f.program.Demands}, "contract", "with --exec, the `PROMISES` that the lock must keep: guidelines, mutex, semaphore, lease, or some by name")
+	flags.Var(holdingValue{&f.program.Holding}, "holding", "with --exec, what `HOLDS` the lock at the broker, such as 'queue jobs-{slot}' (or message, absent, consumer): errors are found earlier")
+	f.program.Patience = 2 * time.Second
+	flags.Var(span{&f.program.Patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
 
 // usualLockType is the default of --lock-type.
 var usualLockType = map[string]string{"lock-type": "semaphore; mutex with a --server other than amqp"}
 
 // contractValue is the promises that a contract demands, as a flag.
-type contractValue struct{ demands property.Set }
+type contractValue struct{ demands *property.Set }
 
 // String implements pflag.Value.
-func (v *contractValue) String() string { return strings.Join(v.demands.Names(), ",") }
+func (v contractValue) String() string {
+	if v.demands == nil {
+		return ""
+	}
+	return strings.Join(v.demands.Names(), ",")
+}
 
 // Type implements pflag.Value.
-func (*contractValue) Type() string { return "PROMISES" }
+func (contractValue) Type() string { return "PROMISES" }
 
 // Set implements pflag.Value.
-func (v *contractValue) Set(text string) error {
+func (v contractValue) Set(text string) error {
 	demands, err := property.ParseContract(text)
 	if err == nil {
-		v.demands |= demands
+		*v.demands |= demands
 	}
 	return err
 }
 
 // holdingValue is what is declared to hold a lock, as a flag.
-type holdingValue struct{ holding.Declared }
+type holdingValue struct{ *holding.Declared }
+
+// String implements pflag.Value.
+func (v holdingValue) String() string {
+	if v.Declared == nil {
+		return ""
+	}
+	return v.Declared.String()
+}
 
 // Type implements pflag.Value.
-func (*holdingValue) Type() string { return "HOLDS" }
+func (holdingValue) Type() string { return "HOLDS" }
 
 // Set implements pflag.Value.
-func (v *holdingValue) Set(text string) (err error) {
-	v.Declared, err = holding.Parse(text)
+func (v holdingValue) Set(text string) (err error) {
+	*v.Declared, err = holding.Parse(text)
 	return err
 }
 
@@ -114,8 +120,18 @@ func (f *serverFlags) ours(c *cobra.Command) (on gated.Server, err error) {
 	return on, nil
 }
 
-// kind is the type that the program's lock is taken for.
-func (f *execFlags) kind() (lock.Kind, error) { return f.kindOf(f.lockType) }
+// settle reads whose lock it is, and what its clients are told. On a real broker the server is settled later.
+func (f *execFlags) settle(c *cobra.Command, args []string, options [][2]string) (err error) {
+	if len(args) > 0 {
+		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
+	}
+	if f.program.On, err = f.ours(c); err != nil {
+		return err
+	}
+	f.program.Starter, f.program.Options = &subprocess.Starter{Command: f.program.Exec, Stderr: c.ErrOrStderr()}, told(options)
+	f.program.Kind, err = f.kindOf(f.lockType)
+	return err
+}
 
 // kindOf is the type of lock that is named, or the usual one on the server.
 func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
@@ -130,14 +146,6 @@ func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
 	return kind, nil
 }
 
-// alone refuses a target of ours beside the program.
-func (f *execFlags) alone(args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
-	}
-	return nil
-}
-
 // told is a list of options as they are handed to the program.
 func told(options [][2]string) map[string]string {
 	out := make(map[string]string)
@@ -149,76 +157,65 @@ func told(options [][2]string) map[string]string {
 
 // external judges somebody else's program.
 func (f *proveFlags) external(c *cobra.Command, args []string) error {
-	if err := f.alone(args); err != nil {
-		return err
-	}
-	on, err := f.ours(c)
+	cfg, err := f.externalConfig(c, args)
 	if err != nil {
 		return err
 	}
-	cfg, err := f.config(nil)
-	if err != nil {
-		return err
-	}
-	kind, err := f.kind()
-	if err != nil {
-		return err
-	}
-	applicable := f.property.external(kind, &f.require)
-	if f.way != "" { // the history alone is judged
-		applicable &^= property.Set(0).With(property.NoCrash)
-	}
-	if err := f.judge(&cfg, applicable, kind); err != nil {
-		return err
-	}
-	options := told(cfg.Options)
 	if f.way != "" {
-		return f.stressExternal(c, kind, options, &cfg)
+		return f.stressExternal(c, &cfg)
 	}
-	shape, err := f.shape(c, kind)
-	if err != nil {
+	if cfg.Shape, err = f.shape(c, cfg.Kind); err != nil {
 		return err
 	}
 	if !f.notAMQP() {
-		if on, err = f.behindGate(c); err != nil {
+		if cfg.On, err = f.behindGate(c); err != nil {
 			return err
 		}
 	}
 	workers, done := subprocess.LeaveProcessors()
 	defer done()
-	more := gated.MoreWorkers * workers
-	if f.workers > 0 {
-		workers, more = f.workers, 0
+	if cfg.Workers == 0 {
+		cfg.Workers, cfg.More = workers, gated.MoreWorkers*workers
 	}
-	starter := &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}
-	f.earlier, err = f.carryOut(c, kept.Lock{Exec: secret.Command(f.exec), Kind: kind, Server: on.Kind, Servers: on.Servers, Options: engine.ByName(options), Restarts: !on.Shared},
-		&cfg, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
-			ce.Exec, ce.ExecOptions = f.exec, options // with their secrets
-			return gated.ReplayOf(ctx, nil, ce, starter, on)
-		})
-	if err != nil {
+	if err := f.begin(c, cfg, &cfg.Known, &cfg.Earlier); err != nil {
 		return err
 	}
-	findings, err := f.known()
-	if err != nil {
-		return err
+	line := newProgress().within(cfg.Time)
+	cfg.Found, cfg.Progress = f.found, func(p engine.Progress) {
+		if p.Tries > 0 {
+			line.say("%s violated; making executions smaller, try %d", style.Plural(p.Violated, "property"), p.Tries)
+			return
+		}
+		line.part(p.Scenarios, p.Of, "%d of %d executions, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
 	}
-	line := newProgress().within(f.time)
-	res, err := gated.Prove(c.Context(), gated.Config{
-		Starter: starter, Exec: f.exec, Kind: kind, Options: options, Demands: f.contract.demands, Holding: f.holding.Declared,
-		Seed: f.seed, Scenarios: f.howMany(c), Time: f.time, Strategies: cfg.Strategies, Depth: f.pctDepth, Shape: shape,
-		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: workers, More: more, Patience: f.patience, On: on, Known: findings, Found: f.found,
-		Progress: func(p engine.Progress) {
-			if p.Tries > 0 {
-				line.say("%s violated; making executions smaller, try %d", style.Plural(p.Violated, "property"), p.Tries)
-				return
-			}
-			line.part(p.Scenarios, p.Of, "%d of %d executions, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
-		},
-	})
+	res, err := gated.Prove(c.Context(), cfg)
 	line.done()
 	if res == nil {
 		return err
 	}
 	return all(f.write(c, res), err)
+}
+
+// externalConfig is the run as flags say it, but for the server if that is a real broker.
+func (f *proveFlags) externalConfig(c *cobra.Command, args []string) (cfg gated.Config, err error) {
+	options, err := pairs(f.options)
+	if err != nil {
+		return cfg, err
+	}
+	if err := f.settle(c, args, options); err != nil {
+		return cfg, err
+	}
+	if err := f.settleStrategy(); err != nil {
+		return cfg, err
+	}
+	applicable := f.property.external(f.program.Kind, &f.require)
+	if f.way != "" { // the history alone is judged
+		applicable &^= property.Set(0).With(property.NoCrash)
+	}
+	if err := f.judge(applicable, f.program.Kind); err != nil {
+		return cfg, err
+	}
+	cfg = gated.Config{Lock: f.program, Sampling: f.draw, Judging: f.judging}
+	cfg.Scenarios = f.howMany(c)
+	return cfg, nil
 }

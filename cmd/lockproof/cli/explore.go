@@ -37,7 +37,6 @@ type exploreFlags struct {
 	storage           string
 	memory            int
 	array             int64
-	strict            bool
 	executions        int
 	preemptions       int
 	execFlags
@@ -45,7 +44,7 @@ type exploreFlags struct {
 }
 
 func exploreCommand() *cobra.Command {
-	f := exploreFlags{Exploration: explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
+	f := exploreFlags{Exploration: explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}}
 	f.Faults.Crashes, f.Faults.Late = 1, true
 	cmd := &cobra.Command{
 		Use:   "explore [TARGET]",
@@ -133,7 +132,7 @@ func (f *exploreFlags) faults(cmd *cobra.Command) {
 func (f *exploreFlags) searching(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
-	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	registerStrict(cmd, &f.FailedAcquire)
 	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "a `LIST` of the reductions to use, or none")
 	flags.Var(number[int]{&f.Search.Workers, 1, manyWorkers}, "workers", "how many search at once (default one a processor); the result is the same")
 	flags.Var(number[int]{&f.Search.Depth, 1, 1 << 30}, "depth", "end the search after so many levels")
@@ -151,13 +150,13 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 
 func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	args = targets(c, args)
-	if f.exec != "" {
+	if f.program.Exec != "" {
 		return f.external(c, args)
 	}
 	if err := f.unused(c); err != nil {
 		return err
 	}
-	if err := f.settle(c, args); err != nil {
+	if err := f.configure(c, args); err != nil {
 		return err
 	}
 	line, began := newProgress(), time.Now()
@@ -258,8 +257,8 @@ func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	return err
 }
 
-// settle reads what is given in words.
-func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
+// configure reads what is given in words.
+func (f *exploreFlags) configure(c *cobra.Command, args []string) (err error) {
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]
@@ -317,9 +316,6 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 
 // called reads who calls what, with which options, and what is expected of it.
 func (f *exploreFlags) called() (err error) {
-	if f.strict {
-		f.FailedAcquire = property.Strong
-	}
 	if f.Exploration.Options, err = pairs(f.options); err != nil {
 		return err
 	}

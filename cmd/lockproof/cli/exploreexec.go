@@ -13,41 +13,31 @@ import (
 
 // external visits the executions of somebody else's program.
 func (f *exploreFlags) external(c *cobra.Command, args []string) error {
-	if err := f.alone(args); err != nil {
+	if err := f.called(); err != nil {
 		return err
 	}
-	on, err := f.ours(c)
-	if err != nil {
+	if err := f.settle(c, args, f.Exploration.Options); err != nil {
 		return err
 	}
 	if err := f.fit(c); err != nil {
 		return err
 	}
-	kind, err := f.kind()
-	if err != nil {
-		return err
-	}
-	if err := f.called(); err != nil {
-		return err
-	}
+	kind := f.program.Kind
 	if err := f.callers(c, kind); err != nil {
 		return err
 	}
-	judged, err := f.property.judged(f.property.external(kind, &f.require), kind)
-	if err != nil {
+	var err error
+	if f.Properties, err = f.property.judged(f.property.external(kind, &f.require), kind); err != nil {
 		return err
 	}
-	if err := f.demand(judged, kind); err != nil {
+	if err := f.demand(f.Properties, kind); err != nil {
 		return err
 	}
 	_, done := subprocess.LeaveProcessors()
 	defer done()
 	line := newProgress()
 	res, err := gated.Explore(c.Context(), gated.ExploreConfig{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Demands: f.contract.demands, Holding: f.holding.Declared,
-		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
-		Calls: f.Calls, AdminCalls: f.AdminCalls, Executions: f.executions, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
-		On: on, Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
+		Lock: f.program, Workload: f.Workload, Judging: f.Judging, Executions: f.executions, Preemptions: f.preempted(c), First: f.Search.First, Found: f.found,
 		Progress: func(p engine.Progress) {
 			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
 		},

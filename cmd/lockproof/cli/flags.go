@@ -14,6 +14,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -271,3 +272,33 @@ func (s span) String() string {
 
 // Type implements pflag.Value.
 func (s span) Type() string { return "duration" }
+
+// strict is a flag's value that takes a failed acquire to promise the strong thing.
+type strict struct{ promise *property.FailedAcquire }
+
+// registerStrict adds --strict.
+func registerStrict(cmd *cobra.Command, promise *property.FailedAcquire) {
+	cmd.Flags().Var(strict{promise}, "strict", "a failed acquire promises that at one moment every slot was taken")
+	cmd.Flags().Lookup("strict").NoOptDefVal = "true"
+}
+
+// Set implements pflag.Value.
+func (s strict) Set(text string) error {
+	strong, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("expected true or false")
+	}
+	*s.promise = property.Weak
+	if strong {
+		*s.promise = property.Strong
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (s strict) String() string {
+	return strconv.FormatBool(s.promise != nil && *s.promise == property.Strong)
+}
+
+// Type implements pflag.Value.
+func (strict) Type() string { return "bool" }

@@ -46,6 +46,8 @@ type outputFlags struct {
 	earlier *kept.Earlier
 	// names are those of the run's counterexamples.
 	names kept.Names
+	// findings are those that the project knows of, once they were read.
+	findings known.Findings
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
@@ -120,7 +122,6 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
 	findings, unread := f.known()
 	if also = append(also, unread); f.earlier != nil {
-		f.earlier.Into(res, findings, replaying)
 		also = append(also, f.earlier.Err)
 	}
 	res.Accept(findings, time.Now())
@@ -176,11 +177,12 @@ func (f *outputFlags) name(p property.Property, target string, options []string)
 }
 
 // known are the findings that the project knows of, for a command that finds some.
-func (f *outputFlags) known() (known.Findings, error) {
-	if !slices.Contains(judging, f.command.Name()) {
-		return nil, nil
+func (f *outputFlags) known() (_ known.Findings, err error) {
+	if f.findings != nil || !slices.Contains(judging, f.command.Name()) {
+		return f.findings, nil
 	}
-	return known.Load(known.FileName)
+	f.findings, err = known.Load(known.FileName)
+	return f.findings, err
 }
 
 // folder is where counterexamples are kept.

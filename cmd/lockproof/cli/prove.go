@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/kept"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/known"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -23,18 +23,14 @@ import (
 
 // proveFlags are the flags of `prove`.
 type proveFlags struct {
-	seed      uint64
-	scenarios int
-	time      time.Duration
-	strategy  string
-	pctDepth  int
-	strict    bool
-	options   []string
-	workers   int
-	property  properties
-	first     bool
-	limit     time.Duration // of a call under stress
-	way       string        // of somebody else's clients to a real broker without a schedule; "" is with one
+	draw     engine.Sampling
+	judging  engine.Judging
+	strategy string
+	options  []string
+	property properties
+	first    bool
+	limit    time.Duration // of a call under stress
+	way      string        // of somebody else's clients to a real broker without a schedule; "" is with one
 	execFlags
 	shapeFlags
 	onFlags
@@ -74,19 +70,19 @@ for each scenario, unless a flag says it.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
-	f.scenarios = sample.DefaultScenarios
-	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
-	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many scenarios are drawn, of an execution each")
+	f.draw.Scenarios = sample.DefaultScenarios
+	flags.Uint64Var(&f.draw.Seed, "seed", 1, "what decides every scenario")
+	flags.Var(number[int]{&f.draw.Scenarios, 1, manyScenarios}, "scenarios", "how many scenarios are drawn, of an execution each")
 	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", sample.DefaultScenarios, gated.DefaultScenarios)})
-	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
+	flags.Var(span{&f.draw.Time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
 	flags.Var(number[int]{&f.least, 1, manyScenarios}, "least", "a run of fewer executions than `N`, as its time was over, is inconclusive")
 	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
-	flags.Var(number[int]{&f.pctDepth, 1, 64}, "pct-depth", "PCT's depth (default drawn from 2 to 5)")
-	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	flags.Var(number[int]{&f.draw.Depth, 1, 64}, "pct-depth", "PCT's depth (default drawn from 2 to 5)")
+	registerStrict(cmd, &f.judging.FailedAcquire)
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.first, "first", false, "end the run at the first violation")
-	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many executions go on at once (default one a processor, with --exec two, or up to six where clients wait for their clocks); the result is the same")
+	flags.Var(number[int]{&f.draw.Workers, 1, manyWorkers}, "workers", "how many executions go on at once (default one a processor, with --exec two, or up to six where clients wait for their clocks); the result is the same")
 	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker; the `WAY` there is straight, or proxy, which counts")
 	f.limit = clientstress.DefaultLimit
 	flags.Var(span{&f.limit}, "limit", "with --stress, how long a call may take")
@@ -109,14 +105,11 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if err := f.fit(c); err != nil {
 		return err
 	}
-	if f.exec != "" {
+	if f.program.Exec != "" {
 		return f.external(c, args)
 	}
 	cfg, err := f.config(args)
 	if err != nil {
-		return err
-	}
-	if err := f.judge(&cfg, property.Of(cfg.Target), cfg.Target.Kind); err != nil {
 		return err
 	}
 	if _, real := f.real(); real {
@@ -125,20 +118,12 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if cfg.Shape, err = f.shape(c, cfg.Target.Kind); err != nil {
 		return err
 	}
-	f.earlier, err = f.carryOut(c, kept.Lock{Target: cfg.Target.Name, Server: cfg.Target.Backend, Options: engine.Assigned(lock.Renamed(lock.BackendOf(cfg.Target).Defaults, cfg.Options)), Restarts: true},
-		&cfg, func(_ context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
-			return engine.ReplayOf(cfg.Target, nil, ce), nil
-		})
-	if err != nil {
+	if err := f.begin(c, cfg, &cfg.Known, &cfg.Earlier); err != nil {
 		return err
 	}
-	line := newProgress().within(f.time)
-	cfg.Progress = func(p engine.Progress) {
+	line := newProgress().within(cfg.Time)
+	cfg.Found, cfg.Progress = f.found, func(p engine.Progress) {
 		line.part(p.Scenarios, p.Of, "%d of %d executions, %s violated", p.Scenarios, p.Of, style.Plural(p.Violated, "property"))
-	}
-	cfg.Found = f.found
-	if cfg.Known, err = f.known(); err != nil {
-		return err
 	}
 	res, err := sample.Prove(c.Context(), cfg)
 	line.done()
@@ -148,10 +133,16 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
-// carryOut carries out what earlier runs have left of a lock, before a run draws anything.
-func (f *proveFlags) carryOut(c *cobra.Command, l kept.Lock, cfg *sample.Config, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*kept.Earlier, error) {
-	l.FailedAcquire, l.Judged, l.Holes = cfg.FailedAcquire, cfg.Properties, c.Flags().Changed("start")
-	return kept.Run(c.Context(), f.folder(), l, replay)
+// begin carries out what earlier runs have left of a lock, before a run draws anything, and reads what is known of it.
+func (f *proveFlags) begin(c *cobra.Command, run interface {
+	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
+}, findings *known.Findings, earlier **kept.Earlier) (err error) {
+	if *findings, err = f.known(); err != nil {
+		return err
+	}
+	f.earlier, err = run.CarryOut(c.Context(), kept.Past{Folder: f.folder(), Command: replaying})
+	*earlier = f.earlier
+	return err
 }
 
 // fit refuses the flags that such a run has no use for.
@@ -159,7 +150,7 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
 	}
-	if f.exec != "" {
+	if f.program.Exec != "" {
 		if err := f.besideServer(c); err != nil {
 			return err
 		}
@@ -168,22 +159,22 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 		return err
 	}
 	_, real := f.real()
-	if kind := kindNamed(f.on); f.exec != "" && kind != nil {
+	if kind := kindNamed(f.on); f.program.Exec != "" && kind != nil {
 		return kind.beyondExec(f.on)
 	}
 	if err := f.fitLeast(c); err != nil {
 		return err
 	}
 	switch {
-	case f.exec == "" && f.way != "":
+	case f.program.Exec == "" && f.way != "":
 		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
 	case f.way == "" && c.Flags().Changed("limit"):
 		return errors.New("--limit without --stress: expected --patience, or --stress")
 	case f.way != "":
 		return cmp.Or(f.checkStress(c), unscheduled(c))
-	case f.exec == "" && real:
+	case f.program.Exec == "" && real:
 		return cmp.Or(alien(c), unscheduled(c))
-	case f.exec == "":
+	case f.program.Exec == "":
 		return cmp.Or(alien(c), f.fitDepth(c))
 	case real:
 		return cmp.Or(given(c, "with --exec on a real broker: behind the gate it is not restarted; leave it out", "restarts"),
@@ -216,10 +207,10 @@ func (f *proveFlags) fitLeast(c *cobra.Command) error {
 
 // howMany is the number of executions to be run.
 func (f *proveFlags) howMany(c *cobra.Command) int {
-	if f.exec != "" && !c.Flags().Changed("scenarios") {
+	if f.program.Exec != "" && !c.Flags().Changed("scenarios") {
 		return gated.DefaultScenarios
 	}
-	return f.scenarios
+	return f.draw.Scenarios
 }
 
 // fitDepth refuses PCT's depth where PCT is not.
@@ -231,38 +222,47 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 }
 
 // judge has those properties judged that are asked for, and says when to end.
-func (f *proveFlags) judge(cfg *sample.Config, applicable property.Set, kind lock.Kind) (err error) {
-	if cfg.Properties, err = f.property.judged(applicable, kind); err != nil {
+func (f *proveFlags) judge(applicable property.Set, kind lock.Kind) (err error) {
+	if f.judging.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
 	}
 	if f.first {
-		cfg.Until = cfg.Properties
+		f.draw.Until = f.judging.Properties
 	}
-	return f.demand(cfg.Properties, kind)
+	return f.demand(f.judging.Properties, kind)
 }
 
-func (f *proveFlags) config(args []string) (sample.Config, error) {
-	cfg := sample.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.pctDepth, Workers: f.workers}
+// config is the run of a lock of ours as flags say it.
+func (f *proveFlags) config(args []string) (cfg sample.Config, err error) {
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]
 	}
-	var err error
 	if cfg.Target, err = engine.TargetNamed(name); err != nil {
 		return cfg, err
 	}
 	if cfg.Options, err = pairs(f.options); err != nil {
 		return cfg, err
 	}
-	if f.strict {
-		cfg.FailedAcquire = property.Strong
+	if err := f.settleStrategy(); err != nil {
+		return cfg, err
 	}
-	if f.strategy != "" {
-		var s scenario.Strategy
-		if err := s.UnmarshalText([]byte(f.strategy)); err != nil || s == scenario.Replay {
-			return cfg, fmt.Errorf("--strategy %q: expected random or pct", f.strategy)
-		}
-		cfg.Strategies = []scenario.Strategy{s}
+	if err := f.judge(property.Of(cfg.Target), cfg.Target.Kind); err != nil {
+		return cfg, err
 	}
+	cfg.Sampling, cfg.Judging = f.draw, f.judging
 	return cfg, nil
+}
+
+// settleStrategy reads how schedules are drawn.
+func (f *proveFlags) settleStrategy() error {
+	if f.strategy == "" {
+		return nil
+	}
+	var s scenario.Strategy
+	if err := s.UnmarshalText([]byte(f.strategy)); err != nil || s == scenario.Replay {
+		return fmt.Errorf("--strategy %q: expected random or pct", f.strategy)
+	}
+	f.draw.Strategies = []scenario.Strategy{s}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 // stress has the target used on a real broker, by many clients at once, and judges what they saw.
 func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	s := recorded.StressConfig{
-		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
+		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, Judging: cfg.Judging, Keep: f.keep,
 	}
 	if err := s.Check(); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 		return err
 	}
 	var err error
-	if s.Load, err = f.load(c, cfg.Target.Kind, f.seed); err != nil {
+	if s.Load, err = f.load(c, cfg.Target.Kind, cfg.Seed); err != nil {
 		return err
 	}
 	broker, err := f.start(c, f.restarts > 0)

@@ -7,11 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
-	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/foreign/clientstress"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // checkStress says what is wrong with what was asked of somebody else's clients under stress.
@@ -28,12 +27,12 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 
 // stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
-func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *sample.Config) error {
+func (f *proveFlags) stressExternal(c *cobra.Command, cfg *gated.Config) error {
 	if err := cmp.Or(given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"),
 		given(c, "with --stress: clients wait at no gate; leave it out, --limit says how long a call may take", "patience")); err != nil {
 		return err
 	}
-	load, err := f.load(c, kind, f.seed)
+	load, err := f.load(c, cfg.Kind, cfg.Seed)
 	if err != nil {
 		return err
 	}
@@ -47,15 +46,15 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 	line := newProgress()
 	load.Progress = func(rounds, of int) { line.part(rounds, of, "round %d of %d on %s", rounds, of, broker.Version) }
 	told := make(map[string]any)
-	for name, value := range options {
+	for name, value := range cfg.Options {
 		told[name] = value
 	}
 	res, err := recorded.StressExternal(c.Context(), recorded.ExternalStressConfig{
 		Config: clientstress.Config{
-			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
+			Starter: &subprocess.Starter{Command: cfg.Exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: cfg.Kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit, Sweep: broker.Sweep, Notes: broker,
 		},
-		Exec: f.exec, Broker: broker.String(), FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
+		Exec: cfg.Exec, Broker: broker.String(), Judging: cfg.Judging, Keep: f.keep,
 	})
 	line.done()
 	if res == nil {

@@ -12,7 +12,7 @@ import (
 
 // TestSemaphore: the semaphore has every property that it can be judged by.
 func TestSemaphore(t *testing.T) {
-	lockproof.Test(t, with(amqplocks.NoBug), lockproof.Options{})
+	lockproof.Test(t, with(amqplocks.NoBug), lockproof.Sample{})
 }
 
 // breaks are the bugs, each with the property that it breaks.
@@ -37,11 +37,11 @@ func TestBug(t *testing.T) {
 	if !known {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
-	target, o := with(bug), lockproof.Options{Properties: []lockproof.Property{broken}, First: true}
+	target, sample := with(bug), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{broken}, First: true}}
 	if bug == sharedConnection { // clients that are judged at the same time would share it too
-		target, o.Workers = shared(), 1
+		target, sample.Workers = shared(), 1
 	}
-	lockproof.Test(t, target, o)
+	lockproof.Test(t, target, sample)
 }
 
 // with makes clients for lockproof.

@@ -21,9 +21,9 @@ func downward(name string, wraps bool) lockproof.Target {
 }
 
 // ask explores a lock, and prints what is judged.
-func ask(t lockproof.Target, o lockproof.Options) {
-	o.Admins, o.Crashes, o.Rounds = lockproof.None, lockproof.None, 1
-	res, err := lockproof.Explore(context.Background(), t, o)
+func ask(t lockproof.Target, b lockproof.Bounds) {
+	b.Admins, b.Crashes = lockproof.None, lockproof.None
+	res, err := lockproof.Explore(context.Background(), t, b)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,10 @@ func ask(t lockproof.Target, o lockproof.Options) {
 // Is a free slot found? Not unless the scan wraps around.
 func ExampleDownward() {
 	for _, t := range []lockproof.Target{downward("downward", false), downward("downward, wrapping", true)} {
-		ask(t, lockproof.Options{Slots: 2, Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress, lockproof.Linearizable}})
+		ask(t, lockproof.Bounds{
+			Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress, lockproof.Linearizable}},
+			Slots:   2,
+		})
 	}
 	// Output:
 	// downward · mutual-exclusion proved
@@ -54,9 +57,12 @@ func ExampleDownward() {
 // Does a hole matter? The reference ends its scan at one; this does not.
 func ExampleDownward_hole() {
 	for _, t := range []lockproof.Target{lockproof.Reference(lockproof.Semaphore), downward("downward, wrapping", true)} {
-		ask(t, lockproof.Options{
-			Start: []int{2}, Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress},
-			Own: []lockproof.Own{lockproof.Sometimes("found-behind-the-hole", func(v lockproof.View) bool { return len(v.Locks[0].Holders) > 0 })},
+		ask(t, lockproof.Bounds{
+			Options: lockproof.Options{
+				Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress},
+				Own:        []lockproof.Own{lockproof.Sometimes("found-behind-the-hole", func(v lockproof.View) bool { return len(v.Locks[0].Holders) > 0 })},
+			},
+			Start: []int{2},
 		})
 	}
 	// Output:
@@ -88,7 +94,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("nowhere:\n%s", fence[1])
 		}
 	}
-	handler, err := lockproof.Explorer(downward("downward", true), lockproof.Options{Start: []int{2}})
+	handler, err := lockproof.Explorer(downward("downward", true), lockproof.Bounds{Start: []int{2}})
 	if err != nil || handler == nil {
 		t.Error(err)
 	}

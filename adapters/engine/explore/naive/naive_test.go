@@ -130,8 +130,11 @@ func verdicts(t *testing.T, c *configuration, by compared) (violated map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := explore.Exploration{Target: target, Options: c.options, Clients: c.clients, Slots: c.slots, Admins: c.admins,
-		Rounds: 1, Faults: c.faults, Brief: true, Search: search.Options{Reductions: search.AllReductions, Workers: 1}}
+	e := explore.Exploration{Target: target, Options: c.options, Workload: explore.Workload{
+		Clients: c.clients, Slots: c.slots, Admins: c.admins,
+		Rounds: 1, Faults: c.faults,
+	},
+		Brief: true, Search: search.Options{Reductions: search.AllReductions, Workers: 1}}
 	if e.Calls, err = parsed(c.calls); err == nil {
 		e.AdminCalls, err = parsed(c.adminCalls)
 	}

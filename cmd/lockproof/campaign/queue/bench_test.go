@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
@@ -40,7 +41,7 @@ func BenchmarkThroughput(b *testing.B) {
 							return err
 						}, b)
 						without = best(without, func() error {
-							_, err := sample.Prove(b.Context(), sample.Config{Seed: 1, Scenarios: scenarios, Workers: workers})
+							_, err := sample.Prove(b.Context(), sample.Config{Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Workers: workers}})
 							return err
 						}, b)
 					}

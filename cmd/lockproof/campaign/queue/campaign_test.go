@@ -29,7 +29,7 @@ func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 // single is one machine's report on a target's first scenarios.
 func single(t testing.TB, target string, scenarios int) string {
 	t.Helper()
-	c := sample.Config{Seed: 1, Scenarios: scenarios}
+	c := sample.Config{Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios}}
 	var err error
 	if c.Target, err = engine.TargetNamed(target); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := sample.Config{Target: target, Seed: 1, Scenarios: 10000}
+	c := sample.Config{Target: target, Sampling: engine.Sampling{Seed: 1, Scenarios: 10000}}
 	for _, workers := range []int{1, 3} {
 		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "retries-forever"},
 			"sample": {"properties": ["progress", "linearizable"]}, "budget": {"executions": 10000}, "stop": {"violation": ["any"]}, "shard": 512}`)

@@ -61,8 +61,8 @@ func TestExternalAsOneMachine(t *testing.T) {
 	}
 	for workers := 1; workers <= 2; workers++ {
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
-			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
+			Lock: gated.Lock{Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore}, Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Workers: workers},
+			Judging: engine.Judging{Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire)},
 		})
 		if err != nil {
 			t.Fatal(err)

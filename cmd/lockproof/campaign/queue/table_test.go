@@ -54,7 +54,7 @@ func TestTable(t *testing.T) {
 // explored compares a row with what exploring its configuration says.
 func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	t.Helper()
-	e := explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
+	e := explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}}
 	e.Options = [][2]string{{"pipeline", "0"}, {"verify-first", r.Values[0]}, {"durable", r.Values[1]}}
 	if e.Faults.Late = true; r.Values[3] != "no faults" {
 		e.Faults.Restarts = 1
