@@ -53,10 +53,11 @@ func (r *run) end(over bool) error {
 	if err := r.rest(); err != nil {
 		return err
 	}
-	if over && r.disagrees() == "" {
+	if over && r.disagrees() == "" && !r.seen() {
 		if err := r.audit(); err != nil {
 			return err
 		}
+		r.audited = true
 	}
 	r.openGate(true) // what follows is no part of the execution
 	if err := r.releaseAll(); err != nil {

@@ -13,8 +13,10 @@ import (
 // error ends the exploration.
 func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Options, visit func(*Execution) error) (*orders.Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
-	s.exploring = true
-	defer func() { s.exploring = false }()
+	if s.exploring = true; !o.Audits {
+		s.audits = make(audits)
+	}
+	defer func() { s.exploring, s.audits = false, nil }()
 	e := orders.New(o)
 	var x *Execution
 	play := func() (p orders.Played, err error) {

@@ -57,8 +57,8 @@ func losesNothing(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, fa
 // sameOutcomes has the reduction and every order come to the same, and gives what is violated.
 func sameOutcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, faults sim.FaultBounds) (less, all visited, found property.Set) {
 	t.Helper()
-	less, found = outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults})
-	all, _ = outcomes(t, runner, sc, orders.Options{Runs: 40_000, Faults: faults, Naive: true})
+	less, found = outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Audits: true})
+	all, _ = outcomes(t, runner, sc, orders.Options{Runs: 40_000, Faults: faults, Audits: true, Naive: true})
 	for said := range all.outcomes {
 		if !less.outcomes[said] {
 			t.Fatalf("the reduction loses an outcome:\n%s", said)
@@ -67,6 +67,11 @@ func sameOutcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, fa
 	if len(less.outcomes) != len(all.outcomes) {
 		t.Errorf("%d outcomes, and %d by every order", len(less.outcomes), len(all.outcomes))
 	}
+	fewer, same := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults})
+	if same != found || fewer.exercised != less.exercised || fewer.Runs != less.Runs || fewer.audits > less.audits {
+		t.Errorf("with %d audits of %d: violated %v, put to the test %v; expected %v and %v", fewer.audits, less.audits, same.Names(), fewer.exercised.Names(), found.Names(), less.exercised.Names())
+	}
+	t.Logf("%d audits instead of %d", fewer.audits, less.audits)
 	t.Logf("%d outcomes by %d runs and %d blocked, instead of %d", len(less.outcomes), less.Runs, less.Blocked, all.Runs)
 	return less, all, found
 }
@@ -175,7 +180,9 @@ func of(properties ...property.Property) (set property.Set) {
 // visited is what an exploration has come to, with all that its executions have said.
 type visited struct {
 	*orders.Exploration
-	outcomes map[string]bool
+	outcomes  map[string]bool
+	exercised property.Set
+	audits    int
 }
 
 // outcomes visits a scenario completely.
@@ -186,6 +193,10 @@ func outcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orde
 	v.Exploration, err = runner.Explore(t.Context(), sc, o, func(x *foreign.Execution) error {
 		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
 		found |= x.Found
+		v.exercised |= x.Exercised
+		if x.Audited {
+			v.audits++
+		}
 		return nil
 	})
 	if err != nil {

@@ -95,7 +95,7 @@ func (r *run) execution() *Execution {
 		},
 		Found: r.promises.Found&r.watched() | r.found, Exercised: r.promises.Exercised&r.watched() | r.exercised,
 		Uncontrolled: r.uncontrolled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
-		Told: r.told,
+		Told: r.told, Audited: r.audited,
 	}
 	for l, of := range r.sc.Locks {
 		slots := int(of.Slots)
@@ -118,6 +118,9 @@ func (r *run) execution() *Execution {
 	}
 	for _, v := range x.Violations {
 		x.Found = x.Found.With(v.Property)
+	}
+	if r.audited && r.at != nil && x.Found == 0 && x.Uncontrolled.Free() {
+		r.audits[*r.at] = true
 	}
 	return x
 }

@@ -20,6 +20,8 @@ type Execution struct {
 	*scenario.Trace
 	// Found are the properties seen violated, Exercised those that had something to judge.
 	Found, Exercised property.Set
+	// Audited reports whether it was audited. In an exploration not each is: see [orders.Options].
+	Audited bool
 	// Undecided says why linearizability of the history was not decided, "" where it was: the history was too large.
 	Undecided    string
 	Sent, Called int // commands, operations
@@ -60,8 +62,10 @@ type run struct {
 	last         uint8  // the client whose command passed last since then
 	shown        *shown // nil where nothing is declared
 	told         Told
+	at           *situation // before the audit; nil is not known
+	audited      bool
 	measured
-	audited
+	shownByAudits
 }
 
 // measured is what has gone over the clients' connections.
@@ -70,8 +74,8 @@ type measured struct {
 	traffic Traffic
 }
 
-// audited is what audits have put to the test.
-type audited struct{ found, exercised property.Set }
+// shownByAudits is what audits have put to the test.
+type shownByAudits struct{ found, exercised property.Set }
 
 // clientState is a client in a run.
 type clientState struct {

@@ -100,7 +100,8 @@ type patience struct {
 type staff struct {
 	spares    []*spare
 	crashes   bool // clients do, in scenarios
-	exploring bool // their crashes are in nearly every execution, if clients crash
+	exploring bool   // their crashes are in nearly every execution, if clients crash
+	audits    audits // that an exploration has seen; nil sees each
 }
 
 // passing is what the gate knows, under mu. wake says that it has changed.

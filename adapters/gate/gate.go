@@ -212,6 +212,14 @@ type Server interface {
 	Close() error
 }
 
+// Stated is a Server whose state can be told.
+type Stated interface {
+	Server
+	// State is equal for equal states: what the server does from there on depends on it alone, and on whose connections are
+	// whose. client is whose a connection is. It is not whole where something is left out.
+	State(client func(Conn) uint8) (state string, whole bool)
+}
+
 // Unseen is a Server of which something is not known that others tell.
 type Unseen interface {
 	Server

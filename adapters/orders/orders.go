@@ -48,6 +48,8 @@ type Exploration struct {
 type Options struct {
 	Runs  int  // at most so many, those that end early among them; at least 1
 	Naive bool // every order of commands, equivalent or not
+	// Audits has each execution audited. Otherwise those are not that come to what one has come to that was audited.
+	Audits bool
 	// Faults are how many of each kind one execution may have: the broker does not restart in an exploration.
 	Faults sim.FaultBounds
 	// Preemptions is how often an execution may turn from a client that could go on to another; nil is any number. Events

@@ -67,6 +67,7 @@ type reportFile struct {
 type runsFile struct {
 	Whole       int      `json:"whole"`
 	Blocked     int      `json:"blocked"`
+	Audited     int      `json:"audited,omitempty"`
 	Incomplete  string   `json:"incomplete,omitempty"`
 	Preemptions *int     `json:"preemptions,omitempty"`
 	NotExplored []string `json:"not_explored,omitempty"`

@@ -10,6 +10,8 @@ import (
 type Runs struct {
 	Whole   int // executions
 	Blocked int // executions that ended early: all their continuations had been visited
+	// Audited is how many of the whole ones were audited. The others came to what one of those had come to.
+	Audited int
 	// Incomplete says why not every execution was visited, or one that is equivalent to it; "" is all were.
 	Incomplete string
 	// Preemptions is how often an execution turns from a client that could go on, at most; nil is any number. With a bound
@@ -44,6 +46,9 @@ func cardRuns(r *Report, s style.Style) []style.Line {
 	visited := []string{style.Plural(runs.Whole, "execution")}
 	if runs.Blocked > 0 {
 		visited = append(visited, style.Grouped(runs.Blocked)+" more ended early: all that they could come to had been visited")
+	}
+	if left := runs.Whole - runs.Audited; runs.Audited > 0 && left > 0 {
+		visited = append(visited, style.Grouped(left)+" came to what another had come to, whose audit is theirs as well")
 	}
 	out := labelled("visited", strings.Fields(strings.Join(visited, "; ")), style.Plain, s)
 	if len(runs.NotExplored) > 0 {

@@ -36,7 +36,7 @@ type Server struct {
 	declared Declared // on a real broker
 }
 
-var _ gate.Server = (*Server)(nil)
+var _ gate.Stated = (*Server)(nil)
 
 // broker is what both kinds of brokers offer.
 type broker interface {
@@ -154,6 +154,27 @@ func (s *Server) Items() (all []gate.Item) {
 	})
 	slices.SortFunc(all, func(a, b gate.Item) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// State is how the queues were declared, and whose they are, where that is all that a simulated broker has.
+func (s *Server) State(client func(gate.Conn) uint8) (state string, whole bool) {
+	if !s.Ours() {
+		return "", false
+	}
+	var queues []string
+	s.broker.Observe(func(v wire.State) {
+		whole = v.Plain()
+		for name := range v.Queues() {
+			flags, args := v.Declared(name)
+			owner := uint8(0)
+			if c := v.Owner(name); c != nil {
+				owner = client(connOf(c))
+			}
+			queues = append(queues, fmt.Sprintln(s.Canonical(name), flags, args, owner))
+		}
+	})
+	slices.Sort(queues)
+	return strings.Join(queues, ""), whole
 }
 
 // Canonical is a queue's name in traces.

@@ -27,7 +27,7 @@ func (v State) Depth(name string) int { return v.s.broker.Depth(v.s.queues.looku
 // Expiry is after how many milliseconds a queue goes that nobody uses (x-expires), or its messages do (x-message-ttl), whichever is
 // longer; 0 is never.
 func (v State) Expiry(name string) (ms int64) {
-	_, args := v.s.broker.Declared(v.s.queues.lookup(name))
+	_, args := v.Declared(name)
 	if args.Has&amqp.HasExpires != 0 {
 		ms = int64(args.Expires)
 	}
@@ -48,6 +48,14 @@ func (v State) conn(n broker.Conn) *Conn {
 		return nil
 	}
 	return v.s.sessions[n-1].c
+}
+
+// Plain reports whether queues and connections are all that the broker has: see [broker.Broker.Plain].
+func (v State) Plain() bool { return len(v.s.hosts) == 1 && v.s.broker.Plain() }
+
+// Declared is how a queue was declared.
+func (v State) Declared(name string) (amqp.Flags, amqp.Arguments) {
+	return v.s.broker.Declared(v.s.queues.lookup(name))
 }
 
 // Held is a message of a queue, and who has it.

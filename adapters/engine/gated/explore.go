@@ -143,6 +143,7 @@ type exploringRun struct {
 	runs    *orders.Exploration
 	options orders.Options
 	extends bool // somebody extends a lease
+	audited int  // executions
 }
 
 // errEnough ends an exploration in good order.
@@ -151,6 +152,9 @@ var errEnough = errors.New("enough was seen")
 // visit visits the executions of a scenario, and makes those smaller that violate something.
 func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenario) (err error) {
 	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *foreign.Execution) error {
+		if x.Audited {
+			f.audited++
+		}
 		if err := w.examine(ctx, f.sum.Scenarios, x); err != nil || !f.stop.Load() {
 			return err
 		}
@@ -175,7 +179,7 @@ func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenari
 func (f *exploringRun) report() *report.Report {
 	r := f.sharedRun.report()
 	r.Mode = report.Visited
-	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions, NotExplored: f.notExplored()}
+	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Audited: f.audited, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions, NotExplored: f.notExplored()}
 	if f.runs.Incomplete == "" { // none was cut off
 		if p := r.Result(property.Progress); p != nil {
 			p.Note = explore.Cycling[search.NoCycles]

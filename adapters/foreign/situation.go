@@ -1,0 +1,77 @@
+package foreign
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// audits are the situations from which an exploration has seen an audit. An audit depends on nothing but what the server has
+// and what each client was told: two executions that come to the same, in whatever order of commands, have the same audit.
+// One is enough, where clients do the same whenever they are told the same, which an exploration takes for granted.
+type audits map[situation]bool
+
+// situation is a digest of what the server has and of what each client has done and was told.
+type situation [sha256.Size]byte
+
+// seen reports whether an exploration has seen the audit of such a situation before, and notes the one at hand.
+func (r *run) seen() bool {
+	if r.audits == nil {
+		return false
+	}
+	at, known := r.situation()
+	if known {
+		r.at = &at
+	}
+	return known && r.audits[at]
+}
+
+// situation is the one at hand, once clients and the server have come to rest. It is not known of servers that do not tell
+// their state, nor of locks whose leases go on.
+func (r *run) situation() (at situation, known bool) {
+	server, told := r.server.(gate.Stated)
+	if !told || r.about.Leases || r.shared || slices.ContainsFunc(r.sc.Clients, func(c scenario.Client) bool { return c.With > 0 }) {
+		return at, false
+	}
+	state, whole := server.State(func(c gate.Conn) uint8 {
+		if of := r.connections[c]; of != nil {
+			return r.numberOf(of.client)
+		}
+		return 0
+	})
+	if !whole {
+		return at, false
+	}
+	digest := sha256.New()
+	fmt.Fprintln(digest, state)
+	for i := range r.clients {
+		fmt.Fprintln(digest, "client", i+1)
+		r.writePast(digest, &r.clients[i])
+	}
+	for l := range r.sc.Locks {
+		least, most := r.slots(uint8(l))
+		fmt.Fprintln(digest, "slots", least, most)
+	}
+	digest.Sum(at[:0])
+	return at, true
+}
+
+// writePast writes what a client has done, and what it was told.
+func (r *run) writePast(w io.Writer, p *clientState) {
+	for i := range r.record.Steps {
+		if s := &r.record.Steps[i]; s.Action.Client == p.id {
+			fmt.Fprintln(w, s.Action, s.Command, s.Reply)
+		}
+	}
+	for _, e := range r.record.Events {
+		if e.Process == history.Nemesis && uint8(e.Target) == p.id || history.ClientOf(e.Process, len(r.sc.Clients)) == int(p.id) {
+			e.Time = 0
+			fmt.Fprintln(w, e)
+		}
+	}
+}
