@@ -15,13 +15,13 @@ type Backend struct {
 	*lock.Backend
 	New func() Cluster
 	// Links says that commands may wait inside the server, or that clients have links beside their operations:
-	// [Cluster.Links] is asked only then.
+	// [Links.Links] is asked only then.
 	Links bool
 	// Units says that a hold belongs to a unit of a session, such as a channel, and that any command may pass it on
 	// to another client.
 	Units bool
-	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Cluster.Advance] stops there, and
-	// [Cluster.Held] may change by it.
+	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Clock.Advance] stops there, and
+	// [Machines.Held] may change by it.
 	Leases bool
 	// Lasting says that sessions are objects on the server, not connections. They survive a restart, and the server
 	// still receives commands of a client whose session has ended.

@@ -15,17 +15,29 @@ import (
 // connection, a connection to a database, a lease. The cluster numbers the sessions. The world knows which client
 // owns each session, and which are half-open.
 //
-// A client has links. Link 0 is its operation, which sends commands ([Cluster.Deliver]) and receives their replies
-// ([Cluster.Reply]). The others are activities beside it, such as renewing a lease or receiving an unsolicited
-// message ([Cluster.Act]). A command that waits inside the server is answered [backend.Blocked]. The client continues
-// once another client's step, or time, has produced the reply ([Cluster.Links]); it may die before.
+// A client has links. Link 0 is its operation, which sends commands ([Links.Deliver]) and receives their replies
+// ([Links.Reply]). The others are activities beside it, such as renewing a lease or receiving an unsolicited
+// message ([Links.Act]). A command that waits inside the server is answered [backend.Blocked]. The client continues
+// once another client's step, or time, has produced the reply ([Links.Links]); it may die before.
 type Cluster interface {
 	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
 	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
 	Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8)
 	// SetUp makes the slots that the locks begin with. It calls said with each command, while Describe describes it.
 	SetUp(said func(backend.Exchange))
+	Machines
+	Links
+	Sessions
+	Clock
+	Servers
+	Footprints
+	Coding
+	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
+	Describe(*scenario.TraceStep)
+}
 
+// Machines are the clients, as far as their users see them.
+type Machines interface {
 	// Start begins an operation on an idle machine.
 	Start(c uint8, op lock.Op, arg uint8)
 	// Op is a client's operation at hand, or the last one.
@@ -39,7 +51,10 @@ type Cluster interface {
 	// returns how many milliseconds the client sleeps then.
 	Choices(c uint8) int
 	Choose(c uint8, way int) (sleep int64)
+}
 
+// Links are what takes commands to the servers, and replies back.
+type Links interface {
 	// Links is the set of a client's links that can go on: bit 0 unless its command waits inside the server.
 	Links(c uint8) uint8
 	// Answered reports whether a command of the client's that waited has its answer, which Reply hands over.
@@ -54,10 +69,13 @@ type Cluster interface {
 	Lose(c uint8)
 	// Act is one step of a link other than 0. Method is 0 where it sent nothing.
 	Act(c, link uint8, on backend.Session) backend.Exchange
+}
 
+// Sessions begin, and end by what befalls them.
+type Sessions interface {
 	// Connect opens a session.
 	Connect() backend.Session
-	// Rejoin has a client begin again on a session that all clients share ([Cluster.Shared]).
+	// Rejoin has a client begin again on a session that all clients share ([Footprints]).
 	Rejoin(c uint8, on backend.Session)
 	// End is the server seeing a session end.
 	End(on backend.Session)
@@ -65,6 +83,10 @@ type Cluster interface {
 	Abort(c uint8, on backend.Session)
 	// Restart stops a server and starts it again: sessions end.
 	Restart()
+}
+
+// Clock is the servers' time.
+type Clock interface {
 	// Advance lets the servers' time pass, and reports whether that changed anything. It stops early if sessions
 	// expire, and returns the milliseconds passed; Expired appends the sessions that have expired since the last
 	// call.
@@ -72,7 +94,10 @@ type Cluster interface {
 	Expired(buf []backend.Session) []backend.Session
 	// NextTimer is in how many milliseconds Advance will change something, if ever.
 	NextTimer() (int64, bool)
+}
 
+// Servers tell what they have.
+type Servers interface {
 	// Truth is what the servers have of a lock.
 	Truth(l uint8, t *monitor.Truth)
 	// Owns reports whether a session has an exclusive resource.
@@ -80,10 +105,12 @@ type Cluster interface {
 	// Leftover describes a wrong state of the servers after the execution; "" if there is none. believed reports
 	// whether a live client believes to hold a slot.
 	Leftover(believed func(l, s uint8) bool) string
-
 	// Resources are what the servers have, in the order of their first use.
 	Resources() []Resource
+}
 
+// Footprints tell what an action depends on, for the reductions of a search.
+type Footprints interface {
 	// Shared says that all clients use one session. Independent says that a client's actions depend on other clients
 	// only by their views (see [System.Independent]).
 	Shared() bool
@@ -93,7 +120,10 @@ type Cluster interface {
 	// Writes are the roles of the resources that a client may still change, by its operations and by losing its
 	// sessions other than safe. dead: it runs no more operations.
 	Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) backend.Roles
+}
 
+// Coding writes and reads the state, in parts.
+type Coding interface {
 	// Clear is Reset for reading a state: of machines and servers nothing is left, what a scenario decides stays.
 	Clear()
 	// CodeShared writes or reads the part of the servers that belongs to no session. CodeClient is a machine, also a
@@ -108,9 +138,6 @@ type Cluster interface {
 	Left() int
 	// Normalise clears the part of a client's machine that can make no more difference.
 	Normalise(c uint8, dead, busy bool, on backend.Session)
-
-	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
-	Describe(*scenario.TraceStep)
 }
 
 // Renewing is a [Cluster] whose commands that extend a lease may wait.
