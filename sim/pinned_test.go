@@ -1,12 +1,12 @@
 package sim_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
@@ -27,20 +27,35 @@ func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lo
 		for _, target := range b.Targets() {
 			block(f, target)
 		}
-		f.Compare(fmt.Sprintf("testdata/pinned/%s-%s.txt", kind, cmp.Or(b.Name, "amqp")), historiestest.Rewriting())
+		f.Compare(fmt.Sprintf("testdata/pinned/%s-%s.txt", kind, cmp.Or(b.Name, "amqp")))
 	}
 }
 
-// TestPinnedExecutions compares random executions of every target with a file: each step, event and violation, the
-// number of checks of each property, and the costs of operations.
+// TestPinnedExecutions compares random executions of every target with a file: steps, events, violations, the number of
+// checks of each property, and the costs of operations. [TestScripts] shows some executions whole.
 func TestPinnedExecutions(t *testing.T) {
 	perBackend(t, "executions", func(f *pinned.File, target *lock.Target) {
 		inputs := 20
 		if target.Breaks == "" {
 			inputs = 300
 		}
-		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { execution(s, target, i) })
+		first := &firsts{target: target}
+		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { execution(s, first, i) })
 	})
+}
+
+// firsts chooses the rows of a target: the first violation of each property, or, of a mutant, of the one that it breaks.
+type firsts struct {
+	target *lock.Target
+	seen   property.Set
+}
+
+func (f *firsts) has(p property.Property) bool {
+	if f.seen.Has(p) || f.target.Breaks != "" && f.target.Breaks != p.String() {
+		return false
+	}
+	f.seen = f.seen.With(p)
+	return true
 }
 
 // unusual are options that no scenario is drawn with.
@@ -50,7 +65,8 @@ var unusual = [][2]string{
 }
 
 // execution runs the i-th scenario of a target.
-func execution(s *pinned.Seen, target *lock.Target, i int) {
+func execution(s *pinned.Seen, first *firsts, i int) {
+	target := first.target
 	space := sim.Space{Target: target}
 	if n := i % (3 * len(unusual)); n < len(unusual) && target.Breaks == "" && target.Backend == "" {
 		space.Fixed = unusual[n : n+1]
@@ -60,6 +76,8 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	runner.Monitor.Checks = new(monitor.Counts)
 	failedAcquire := property.FailedAcquire(i % 2)
 	trace := runner.Trace(target, &drawn, failedAcquire)
+	s.Add("steps", len(trace.Steps))
+	s.Add("events", len(trace.History.Events))
 	for _, step := range trace.Steps {
 		s.Printf("%v %d %v %v %d ", step.Action, step.Time, step.Command, step.Reply, step.Events)
 		for _, truth := range step.Truth {
@@ -74,34 +92,39 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	}
 	for _, v := range trace.Violations {
 		s.Count(v.Property.String())
-		s.Printf("{{%v %v %v %v %v %v %v} %d} %s\n", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Step, v.Explain())
+		text := fmt.Sprintf("%d: %s at step %d: %s", i, v.Property, v.Step, v.Explain())
+		if s.Printf("%s", text); first.has(v.Property) {
+			s.Rowf("%s", text)
+		}
 	}
 	m := &runner.Monitor
 	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps, m.Checks[:property.NoCrash+1])
 	found, undecided := runner.Judge(failedAcquire)
-	s.Printf("%b %v %d %d %b %v\n", found, undecided != "", runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
+	s.Add("commands", runner.Sent())
+	s.Printf("%b %v %d %b %d\n", found, undecided != "", runner.Called(), runner.Seen, len(runner.Coverage.Points))
 	for class, tally := range runner.Costs {
 		if tally.Count > 0 {
-			s.Printf("%d %v\n", class, tally)
+			s.Printf("%s %d %v %v %v\n", monitor.CostClass(class), tally.Count, tally.Sum, tally.Min, tally.Max)
 		}
 	}
 }
 
-// TestPinnedSystems compares random walks through transition systems with a file. The file has the possible actions of each
-// state, the result of the action taken, and the state as a search would keep it, for random properties.
+// TestPinnedSystems compares random walks through transition systems with a file: the possible actions of each state, what
+// comes of the action taken, and how much a search would keep of the state, for random properties.
 func TestPinnedSystems(t *testing.T) {
 	perBackend(t, "systems", func(f *pinned.File, target *lock.Target) {
 		inputs := 12
 		if target.Breaks == "" {
 			inputs = 120
 		}
+		first := &firsts{target: target}
 		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) {
 			r := rand.New(rand.NewPCG(31, uint64(i)))
 			bounds := randomBounds(target, r, i)
 			if err := bounds.Check(); err != nil {
 				t.Fatalf("%s, %d: %v", target.Name, i, err)
 			}
-			(&walk{Rand: r, system: sim.NewSystem(bounds), bounds: bounds}).run(s)
+			(&walk{t: t, Rand: r, system: sim.NewSystem(bounds), bounds: bounds}).run(i, s, first)
 		})
 	})
 }
@@ -133,14 +156,15 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 
 // walk is a way through a transition system.
 type walk struct {
+	t *testing.T
 	*rand.Rand
 	system *sim.System
 	bounds sim.Bounds
 }
 
-func (w *walk) run(s *pinned.Seen) {
+func (w *walk) run(i int, s *pinned.Seen, first *firsts) {
 	s.Printf("%s %v %v\n", w.bounds.Faults, w.system.Independent(), w.system.Memoryless())
-	for range 50 {
+	for step := range 50 {
 		var actions []scenario.Action
 		for n := range w.system.Clients() + 1 {
 			actions = w.system.Actions(n, actions)
@@ -156,31 +180,42 @@ func (w *walk) run(s *pinned.Seen) {
 			}
 		}
 		o := w.system.Take(a)
-		if o.Found != 0 {
-			s.Count("found")
+		for p := range o.Found.All() {
+			s.Count(p.String())
+			if first.has(p) {
+				s.Rowf("%d: %s at step %d: %s (%s)", i, p, step, a, o.Op)
+			}
 		}
 		s.Count(a.Kind.String())
-		s.Printf("%v: %v\n", a, o)
+		x := &o.Exchange
+		s.Printf("%v: %b %b, %s %v %v %v, %d %d %d %d,", a, o.Found, o.Exercised, o.Op, o.Completed, o.Visible, o.Timed, x.Method, x.Answer, x.Result, x.Role)
+		s.Printf("%d %v %s %d %d\n", o.Result.Outcome, o.Result.Held, o.Result.Reason, o.Result.Slot, o.Result.Slots)
 		w.state(s)
 	}
 	s.Printf("%b", w.system.Finish())
 }
 
-// state is all that can be seen of a state.
+// state is what can be seen of a state, and how much is kept of it.
 func (w *walk) state(s *pinned.Seen) {
 	sys := w.system
 	shared := sys.Shared(nil)
-	s.Printf("%x %v %v %b", shared, sys.Witnessed(), sys.Quiet(), sys.Slots())
+	kept, views := len(shared), 0
+	s.Printf("%v %v %b", sys.Witnessed(), sys.Quiet(), sys.Slots())
 	var clients [][]byte
 	for n := 1; n <= sys.Clients(); n++ {
 		clients = append(clients, sys.Client(n, nil))
-		s.Printf(" %x %x %v %v %v", clients[n-1], sys.View(n, nil), sys.Holds(n), sys.Busy(n), sys.Footprint(n, sys.Calm()))
+		kept, views = kept+len(clients[n-1]), views+len(sys.View(n, nil))
+		s.Printf(" %v %v", sys.Holds(n), sys.Busy(n))
 	}
+	s.Add("bytes kept", kept)
+	s.Add("bytes of views", views)
 	switch w.IntN(6) {
 	case 0: // elsewhere, and back
 		sys.Reset()
 		sys.Load(shared, clients)
-		s.Printf(" %x", sys.Shared(nil))
+		if again := sys.Shared(nil); !bytes.Equal(again, shared) {
+			w.t.Errorf("%s: %x is kept, and loaded it is %x", w.bounds.Target.Name, shared, again)
+		}
 	case 1:
 		if sys.Quiet() {
 			s.Printf(" %b", sys.Audit())
@@ -190,7 +225,7 @@ func (w *walk) state(s *pinned.Seen) {
 			break
 		}
 		n := 1 + w.IntN(sys.Clients())
-		s.Printf(" %x %x", sys.Abandoned(n), sys.Client(n, nil))
+		s.Printf(" %d %d", len(sys.Abandoned(n)), len(sys.Client(n, nil)))
 		sys.Load(shared, clients)
 	}
 	s.Printf("\n")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/internal/historiestest"
 	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
@@ -28,7 +27,7 @@ import (
 //
 // The execution stands below, as the diagram shows it. -rewrite renews that part.
 func TestScripts(t *testing.T) {
-	pinned.Scripts(t, historiestest.Rewriting(), func(t *testing.T, text string) string {
+	pinned.Scripts(t, func(t *testing.T, text string) string {
 		script, _, _ := strings.Cut(text, dashes)
 		target, s := parse(t, script)
 		var r sim.Runner

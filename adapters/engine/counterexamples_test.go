@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +11,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
-
-var rewrite = flag.Bool("rewrite", false, "find the counterexamples in testdata again and write them")
 
 // TestCounterexamples walks testdata/counterexamples: the shortest execution found of every mutant
 // still violates the property that the mutant breaks, at its last step. -rewrite finds them anew.
@@ -28,7 +26,7 @@ func TestCounterexamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join("..", "..", "testdata", "counterexamples", m.Backend, histories.FileName(p, m.Name))
-			if *rewrite {
+			if pinned.Rewriting() {
 				find(t, m, p, file)
 			}
 			ce, err := histories.LoadCounterexample(file)

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/internal/enginetest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -38,23 +38,7 @@ func TestPins(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "## %s\n%s\n", section.title, strings.Join(append(section.pins(t), ""), "\n"))
 	}
-	const path = "../../testdata/pins.txt"
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kept, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := strings.Split(string(kept), "\n"), strings.Split(b.String(), "\n")
-	for i := range max(len(want), len(got)) {
-		w, g := slices.Concat(want, make([]string, len(got)))[i], slices.Concat(got, make([]string, len(want)))[i]
-		if w != g {
-			t.Errorf("%s:%d:\nwant %s\n got %s", path, i+1, w, g)
-		}
-	}
+	pinned.Text(t, "../../testdata/pins.txt", b.String())
 }
 
 // configuration is one to be explored.
@@ -63,9 +47,9 @@ type configuration struct {
 	explore.Exploration
 }
 
-// pinned are explorations whose states and transitions must not change: one of each fault, several clients,
+// explorations are those whose states and transitions must not change: one of each fault, several clients,
 // administrators and slots, other locks, other options, with and without each reduction.
-var pinned = []configuration{
+var explorations = []configuration{
 	{"two clients", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 2, Slots: 1}}},
 	{"three clients, two slots", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 2}}},
 	{"an administrator", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}},
@@ -82,14 +66,14 @@ var pinned = []configuration{
 }
 
 func pinnedExplorations(t *testing.T) (pins []string) {
-	for _, e := range pinned {
+	for _, e := range explorations {
 		for _, reductions := range []search.Reductions{search.AllReductions, {}} {
 			e.Search = search.Options{Reductions: reductions}
 			x, err := explore.Run(t.Context(), e.Exploration)
 			if err != nil {
 				t.Fatalf("%s: %v", e.name, err)
 			}
-			line := fmt.Sprintf("%s, %+v: %d states, %d transitions", e.name, x.Search.Reductions, x.Search.States, x.Search.Transitions)
+			line := fmt.Sprintf("%s, %s: %d states, %d transitions", e.name, inWords(x.Search.Reductions), x.Search.States, x.Search.Transitions)
 			for _, p := range x.Search.Found.BySeverity() {
 				line += fmt.Sprintf(", %s violated", p)
 			}
@@ -97,6 +81,23 @@ func pinnedExplorations(t *testing.T) (pins []string) {
 		}
 	}
 	return pins
+}
+
+// inWords are the reductions by name.
+func inWords(r search.Reductions) string {
+	words := "reduced by"
+	for _, reduction := range []struct {
+		name string
+		used bool
+	}{{"symmetry", r.Symmetry}, {"order", r.Order}, {"local steps", r.Local}} {
+		if reduction.used {
+			words += " " + reduction.name + ","
+		}
+	}
+	if r == (search.Reductions{}) {
+		return "not reduced"
+	}
+	return strings.TrimSuffix(words, ",")
 }
 
 func pinnedMutants(t *testing.T) (pins []string) {

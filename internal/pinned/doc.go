@@ -1,6 +1,9 @@
-// Package pinned compares the results of tests for many random inputs with a stored file, and names the first input
-// that differs. The file has a line for each block of inputs: counts of events, a digest of all output, and one
-// character for each input.
+// Package pinned compares what tests come to with texts in testdata. A test that fails prints the lines that differ,
+// old and new, as git does once a file is rewritten.
 //
-// It shows that a result differs, not that it is wrong: other tests say which result is right.
+// A [File] is the table of many random inputs. It has a line for each block of inputs, with counts over all of them,
+// and below it rows with the facts of single inputs. If a row can not hold all that is compared, the block's line ends
+// with a digest of the rest.
+//
+// A difference is not a mistake yet: other tests say which result is right.
 package pinned

@@ -1,35 +1,111 @@
 package pinned
 
 import (
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
 )
 
-// A line distinguishes the inputs, and Compare shows the first input of a line that differs.
-func TestTheInputThatDiffers(t *testing.T) {
-	lines := func(odd int) *File {
+// squares is a table of a few inputs. One of them is other than it should be.
+func squares(t *testing.T, odd int) string {
+	f := New(t)
+	f.Block("squares", 200, func(i int, s *Seen) {
+		s.Count([]string{"even", "odd"}[i%2])
+		if i == odd {
+			s.Printf("and a half")
+		}
+		s.Printf("the square of %d is %d", i, i*i)
+	})
+	f.Block("remainders", 20, func(i int, s *Seen) {
+		if i < 3 {
+			s.Rowf("%d: %d", i, i%3)
+		}
+		if i == odd {
+			s.Same(fmt.Sprint(i), "none")
+		} else {
+			s.Same(fmt.Sprint(i), fmt.Sprintf("leaves %d", i/4%3))
+		}
+	})
+	return f.text.String()
+}
+
+// A table shows its counts and rows.
+func TestTable(t *testing.T) {
+	const want = `squares: 200 inputs, 100 even, 100 odd; DIGEST
+remainders: 20 inputs
+  0: 0
+  1: 1
+  2: 2
+  leaves 0 ← 0…3 12…15
+  leaves 1 ← 4…7 16…19
+  leaves 2 ← 8…11
+`
+	got := squares(t, -1)
+	digest := strings.TrimPrefix(strings.SplitN(got, "\n", 2)[0], "squares: 200 inputs, 100 even, 100 odd; ")
+	if got = strings.Replace(got, digest, "DIGEST", 1); got != want || len(digest) != 16 {
+		t.Error(Difference(want, got))
+	}
+}
+
+// Each input's output is noticed if it changes: none of 200 digests is equal, and rows show old beside new.
+func TestChangesAreNoticed(t *testing.T) {
+	right := squares(t, -1)
+	seen := map[string]int{right: -1}
+	for odd := range 200 {
+		wrong := squares(t, odd)
+		if other, ok := seen[wrong]; ok {
+			t.Errorf("inputs %d and %d: the same table", odd, other)
+		}
+		seen[wrong] = odd
+		if Difference(right, wrong) == "" {
+			t.Errorf("input %d: no difference shown", odd)
+		}
+	}
+	got := Difference(right, squares(t, 7))
+	for _, line := range []string{
+		"-squares: 200 inputs, 100 even, 100 odd; ", "+squares: 200 inputs, 100 even, 100 odd; ",
+		"-  leaves 1 ← 4…7 16…19\n+  leaves 1 ← 4…6 16…19\n", "\n+  none ← 7",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%q is not part of\n%s", line, got)
+		}
+	}
+	if strings.Contains(got, "leaves 0") {
+		t.Errorf("lines that are equal are shown:\n%s", got)
+	}
+}
+
+// Text moved from one input to the next is noticed too.
+func TestDigestSeparatesInputs(t *testing.T) {
+	split := func(at int) string {
 		f := New(t)
-		f.Block("squares", 20, func(i int, s *Seen) {
-			s.Count([]string{"even", "odd"}[i%2])
-			s.Printf("the square of %d is %d", i, i*i)
-			if i == odd {
-				s.Printf(", and a half")
+		f.Block("two", 2, func(i int, s *Seen) { s.Printf("%s", []string{"abcd"[:at], "abcd"[at:]}[i]) })
+		return f.text.String()
+	}
+	if split(1) == split(2) {
+		t.Error("the digest does not separate inputs")
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct{ was, is, want string }{
+		{"a\nb\nc", "a\nb\nc", ""},
+		{"a\nb\nc", "a\nx\nc", "@ line 2\n-b\n+x"},
+		{"a\nb\nc\nd\ne", "a\nc\nd\nx\ne", "@ line 2\n-b\n@ line 4\n+x"},
+		{"", "a", "@ line 1\n-\n+a"},
+		{"a\nb", "a", "@ line 2\n-b"},
+		{strings.Repeat("a\n", 3000), strings.Repeat("b\n", 3000), ""}, // too long for a table
+	} {
+		got := Difference(c.was, c.is)
+		if c.want == "" && c.was != c.is {
+			if !strings.HasPrefix(got, "@ line 1\n-a\n") || strings.Count(got, "\n") != mostLines {
+				t.Errorf("of a long text: %s", got)
 			}
-		})
-		return f
+		} else if got != c.want {
+			t.Errorf("%q, %q: got\n%s\nwant\n%s", c.was, c.is, got, c.want)
+		}
 	}
-	path := filepath.Join(t.TempDir(), "squares.txt")
-	right, wrong := lines(-1), lines(7)
-	right.Compare(path, true)
-	right.Compare(path, false)
-	if !strings.HasPrefix(right.blocks[0].line, "squares: 20 inputs, 10 even, 10 odd; ") {
-		t.Error(right.blocks[0].line)
-	}
-	if right.blocks[0].line == wrong.blocks[0].line {
-		t.Error("one input differs, and the line does not")
-	}
-	if shown := wrong.blocks[0].shown(right.blocks[0].line); !strings.Contains(shown, "input 7") || !strings.Contains(shown, "49, and a half") {
-		t.Error(shown)
+	if long := Difference("a", strings.Repeat("x", 2000)); len(long) > 2*mostBytes {
+		t.Error(len(long), "bytes of a line are shown")
 	}
 }

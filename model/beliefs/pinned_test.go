@@ -1,7 +1,6 @@
 package beliefs
 
 import (
-	"flag"
 	"fmt"
 	"testing"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take the verdicts as they are")
 
 // judge are the verdicts on a whole history.
 func judge(h *history.History, o linear.Options) []linear.Verdict {
@@ -22,7 +19,7 @@ func judge(h *history.History, o linear.Options) []linear.Verdict {
 	return w.Verdicts()
 }
 
-// TestPinned holds verdicts on drawn histories against a file, in full, under each way to read them.
+// TestPinned compares verdicts on drawn histories with a file, under each way to read them.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []linear.FailedRelease{linear.EndsBelief, linear.KeepsBelief} {
@@ -35,8 +32,11 @@ func TestPinned(t *testing.T) {
 			}
 		}
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
 }
+
+// shown is how many inputs of a block have rows if they are not legal.
+const shown = 40
 
 // tellVerdicts are the verdicts on the i-th history of a block.
 func tellVerdicts(seen *pinned.Seen, h *history.History, i int, o linear.Options) {
@@ -51,7 +51,12 @@ func tellVerdicts(seen *pinned.Seen, h *history.History, i int, o linear.Options
 	}
 	for _, v := range judge(h, o) {
 		seen.Count(v.Property.String() + " " + v.Decision.String())
-		seen.Printf("%d %d %s\n", v.Checked, v.Event, v.Why)
+		seen.Add(v.Property.String()+" checked", v.Checked)
+		tell := seen.Printf
+		if i < shown && v.Decision != linear.Legal {
+			tell = seen.Rowf
+		}
+		tell("%d: %s %s at event %d: %s", i, v.Property, v.Decision, v.Event, v.Why)
 	}
 }
 

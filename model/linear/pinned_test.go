@@ -3,6 +3,7 @@ package linear
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestPinned holds findings and verdicts on drawn histories against a file, in full, under each way to read them. Those
-// that are wrong in a few places come of the same drawing.
+// TestPinned compares findings on drawn histories with a file, under each way to read them. Those that are wrong in a few
+// places come of the same drawing.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []FailedRelease{EndsBelief, KeepsBelief} {
@@ -29,10 +30,10 @@ func TestPinned(t *testing.T) {
 			}
 		}
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
 }
 
-// tellFindings is what is found of the i-th history of a block, in full.
+// tellFindings is what is found of the i-th history of a block: a row if it is one of the first and not legal.
 func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Options) {
 	if err := Validate(h); err != nil {
 		seen.Count("not valid")
@@ -52,7 +53,19 @@ func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Op
 	}
 	found := c.Linearizable(h, o)
 	seen.Count(found.Decision.String() + " by " + found.How)
-	seen.Printf("%s %d %d %d %s %s\n", found.Decision, found.Lock, found.Event, found.Slot, found.How, found.Why)
+	tell := seen.Printf
+	if i < 20 && found.Decision != Legal {
+		tell = seen.Rowf
+	}
+	tell("%d: %s", i, inWords(found))
+}
+
+// inWords is a finding on a line.
+func inWords(f Finding) string {
+	if f.Decision == Legal {
+		return "legal by " + f.How
+	}
+	return fmt.Sprintf("%s by %s at event %d, lock %d, slot %d: %s", f.Decision, f.How, f.Event, f.Lock, f.Slot, f.Why)
 }
 
 // renumbered gives every second process a number that is too large to be looked up by index.
@@ -67,8 +80,9 @@ func renumbered(h *history.History) {
 // pinnedReadings are the readings, and two of a lock with permits.
 var pinnedReadings = append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1})
 
-// TestPinnedSpecifications compares the input of porcupine for drawn histories with a file: the atomic steps, their
-// times, the cuts and the parts. It also compares the results of the search with few steps and with many.
+// TestPinnedSpecifications compares the input of porcupine for drawn histories with a file: for a few, each atomic step
+// and its interval; for the rest, how many there are and into how many parts they fall. It also compares the results of
+// the search with few steps and with many, and of a history that is read.
 func TestPinnedSpecifications(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -81,62 +95,84 @@ func TestPinnedSpecifications(t *testing.T) {
 					return
 				}
 				for l := range h.Locks {
-					tellLock(seen, h, l, o, i)
+					tell := seen.Printf
+					if i < 6 {
+						tell = seen.Rowf
+					}
+					tellLock(seen, tell, h, l, o, i)
+					if p, err := Specify(h, l, o); err == nil {
+						tell := seen.Printf
+						if seed == 0 && i < 2 {
+							tell = seen.Rowf
+						}
+						tellSpecification(tell, p)
+					}
 				}
 				found, err := checkRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, 8+i%40)
-				seen.Printf("%+v %v", found, err)
+				seen.Printf("%s %v", inWords(found), err)
 			})
 		}
 	}
-	f.Compare("testdata/specifications.txt", *rewrite)
+	f.Compare("testdata/specifications.txt")
 }
 
-// tellLock prints porcupine's input for one lock, and its result.
-func tellLock(seen *pinned.Seen, h *history.History, l int, o Options, i int) {
+// tell adds a line to a row or to a digest.
+type tell = func(format string, args ...any)
+
+// tellLock is how porcupine's input for one lock is divided, and its result.
+func tellLock(seen *pinned.Seen, tell tell, h *history.History, l int, o Options, i int) {
 	p, err := Specify(h, l, o)
 	if err != nil {
-		seen.Printf("%v", err)
+		tell("%d, lock %d: %v", i, l, err)
 		return
 	}
-	tellSpecification(seen, p)
+	row := fmt.Sprintf("%d, lock %d: %d steps", i, l, len(p.atomicSteps))
 	for _, steps := range []int{i % 40, 4000} {
 		d, left := p.Check(steps)
 		seen.Count(d.String())
-		seen.Printf("%v %d ", d, left)
-	}
-	found := p.illegal(o, 4000)
-	seen.Printf("%+v ", found)
-	if i%4 == 0 {
-		seen.Printf("%+v", LongestPrefix(h, l, o, time.Hour))
-	}
-}
-
-// tellSpecification is everything that a specification consists of.
-func tellSpecification(seen *pinned.Seen, p *Specification) {
-	seen.Printf("%+v %v %d %v\n", p.ticks, p.mixed, p.stages, p.stage)
-	for i := range p.atomicSteps {
-		u := &p.atomicSteps[i]
-		seen.Printf("%+v %d %s\n", *u, p.row(u), p.describe(u))
+		row += fmt.Sprintf(", %s after %d", d, steps-left)
 	}
 	for _, apart := range []int{1, 5, cutSize} {
 		p.cuts = p.cut(apart)
-		seen.Printf("%v:", p.cuts)
-		for _, part := range p.partition(p.Operations()) {
+		parts := p.partition(p.Operations())
+		row += fmt.Sprintf(", %d parts if cut every %d events", len(parts), apart)
+		for _, part := range parts {
 			for _, op := range part {
-				u := *op.Input.(*atomicStep)
-				if u.set != nil {
-					seen.Printf("%v", *u.set)
-				}
-				u.set = nil
-				seen.Printf("%v %d %d %d;", u, op.ClientId, op.Call, op.Return)
+				seen.Printf("%d-%d ", op.Call, op.Return)
 			}
-			seen.Printf("\n")
+			seen.Printf("; ")
+		}
+	}
+	if i%2 == 0 {
+		f := p.illegal(o, 4000)
+		row += fmt.Sprintf("; first illegal at event %d: %s", f.Event, f.Why)
+	}
+	tell("%s", row)
+	if i%4 != 0 {
+		return
+	}
+	if prefix := LongestPrefix(h, l, o, time.Hour); prefix != nil {
+		seen.Printf("%d %s", prefix.Events, prefix.Why)
+		for _, e := range prefix.Effects {
+			seen.Printf("%d %v %s", e.Invocation, e.At, e.What)
 		}
 	}
 }
 
-// TestPinnedFrontier compares drawn histories with a file: their operations, and every state of the fast check after
-// each event, with full and with little effort. It also has the part that is kept of a history that is read.
+// tellSpecification is each atomic step with its interval, and how its parts are ordered.
+func tellSpecification(tell tell, p *Specification) {
+	for i := range p.atomicSteps {
+		u := &p.atomicSteps[i]
+		may := ""
+		if u.partial {
+			may = ", perhaps"
+		}
+		tell("    %s, between %d and %d%s", p.describe(u), u.from, u.to, may)
+	}
+}
+
+// TestPinnedFrontier compares the fast check of drawn histories with a file: what it decides and how much it takes, with
+// full and with little effort, and of a history that is read.
 func TestPinnedFrontier(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -150,78 +186,76 @@ func TestPinnedFrontier(t *testing.T) {
 					seen.Count("not valid")
 					return
 				}
-				tellNormaliser(seen, r)
 				if r.unproven || r.inconsistent() {
 					return
 				}
+				row := fmt.Sprintf("%d: %d calls, ", i, len(r.calls))
 				if r.unnamed {
-					tellPermits(seen, r, o)
+					row += tellPermits(r, o)
 				} else {
-					for _, e := range []effort{efforts[0], {keep: 2, most: 6, work: 200}} {
-						tellFrontier(seen, r, o, e)
+					row += tellFrontier(seen, r, o, efforts[0])
+					if few := tellFrontier(seen, r, o, effort{keep: 2, most: 6, work: 200}); !strings.HasSuffix(row, few) {
+						row += "; with little effort " + few
 					}
 				}
-				tellRead(seen, h, l, o, 8+i%40)
+				row += "; read: " + tellRead(h, l, o, 8+i%40)
+				if i < 6 {
+					seen.Rowf("%s", row)
+				} else {
+					seen.Printf("%s", row)
+				}
 			})
 		}
 	}
-	f.Compare("testdata/frontier.txt", *rewrite)
+	f.Compare("testdata/frontier.txt")
 }
 
-func tellNormaliser(seen *pinned.Seen, r *normaliser) {
-	for i := range r.calls {
-		seen.Printf("%+v %d %v\n", r.calls[i], r.calls[i].ends(), r.calls[i].staged())
-	}
-	seen.Printf("%v %v %v %v %d %d %v %d|", r.at, r.pending, r.clients.list, r.clients.late, r.first, r.slots, r.unnamed, r.permits)
-	seen.Printf("%v %v %v %v %v %+v %v %v|", r.witnessed, r.uncertain, r.unknownSessions, r.unproven, r.named, r.admin, r.moved, r.shrinks)
-	seen.Printf("%v %v %v %+v\n", r.nondeterministic, r.last, r.disturbed, r.facts())
-}
-
-// tellFrontier are all states, event by event.
-func tellFrontier(seen *pinned.Seen, r *normaliser, o Options, e effort) {
+// tellFrontier is the decision of the fast check and what it takes.
+func tellFrontier(seen *pinned.Seen, r *normaliser, o Options, e effort) string {
 	w := new(frontier)
 	w.reset(r, o.FailedAcquire, e)
+	states := 0
 	for i, k := range r.at {
 		found, over := w.event(int32(i), k)
-		for _, st := range w.states {
-			seen.Printf("%+v ", *st)
-		}
-		seen.Printf("%d %d %v %v %v %v %v %d\n", w.work, w.fulls, w.waiting, w.staged, w.free, w.floatingReleases, w.incomplete, len(w.queues))
-		if over {
+		if states += len(w.states); over {
 			seen.Count(found.Decision.String())
-			seen.Printf("%+v", found)
-			return
+			return fmt.Sprintf("%d states, %d work, %s", states, w.work, inWords(found))
 		}
 	}
 	seen.Count("legal")
+	return fmt.Sprintf("%d states, %d work, legal", states, w.work)
 }
 
-func tellPermits(seen *pinned.Seen, r *normaliser, o Options) {
+// tellPermits is the decision where no slots are named.
+func tellPermits(r *normaliser, o Options) string {
 	p := new(permits)
 	p.reset(r, o.FailedAcquire)
+	held := 0
 	for i, k := range r.at {
 		found, over := p.event(int32(i), k)
-		seen.Printf("%v %d %d %+v\n", p.held, p.room, p.full, found)
-		if over {
-			return
+		if held = max(held, len(p.held)); over {
+			return inWords(found)
 		}
 	}
+	return fmt.Sprintf("%d permits held at most, legal", held)
 }
 
-// tellRead prints the part that is kept of a history that is read with a window of events.
-func tellRead(seen *pinned.Seen, h *history.History, l int, o Options, window int) {
+// tellRead is the decision on a history that is read with a window of events, and how much of it is kept.
+func tellRead(h *history.History, l int, o Options, window int) string {
 	c := newCheck(h, l, o, window)
+	kept := 0
 	for i := range h.Events {
 		if err := c.event(&h.Events[i]); err != nil {
-			seen.Printf("%v", err)
-			return
+			return err.Error()
 		}
 		if l := c.normaliser.roll; l != nil {
-			seen.Printf("%d %d %d %d %d %d %+v %s;", i, l.from, l.firstCall, len(l.kept), l.judged, len(l.opened), l.known, l.late)
+			kept = max(kept, len(l.kept))
 		}
 	}
-	c.end()
-	seen.Printf("%v %v %v %v %d %+v\n", c.done, c.over, c.found, c.known, c.effort, c.normaliser.facts())
+	if c.end(); !c.done {
+		return fmt.Sprintf("%d calls kept, not decided", kept)
+	}
+	return fmt.Sprintf("%d calls kept, %s", kept, inWords(c.found))
 }
 
 // TestPinnedMalformed compares the errors of malformed drawn histories with a file: impossible fields, missing or
@@ -235,17 +269,26 @@ func TestPinnedMalformed(t *testing.T) {
 			for range 1 + choose.Below(2) {
 				distort(choose, h)
 			}
-			err := Validate(h)
-			if seen.Printf("%v ", err); err != nil {
-				seen.Count("malformed")
+			tell, found := seen.Printf, Check(h, Options{Steps: 500})
+			if i < 80 && found.Decision != Legal {
+				tell = seen.Rowf
 			}
-			seen.Printf("%+v", Check(h, Options{Steps: 500}))
+			err := Validate(h)
+			if err == nil {
+				tell("%d: %s", i, inWords(found))
+				return
+			}
+			seen.Count("malformed")
+			if tell("%d: %v", i, err); found.Decision != Undecided || found.Why != err.Error() {
+				t.Errorf("%d: %v, but found is %s", i, err, inWords(found))
+			}
+			seen.Printf("%d %d", found.Event, found.Lock)
 		})
 	}
 	f.Block("bounds", 4, func(i int, seen *pinned.Seen) {
-		seen.Printf("%v %v", tooLong(endless+i), Validate(&history.History{Locks: []string{"jobs"}, Slots: []int{maxHistorySlots - 2 + i}}))
+		seen.Rowf("%v; %v", tooLong(endless+i), Validate(&history.History{Locks: []string{"jobs"}, Slots: []int{maxHistorySlots - 2 + i}}))
 	})
-	f.Compare("testdata/malformed.txt", *rewrite)
+	f.Compare("testdata/malformed.txt")
 }
 
 // distort changes a history in one place to what it hardly can be.

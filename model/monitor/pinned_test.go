@@ -1,9 +1,10 @@
 package monitor_test
 
 import (
-	"flag"
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/internal/pinned"
@@ -14,27 +15,23 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-var rewrite = flag.Bool("rewrite", false, "take what was seen as it is")
-
-// TestPinned compares the monitor's output on random events with a file, for each kind of lock: every
-// violation and count, and the states that it keeps for random properties. No lock brings about most of these
-// events.
+// TestPinned compares what the monitor says of random events with a file, for each kind of lock: violations, numbers of
+// checks, and how much it keeps of its state for random properties. No lock brings about most of these events.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
-		for seed := range uint64(30) {
-			f.Block(kind.String(), 100, func(i int, s *pinned.Seen) {
-				r := rand.New(rand.NewPCG(seed+100*uint64(kind), uint64(i)))
-				newHappenings(kind, r).run(s)
-			})
-		}
+		f.Block(kind.String(), 3000, func(i int, s *pinned.Seen) {
+			r := rand.New(rand.NewPCG(uint64(i/100)+100*uint64(kind), uint64(i%100)))
+			newHappenings(t, kind, r).run(i, s)
+		})
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
 }
 
 // happenings tells a monitor of random things, that often fit together.
 type happenings struct {
 	*rand.Rand
+	t     *testing.T
 	m     monitor.Monitor
 	n     int
 	locks []monitor.Truth
@@ -53,30 +50,39 @@ var leasing = []lock.Traits{
 	lock.Leases | lock.Limits,
 }
 
+// named are the traits by name.
+func named(traits lock.Traits) string {
+	var names []string
+	for i, name := range []string{"leases", "limits", "priorities", "permits", "tokens", "deadlines", "acknowledged"} {
+		if traits.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // TestPinnedLeases is [TestPinned] for locks with traits.
 func TestPinnedLeases(t *testing.T) {
 	f := pinned.New(t)
 	for n, traits := range leasing {
-		for seed := range uint64(6) {
-			f.Block(fmt.Sprintf("traits %b", traits), 100, func(i int, s *pinned.Seen) {
-				h := newHappenings(lock.Semaphore, rand.New(rand.NewPCG(1000+seed+10*uint64(n), uint64(i))))
-				h.traits = traits
-				h.m.Has(traits)
-				if h.IntN(4) == 0 {
-					h.m.Drains()
-				}
-				if h.IntN(4) == 0 {
-					h.m.BeginsWithHoles(0)
-				}
-				h.run(s)
-			})
-		}
+		f.Block(fmt.Sprintf("%s", named(traits)), 600, func(i int, s *pinned.Seen) {
+			h := newHappenings(t, lock.Semaphore, rand.New(rand.NewPCG(1000+uint64(i/100)+10*uint64(n), uint64(i%100))))
+			h.traits = traits
+			h.m.Has(traits)
+			if h.IntN(4) == 0 {
+				h.m.Drains()
+			}
+			if h.IntN(4) == 0 {
+				h.m.BeginsWithHoles(0)
+			}
+			h.run(i, s)
+		})
 	}
-	f.Compare("testdata/leases.txt", *rewrite)
+	f.Compare("testdata/leases.txt")
 }
 
-func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
-	h := &happenings{Rand: r, n: 1 + r.IntN(4), locks: make([]monitor.Truth, 1+r.IntN(lock.MaxLocks))}
+func newHappenings(t *testing.T, kind lock.Kind, r *rand.Rand) *happenings {
+	h := &happenings{t: t, Rand: r, n: 1 + r.IntN(4), locks: make([]monitor.Truth, 1+r.IntN(lock.MaxLocks))}
 	for l := range h.locks {
 		h.locks[l].Exists = 1<<(1+r.IntN(4)) - 2
 		if r.IntN(5) == 0 {
@@ -102,8 +108,10 @@ func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
 	return h
 }
 
-func (h *happenings) run(s *pinned.Seen) {
-	for range 60 {
+// run is the i-th input of a block. A few have rows: the first violation of each property.
+func (h *happenings) run(i int, s *pinned.Seen) {
+	var before property.Set
+	for event := range 60 {
 		h.now += int64(h.IntN(3))
 		if h.IntN(3) > 0 {
 			h.m.At(h.now)
@@ -113,9 +121,20 @@ func (h *happenings) run(s *pinned.Seen) {
 		} else {
 			h.happen(c)
 		}
+		for _, v := range h.m.TakeNew() {
+			s.Count(v.Property.String())
+			tell := s.Printf
+			if i%200 == 0 && !before.Has(v.Property) {
+				tell = s.Rowf
+			}
+			before = before.With(v.Property)
+			tell("%d, event %d: %s by client %d of lock %d: %s", i, event, v.Property, v.Client, v.Lock, v.Explain())
+		}
 		h.tell(s)
 	}
-	s.Printf("%v", h.m.Checks[:property.Count])
+	for p, n := range h.m.Checks[:property.Count] {
+		s.Printf("%s %d ", property.Property(p), n)
+	}
 }
 
 // happen is one thing, of client c.
@@ -324,13 +343,9 @@ func (h *happenings) exchange(l uint8) backend.Exchange {
 	}
 }
 
-// tell prints the monitor's visible state after an event.
+// tell adds what can be asked of the monitor after an event.
 func (h *happenings) tell(s *pinned.Seen) {
 	m := &h.m
-	for _, v := range m.TakeNew() {
-		s.Count(v.Property.String())
-		s.Printf("{%v %v %v %v %v %v %v}|%s|", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Explain())
-	}
 	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps)
 	m.Found, m.Exercised = 0, 0
 	if h.IntN(3) == 0 { // so that it can be given up again
@@ -338,11 +353,13 @@ func (h *happenings) tell(s *pinned.Seen) {
 	}
 	c := uint8(1 + h.IntN(h.n))
 	cost, lost, broken := m.Spent(c)
-	s.Printf("%v %d %v %v %v %v|", cost, lost, broken, m.Visible(c), m.Left(c), m.Holds(c))
-	l := h.of[c-1]
+	s.Printf("%d commands, %d trips, %d replies, %d lost, broken %v|", cost.Commands, cost.Trips, cost.Replies, lost, broken)
+	client, visible, l := m.Client(c), m.Visible(c), h.of[c-1]
+	s.Printf("%s of lock %d, believes %d, %v %v|", client.Op, client.Lock, client.Believes, client.Alive, client.Connected)
+	s.Printf("%b of %b, %v %v %v %v|", visible.Taken[l], visible.Exists[l], visible.Administered[l], visible.Administering, m.Left(c), m.Holds(c))
 	truth := m.Truth(l)
-	s.Printf("%v %d %d %d|", m.Client(c), truth.Lowest(), truth.Nearest(), truth.Free())
-	h.code(s, m)
+	s.Printf("%d %d %d|", truth.Lowest(), truth.Nearest(), truth.Free())
+	s.Add("bytes kept", len(h.code(m)))
 	if h.IntN(4) > 0 {
 		return
 	}
@@ -354,44 +371,42 @@ func (h *happenings) tell(s *pinned.Seen) {
 	for i := range h.n {
 		m.CodeView(&views, uint8(i+1), keep)
 	}
-	s.Printf("%x %v|", views.Bytes(), monitor.Memoryless(keep))
+	s.Add("bytes of views", len(views.Bytes()))
+	s.Printf("%v|", monitor.Memoryless(keep))
 	copied := *m
 	copied.Forget(keep, property.FailedAcquire(h.IntN(2)))
-	h.code(s, &copied)
-	h.resume(s, &copied)
+	kept := h.code(&copied)
+	s.Add("bytes kept for some properties", len(kept))
+	h.resume(kept, &copied)
 	if h.IntN(8) == 0 { // go on from what was kept
 		h.m = copied
 	}
 }
 
-// code writes what a search would keep of the monitor.
-func (h *happenings) code(s *pinned.Seen, m *monitor.Monitor) []byte {
+// code is what a search would keep of the monitor.
+func (h *happenings) code(m *monitor.Monitor) []byte {
 	c := codec.Write(nil)
 	m.CodeShared(&c, len(h.locks))
 	for i := range h.n {
 		m.CodeClient(&c, uint8(i+1))
 	}
-	kept := c.Bytes()
 	m.CodeDead(&c, uint8(1+h.IntN(h.n)))
-	s.Write(c.Bytes())
-	return kept
+	return c.Bytes()
 }
 
-// resume reads what was kept into the monitor, which is the same after it.
-func (h *happenings) resume(s *pinned.Seen, m *monitor.Monitor) {
-	c := codec.Write(nil)
-	m.CodeShared(&c, len(h.locks))
-	for i := range h.n {
-		m.CodeClient(&c, uint8(i+1))
-	}
-	read := codec.Read(c.Bytes())
+// resume reads what was kept into the monitor, which keeps the same after it.
+func (h *happenings) resume(kept []byte, m *monitor.Monitor) {
+	read := codec.Read(kept)
 	m.CodeShared(&read, len(h.locks))
 	for i := range h.n {
 		m.CodeClient(&read, uint8(i+1))
 	}
+	dead := len(read.Bytes()) // of one client
 	m.Resume(h.locks)
-	s.Printf("%d left|", len(read.Bytes()))
-	h.code(s, m)
+	again := h.code(m)
+	if same := len(kept) - dead; !bytes.HasPrefix(again, kept[:same]) {
+		h.t.Errorf("%x is read, and %x is kept of it", kept, again)
+	}
 }
 
 // TestPinnedCosts holds sums of random costs against a file.
@@ -411,12 +426,17 @@ func TestPinnedCosts(t *testing.T) {
 			sums[r.IntN(2)].Add(lock.Acquire+lock.Op(r.IntN(int(lock.Refresh-lock.Acquire)+1)), res, r.IntN(2), cost)
 		}
 		sums[0].Merge(&sums[1])
-		for class, tally := range sums[0] {
-			class := monitor.CostClass(class)
-			s.Printf("%s, %s, %s: %v\n", class, class.Of(lock.Mutex), class.Of(lock.PersistentMutex), tally)
+		tell := s.Printf
+		if i < 4 {
+			tell = s.Rowf
 		}
-		s.Printf("%d ", monitor.PermitNumber(uint16(r.Uint32()), uint16(r.Uint32()), r.IntN(12)))
-		s.Printf("%d", monitor.AcquireBudget(lock.Result{Held: i%2 == 0, Slot: uint8(i % 5)}, i%7))
+		for class, tally := range sums[0] {
+			if class := monitor.CostClass(class); tally.Count > 0 {
+				tell("%d, %s, %s, %s: %d, sum %d, from %d to %d", i, class, class.Of(lock.Mutex), class.Of(lock.PersistentMutex), tally.Count, tally.Sum, tally.Min, tally.Max)
+			}
+		}
+		number := monitor.PermitNumber(uint16(r.Uint32()), uint16(r.Uint32()), r.IntN(12))
+		tell("%d, permit %d, budget %d", i, number, monitor.AcquireBudget(lock.Result{Held: i%2 == 0, Slot: uint8(i % 5)}, i%7))
 	})
-	f.Compare("testdata/costs.txt", *rewrite)
+	f.Compare("testdata/costs.txt")
 }

@@ -1,18 +1,15 @@
 package property_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take what is said of properties as it is")
 
 // ours is a kind of server of the test's own.
 var ours = &lock.Backend{Name: "ours", Skips: map[string]string{"no-leak": "nothing is ever left"}}
@@ -39,21 +36,7 @@ func TestSaid(t *testing.T) {
 		fmt.Fprintln(&b, "the first is", p)
 		break
 	}
-	if *rewrite {
-		if err := os.WriteFile("testdata/said.txt", []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/said.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(b.String(), "\n") {
-		if i >= len(was) || line != was[i] {
-			t.Fatalf("testdata/said.txt:%d: got\n%s\nand the file has something else (go test -rewrite takes it as it is)", i+1, line)
-		}
-	}
+	pinned.Text(t, "testdata/said.txt", b.String())
 }
 
 // violations are a violation's sentences.

@@ -20,8 +20,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestPinned compares searches of small random configurations with a file: numbers, levels, counterexamples, cycles
-// and coverage. It covers each storage and reduction, resumed searches, and walks.
+// TestPinned compares searches of small random configurations with a file: numbers, violations, cycles and coverage, and
+// of a few the counterexamples. It covers each storage and reduction, resumed searches, and walks.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(20) {
@@ -33,6 +33,7 @@ func TestPinned(t *testing.T) {
 			}
 			s.Count(b.Target.Kind.String())
 			o := randomOptions(r)
+			s.Rowf("%d: %s, clients %d, %s", i, b.Target.Name, len(b.Clients), b.Faults)
 			x := Run(searchtest.NewCountdown(most), b, o) // some have many states
 			tellResult(s, x)
 			if r.IntN(3) == 0 {
@@ -43,8 +44,12 @@ func TestPinned(t *testing.T) {
 			if i%4 == 1 {
 				tellStates(s, b, o.Reductions, x.Found)
 			}
+			tell := s.Printf
+			if i == 0 {
+				tell = s.Rowf
+			}
 			for _, p := range slices.Sorted(maps.Keys(paths)) {
-				s.Printf("%s: %v, ", p, paths[p])
+				tell("  %s: %v", named(p), paths[p])
 				if i%4 == 0 && p != property.Linearizable { // which states do not tell
 					s.Printf("%v, ", Shorter(context.Background(), b, p, len(paths[p]), 2000))
 				}
@@ -62,19 +67,20 @@ func TestPinned(t *testing.T) {
 			o := randomOptions(r)
 			o.Reductions.Local, o.Depth = true, 0
 			x := Run(searchtest.NewCountdown(most), b, o)
+			s.Rowf("%d:", i)
 			tellResult(s, x)
 			tellStates(s, b, o.Reductions, b.Properties)
 		})
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
 }
 
-// tellStates prints how a search for counterexamples reaches each state.
+// tellStates is how many states a search for counterexamples visits.
 func tellStates(s *pinned.Seen, b sim.Bounds, red Reductions, want property.Set) {
 	c := newCounterexampleSearch(b, red, want, func([]scenario.Action) bool { return false }, false)
 	c.most = 3000
 	c.run(context.Background())
-	s.Printf("%v %d %d", c.links, len(c.level), c.judged)
+	s.Rowf("  search for counterexamples: %d states, %d at the last level, %d judged", len(c.links), len(c.level), c.judged)
 }
 
 // randomChoices are bounds of clients that draw where they try again, and how long they wait.
@@ -221,19 +227,57 @@ func interrupted(t *testing.T, s *pinned.Seen, b sim.Bounds, o Options, r *rand.
 	tellResult(s, x)
 }
 
+// named is the name of a property; those of [someOwn] have numbers.
+func named(p property.Property) string {
+	if p < property.Count {
+		return p.String()
+	}
+	return fmt.Sprintf("own property %d", p-property.Count)
+}
+
+var stops = [...]string{"finished", "at depth", "at memory", "at violation", "stopped", "refused"}
+
 func tellResult(s *pinned.Seen, x *Result) {
-	s.Count([]string{"finished", "at depth", "at memory", "at violation", "stopped", "refused"}[x.Stop])
-	stats := x.Stats
-	stats.TableBytes, stats.QueueBytes, stats.PartBytes, stats.MoveBytes = 0, 0, 0, 0 // machines differ
-	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.Count+6], x.Reductions, x.Cycles, x.Certainty)
+	s.Count(stops[x.Stop])
+	row := fmt.Sprintf("  %s: %d states, %d transitions, %d final, %d levels, at most %d wide", stops[x.Stop], x.States, x.Transitions, x.Final, x.Depth, x.Widest)
+	if x.Unwitnessed > 0 {
+		row += fmt.Sprintf(", %d unwitnessed", x.Unwitnessed)
+	}
+	for p := range property.Property(len(x.At)) {
+		if x.Found.Has(p) {
+			row += fmt.Sprintf("; %s at %d", named(p), x.At[p])
+		}
+	}
+	s.Rowf("%s", row)
+	s.Printf("%d %d %d %v %v %s %s", x.Expanded, x.Queue, x.Parts, x.Operations, x.Reductions, x.Cycles, x.Certainty)
 	if x.Livelock != nil {
 		s.Count("livelock")
-		s.Printf("%v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)
+		s.Rowf("  livelock: %v, then %v", x.Livelock.Prefix, x.Livelock.Cycle)
 	}
 	if x.Found != 0 {
 		s.Count("violated")
 	}
-	s.Printf("%v\n", x.Coverage)
+	tellCoverage(s, &x.Coverage)
+}
+
+// tellCoverage is what was exercised.
+func tellCoverage(s *pinned.Seen, c *Coverage) {
+	covered := c.Plain()
+	s.Printf("%b", covered.Exercised)
+	for _, e := range covered.Results {
+		s.Printf("%s %d %v %s,", e.Op, e.Result, e.Held, e.Reason)
+	}
+	for _, a := range covered.Replies {
+		s.Printf("%s %d %d %d,", a.Op, a.Method, a.Answer, a.Result)
+	}
+	for kind, taken := range covered.Actions {
+		if taken {
+			s.Printf("%s,", scenario.ActionKind(kind))
+		}
+	}
+	for _, slots := range slices.Sorted(maps.Keys(c.Ends)) {
+		s.Printf("%b,", slots)
+	}
 }
 
 func tellWalks(s *pinned.Seen, b sim.Bounds, r *rand.Rand) {
@@ -246,5 +290,5 @@ func tellWalks(s *pinned.Seen, b sim.Bounds, r *rand.Rand) {
 	for _, p := range slices.Sorted(maps.Keys(w.First)) {
 		s.Printf("%s: %v\n", p, w.First[p])
 	}
-	s.Printf("%v\n", w.Coverage)
+	tellCoverage(s, &w.Coverage)
 }

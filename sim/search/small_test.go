@@ -2,15 +2,14 @@ package search
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"math/bits"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
@@ -18,8 +17,6 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take the numbers of states as they are")
 
 // small is a configuration with a name, that is visited in no time.
 type small struct {
@@ -123,29 +120,11 @@ func (r *small) bounds(t *testing.T) sim.Bounds {
 // violations with their levels, and the counterexamples. A search that misses states, or a world that has lost an
 // action, changes a line. -rewrite renews the file.
 func TestSmallConfigurations(t *testing.T) {
-	const path = "testdata/small.txt"
 	var out strings.Builder
 	for i := range smalls {
 		smalls[i].tell(t, &out)
 	}
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); got != string(want) {
-		was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
-		for i := range is {
-			if i >= len(was) || is[i] != was[i] {
-				t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test -rewrite takes it as it is)", path, i+1, is[i], slices.Concat(was, is)[i])
-			}
-		}
-		t.Fatalf("%s is longer than what was found", path)
-	}
+	pinned.Text(t, "testdata/small.txt", out.String())
 }
 
 func (r *small) tell(t *testing.T, out *strings.Builder) {

@@ -3,7 +3,6 @@ package atlas_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,13 +15,12 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/question"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take the answers as they are, and write the counterexamples anew")
 
 // TestAtlas answers every question again: a verdict that changes, a counterexample that becomes longer
 // or shorter, another number of states, fails.
@@ -41,32 +39,11 @@ func TestAtlas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if server == "amqp" && *rewrite {
+			if server == "amqp" && pinned.Rewriting() {
 				keep(t, a)
 			}
-			held(t, a, filepath.Join("..", "..", "..", "testdata", file))
+			pinned.Text(t, filepath.Join("..", "..", "..", "testdata", file), verdicts(a))
 		})
-	}
-}
-
-// held holds an atlas against a file, or with -rewrite takes it as it is.
-func held(t *testing.T, a *report.Atlas, file string) {
-	got := verdicts(a)
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(got, "\n") {
-		if i >= len(wanted) || line != wanted[i] {
-			t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test . -run TestAtlas -rewrite takes it as it is)", file, i+1, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
-		}
 	}
 }
 

@@ -1,9 +1,7 @@
 package clustered_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +11,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/cluster/designs"
 	"github.com/lockproof/lockproof/adapters/engine/clustered"
 	"github.com/lockproof/lockproof/adapters/nemesis"
+	"github.com/lockproof/lockproof/internal/pinned"
 	simulated "github.com/lockproof/lockproof/sim/amqp/cluster"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take what the model alone has as it is")
 
 // The model knows every design.
 func TestSimulatedDesigns(t *testing.T) {
@@ -59,16 +56,7 @@ func TestSimulatedAgrees(t *testing.T) {
 	}
 	slices.Sort(only)
 	t.Logf("%d cells agree, and %d are the model's alone", seen, len(only))
-	const golden = "testdata/model-only.txt"
-	if *rewrite {
-		if err := os.WriteFile(golden, []byte(strings.Join(only, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if got := strings.Join(only, ""); err != nil || got != string(want) {
-		t.Errorf("%s: %v\nthe model alone has:\n%s\nand had:\n%s", golden, err, got, want)
-	}
+	pinned.Text(t, "testdata/model-only.txt", strings.Join(only, ""))
 }
 
 // twiceHeld are the cells in which two clients can hold the lock on the simulated cluster.

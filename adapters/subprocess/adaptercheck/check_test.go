@@ -4,18 +4,14 @@ package adaptercheck_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/lock"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write what is printed to the golden files")
 
 // Each kind of adapter gets its own text: testdata has it.
 func TestCheck(t *testing.T) {
@@ -60,24 +56,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("green %v, expected %v; %v", green, test.green, err)
 			}
 			p.Sum()
-			golden(t, strings.ReplaceAll(test.role+" "+test.kind.String(), " ", "-")+".txt", out.Bytes())
+			pinned.Text(t, "testdata/"+strings.ReplaceAll(test.role+" "+test.kind.String(), " ", "-")+".txt", out.String())
 		})
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("it prints\n%s\nexpected, by %s (go test -rewrite changes it)\n%s", got, path, want)
 	}
 }

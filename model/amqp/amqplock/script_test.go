@@ -1,7 +1,6 @@
 package amqplock_test
 
 import (
-	"flag"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write what the machines do into the scripts")
 
 // TestScripts walks testdata: each file is a session of one machine. Lines are
 //
@@ -26,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "write what the machines do into the s
 // Replies are ack, return (an ack after a basic.return), nack, ok, lost, gone (connection) or a code that closes the
 // channel; a number chooses a value of a random option. The test checks commands and results; -rewrite writes them. A
 // "+" before a command marks it as pipelined.
-func TestScripts(t *testing.T) { pinned.Scripts(t, *rewrite, play) }
+func TestScripts(t *testing.T) { pinned.Scripts(t, play) }
 
 // session is the machine that a script drives.
 type session struct {

@@ -2,12 +2,11 @@ package mutant_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/internal/historiestest"
+	"github.com/lockproof/lockproof/internal/pinned"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
@@ -23,33 +22,11 @@ const verdictsOn = 120
 // judged and violated, and the first violation in words. A changed line is a changed verdict, or changed evidence.
 // -rewrite renews the file.
 func TestVerdicts(t *testing.T) {
-	const path = "testdata/verdicts.txt"
 	var out strings.Builder
 	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		verdicts(&out, target)
 	}
-	if historiestest.Rewriting() {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, was := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
-	target := ""
-	for i, line := range got {
-		if name, is := strings.CutPrefix(line, "## "); is {
-			target = name
-		}
-		if i >= len(was) || line != was[i] {
-			t.Fatalf("%s:%d: %s:\n got %s\nwant %s\n(go test -rewrite takes it as it is)", path, i+1, target, line, slices.Concat(was, got)[i])
-		}
-	}
-	if len(was) != len(got) {
-		t.Errorf("%s has %d lines, want %d", path, len(was), len(got))
-	}
+	pinned.Text(t, "testdata/verdicts.txt", out.String())
 }
 
 // verdicts writes the results of one lock's scenarios.

@@ -113,11 +113,11 @@ func TestReasons(t *testing.T) {
 // TestNotStored: a search stores no broker with what it has no form for, and says so.
 func TestNotStored(t *testing.T) {
 	b := lettered(t)
-	expectPanic(t, "broker: dead letters are not stored", func() { keep(b, nil) })
+	expectPanic(t, "broker: dead letters are not stored", func() { parted(b) })
 	b = fuzzed(Options{})
 	b.Apply(1, amqp.Command{Method: amqp.TxSelect, Channel: 1})
 	b.Apply(1, amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: 1, Priority: 1})
-	expectPanic(t, "broker: priorities are not stored", func() { keep(b, nil) })
+	expectPanic(t, "broker: priorities are not stored", func() { parted(b) })
 }
 
 func expectPanic(t *testing.T, want string, do func()) {

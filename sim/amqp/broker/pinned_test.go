@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,35 +11,63 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-var rewrite = flag.Bool("rewrite", false, "take what brokers did as it is")
-
-// TestPinned compares brokers under random commands of several connections with a file, sensible commands and others:
-// every reply and delivery, the state after it, and its stored parts.
+// TestPinned compares brokers under random commands of several connections with a file, sensible commands and others. The
+// file has some first inputs whole: every command with its reply, and the queues at the end.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 7, SuccessorServed: true, Four: true}} {
-		for name, methods := range [...][]amqp.Method{nil, everyday, storable, givenBack, slices.Concat(everyday, exchanging, exchanging)} {
-			for seed := range uint64(4) {
-				f.Block(fmt.Sprintf("commands %d, routed at publish %v, consumer timeout %d", name, opts.RoutedAtPublish, opts.ConsumerTimeout), 60, func(i int, s *pinned.Seen) {
-					r := rand.New(rand.NewPCG(seed, uint64(i)))
-					commands(r, methods, fuzzed(opts), s)
-				})
-			}
-		}
-	}
-	for _, opts := range []Options{{}, {SuccessorServed: true, Four: true}} {
-		for seed := range uint64(10) {
-			f.Block(fmt.Sprintf("rare arguments, successor served %v", opts.SuccessorServed), 100, func(i int, s *pinned.Seen) {
-				rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(opts), s, rarely)
+		for _, methods := range []struct {
+			name string
+			of   []amqp.Method
+		}{{"any", nil}, {"everyday", everyday}, {"storable", storable}, {"returning", givenBack}, {"exchanging", slices.Concat(everyday, exchanging, exchanging)}} {
+			f.Block(fmt.Sprintf("%s commands, routed at publish %v, consumer timeout %d", methods.name, opts.RoutedAtPublish, opts.ConsumerTimeout), 240, func(i int, s *pinned.Seen) {
+				r := rand.New(rand.NewPCG(uint64(i/60), uint64(i%60)))
+				commands(r, methods.of, fuzzed(opts), begin(s, i == 0 && opts == Options{}))
 			})
 		}
 	}
-	for seed := range uint64(10) {
-		f.Block("quorum queues", 100, func(i int, s *pinned.Seen) {
-			rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(Options{}), s, quorate)
+	for _, c := range []struct {
+		title    string
+		opts     Options
+		declared func(*rand.Rand, *amqp.Command)
+	}{{"rare arguments", Options{}, rarely}, {"rare arguments of version 4", Options{SuccessorServed: true, Four: true}, rarely}, {"quorum queues", Options{}, quorate}} {
+		f.Block(c.title, 1000, func(i int, s *pinned.Seen) {
+			rareCommands(rand.New(rand.NewPCG(uint64(i/100), uint64(i%100))), fuzzed(c.opts), begin(s, i == 0), c.declared)
 		})
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
+}
+
+// notes are what is written of an input.
+type notes struct {
+	*pinned.Seen
+	tell func(format string, args ...any) // of commands and replies
+}
+
+func begin(s *pinned.Seen, shown bool) notes {
+	if shown {
+		return notes{s, s.Rowf}
+	}
+	return notes{s, s.Printf}
+}
+
+// reply tells a command and its reply.
+func (n notes) reply(b *Broker, conn Conn, cmd amqp.Command, reply amqp.Reply) {
+	n.Count(reply.Kind.String())
+	if reply.Closed() {
+		n.Count(reply.Code.String())
+	}
+	n.tell("%d.%d %s → %s", conn, cmd.Channel, cmd.Words(b.names), reply)
+	n.Printf("%d %v", reply.Deliveries, reply.Redelivered)
+	n.letter(b, reply.Letter)
+}
+
+// delivered tells a delivery.
+func (n notes) delivered(b *Broker, d amqp.Delivery) {
+	n.Count("delivered")
+	n.tell("  %s to consumer %d", d.Words(), d.Consumer)
+	n.Printf("%d %d %v", d.Channel, d.Deliveries, d.Redelivered)
+	n.letter(b, d.Letter)
 }
 
 // exchanging are the methods of exchanges.
@@ -49,52 +76,57 @@ var exchanging = []amqp.Method{
 	amqp.BasicPublish, amqp.ExchangeDeclare,
 }
 
+// occurrences are what [operate] does but for commands.
+var occurrences = [...]string{"beginning", "end", "a channel's end", "restart", "time", "time", "time", "deliveries"}
+
 // commands runs 60 random commands on a broker: any commands, or mostly sensible ones.
-func commands(r *rand.Rand, methods []amqp.Method, b *Broker, s *pinned.Seen) {
+func commands(r *rand.Rand, methods []amqp.Method, b *Broker, n notes) {
 	parts := slices.Equal(methods, storable) // nothing else is kept in parts
 	for range 60 {
 		switch k := r.IntN(20); {
 		case methods == nil || k == 0 && !parts:
-			reply, sent := operate(b, [opSize]byte(randomOps(r, 1)))
-			s.Printf("%v %v ", reply, sent)
+			op := [opSize]byte(randomOps(r, 1))
+			reply, sent := operate(b, op)
+			if k := op[0] % 32; int(k) < len(occurrences) {
+				n.tell("%s of connection %d", occurrences[k], op[1]%4)
+			} else {
+				n.reply(b, Conn(op[1]%4), decode(op), reply)
+			}
 			for _, d := range sent {
-				s.Printf("%v ", d)
+				n.delivered(b, d)
 			}
 		case k < 3:
 			b.Advance(int64(r.IntN(8)))
 		default:
 			conn, cmd := sensible(r, methods, b)
-			reply := b.Apply(conn, cmd)
-			s.Count(reply.Kind.String())
-			s.Printf("%v %v ", cmd, reply)
-			if reply.Closed() {
-				s.Count(reply.Code.String())
-			}
+			n.reply(b, conn, cmd, b.Apply(conn, cmd))
 		}
-		tell(b, s, r)
+		n.state(b, r)
 		if parts {
-			keep(b, s)
+			n.Add("bytes of parts", len(parted(b)))
 		}
 	}
+	n.queues(b)
 }
 
 // rareCommands does 80 things with queues that have dead letters, priorities, bounds or a single active consumer: with
 // what declared gives their declarations.
-func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen, declared func(*rand.Rand, *amqp.Command)) {
+func rareCommands(r *rand.Rand, b *Broker, n notes, declared func(*rand.Rand, *amqp.Command)) {
 	for kind := range 4 { // x leads to the first two queues, or to one of them
 		on := amqp.Command{Method: amqp.ExchangeDeclare, Channel: 1, Route: b.names.InternRoute(amqp.Routing{Exchange: "x", Type: pick(r, "fanout", "direct")})}
 		if kind > 0 {
 			on = amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: amqp.Queue(kind)}
 			declared(r, &on)
 		}
-		s.Printf("%v ", b.Apply(1, on))
+		n.reply(b, 1, on, b.Apply(1, on))
 	}
 	for kind := range 2 {
 		to := b.names.InternRoute(amqp.Routing{Exchange: "x", Key: pick(r, "k", "a")})
-		s.Printf("%v ", b.Apply(1, amqp.Command{Method: amqp.QueueBind, Channel: 1, Queue: amqp.Queue(1 + kind), Route: to}))
+		bind := amqp.Command{Method: amqp.QueueBind, Channel: 1, Queue: amqp.Queue(1 + kind), Route: to}
+		n.reply(b, 1, bind, b.Apply(1, bind))
 	}
-	for n := range uint64(80) {
-		conn, on := Conn(1+r.IntN(2)), amqp.Command{Channel: uint16(1 + r.IntN(2)), Queue: amqp.Queue(1 + r.IntN(2)), Number: n}
+	for number := range uint64(80) {
+		conn, on := Conn(1+r.IntN(2)), amqp.Command{Channel: uint16(1 + r.IntN(2)), Queue: amqp.Queue(1 + r.IntN(2)), Number: number}
 		for !b.Alive(conn) {
 			b.Connect()
 		}
@@ -111,7 +143,7 @@ func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen, declared func(*rand.R
 		case k == 20:
 			on.Method, on.Number = amqp.BasicQos, uint64(1+r.IntN(2)) // what is ready waits for the active consumer
 		case k < 2:
-			s.Printf("%v ", b.Advance(int64(r.IntN(4))))
+			n.tell("time passes: %v", b.Advance(int64(r.IntN(4))))
 		case k == 2 && r.IntN(4) == 0:
 			b.Restart()
 		case k == 2:
@@ -146,13 +178,12 @@ func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen, declared func(*rand.R
 			}
 		}
 		if on.Method != 0 {
-			reply := b.Apply(conn, on)
-			s.Count(reply.Kind.String())
-			s.Printf("%v %v ", on, reply)
+			n.reply(b, conn, on, b.Apply(conn, on))
 		}
-		tell(b, s, r)
-		b.tellLetters(s)
+		n.state(b, r)
+		n.letters(b)
 	}
+	n.queues(b)
 }
 
 // rarely gives the declaration of a queue arguments that few have.
@@ -186,19 +217,29 @@ func quorate(r *rand.Rand, on *amqp.Command) {
 	on.Flags = pick(r, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, on.Flags)
 }
 
-// tellLetters is what is said of the messages of all queues.
-func (b *Broker) tellLetters(s *pinned.Seen) {
+// letters tells the routing of the messages that are ready in all queues.
+func (n notes) letters(b *Broker) {
 	if b.mail == nil {
 		return
 	}
 	for i := range b.queues {
 		l := &b.queues[i].ready
 		for _, run := range l.runs[l.head:] {
-			if of, known := b.Letter(run.letter); known {
-				s.Count("letters")
-				s.Printf(" %+v", of)
-			}
+			n.letter(b, run.letter)
 		}
+	}
+}
+
+// letter tells how a message was routed, and why it is a dead letter.
+func (n notes) letter(b *Broker, number uint32) {
+	l, known := b.Letter(number)
+	if !known {
+		return
+	}
+	n.Count("letters")
+	n.Printf(" %s %s", l.Exchange, l.Key)
+	for _, d := range l.Deaths {
+		n.Printf(" %s %s %s %s %v %d at %d", d.Reason, d.Queue, d.Exchange, d.Key, d.First, d.Count, d.At)
 	}
 }
 
@@ -241,63 +282,63 @@ func sensible(r *rand.Rand, methods []amqp.Method, b *Broker) (Conn, amqp.Comman
 	return conn, cmd
 }
 
-// tell is all that can be seen of a broker.
-func tell(b *Broker, s *pinned.Seen, r *rand.Rand) {
-	s.Write(b.AppendState(nil))
+// state is what can be seen of a broker between commands.
+func (n notes) state(b *Broker, r *rand.Rand) {
+	n.Add("bytes of states", len(b.AppendState(nil)))
 	next, some := b.NextTimer()
-	s.Printf("|%d %v %d %v %x", next, some, b.Now(), b.Settled(), b.AppendMessages(nil))
-	for q := range amqp.Queue(4) {
-		s.Printf(" %v %d %d", b.Exists(q), b.Owner(q), b.Depth(q))
-	}
+	n.Printf("|%d %v %d %v %d late", next, some, b.Now(), b.Settled(), b.Late())
 	for _, name := range []string{"x", "y", "amq.direct"} {
 		e, ok := b.Exchange(name)
-		s.Printf(" %v %v", e, ok)
+		n.Printf(" %s %v %v %v %s %v", e.Type, e.Durable, e.AutoDelete, e.Internal, e.Alternate, ok)
 	}
-	tellQueues(b, s)
-	conn := Conn(1 + r.IntN(3))
-	if d, some := b.Delivery(Conn(r.IntN(5))); some {
-		s.Printf(" first %v", d)
-		if l, known := b.Letter(d.Letter); known {
-			s.Printf(" %+v", l)
-		}
-	}
-	if b.Alive(conn) {
-		s.Printf(" owns %v, broken %v %v", b.Owns(conn), b.Broken(conn, 1), b.Broken(conn, 2))
-		for _, d := range b.Deliveries(conn, nil) {
-			s.Count("delivered")
-			s.Printf(" %v", d)
-		}
-	}
-}
-
-// tellQueues is what can be asked of queues, of all of them and of the first of each.
-func tellQueues(b *Broker, s *pinned.Seen) {
 	for q := range amqp.Queue(4) {
-		flags, args := b.Declared(q)
-		s.Printf(" %v %+v", flags, args)
-		for m := range b.Messages(q) {
-			s.Printf(" %v", m)
-		}
-		for m := range b.Messages(q) {
-			s.Printf(" first %v", m)
-			break
-		}
-		for c := range b.Consumers(q) {
-			s.Printf(" %+v", c)
-		}
-		for c := range b.Consumers(q) {
-			s.Printf(" first %v", c)
-			break
-		}
+		n.Printf("%s", inWords(b, q))
 	}
 	for c := range Conn(4) {
-		s.Printf(" %v", b.Holds(c))
+		n.Printf(" %v", b.Holds(c))
 	}
-	s.Printf(" %d late", b.Late())
+	conn := Conn(1 + r.IntN(3))
+	if d, some := b.Delivery(Conn(r.IntN(5))); some {
+		n.Printf(" first %s", d.Words())
+		n.letter(b, d.Letter)
+	}
+	if b.Alive(conn) {
+		n.Printf(" owns %v, broken %v %v", b.Owns(conn), b.Broken(conn, 1), b.Broken(conn, 2))
+		for _, d := range b.Deliveries(conn, nil) {
+			n.delivered(b, d)
+		}
+	}
 }
 
-// keep is a broker in parts, as a search keeps it.
-func keep(b *Broker, s *pinned.Seen) {
+// queues tells the queues that there are.
+func (n notes) queues(b *Broker) {
+	for q := range amqp.Queue(4) {
+		if b.Exists(q) {
+			n.tell("%s", inWords(b, q))
+		}
+	}
+}
+
+// inWords is what can be asked of a queue.
+func inWords(b *Broker, q amqp.Queue) string {
+	if !b.Exists(q) {
+		return fmt.Sprintf("no queue %s", b.names.Name(q))
+	}
+	flags, args := b.Declared(q)
+	text := fmt.Sprintf("queue %s%s, owner %d, %d messages:", b.names.Name(q), flags.Words(amqp.Durable, amqp.Exclusive, amqp.AutoDelete), b.Owner(q), b.Depth(q))
+	for m := range b.Messages(q) {
+		if text += fmt.Sprintf(" %d", m.Message); m.Conn > 0 {
+			text += fmt.Sprintf(" (%d.%d has it as %d)", m.Conn, m.Channel, m.Tag)
+		}
+	}
+	for c := range b.Consumers(q) {
+		text += fmt.Sprintf("; consumer of %d.%d, exclusive %v, waits %v", c.Conn, c.Channel, c.Exclusive, c.Waits)
+	}
+	return text + fmt.Sprintf("; arguments %b: %d, %d, %d, %d, %d, %d", args.Has, args.MaxPriority, args.Overflow, args.MaxLength, args.Expires, args.MessageTTL, args.DeliveryLimit)
+}
+
+// parted is a broker in parts, as a search keeps it.
+func parted(b *Broker) []byte {
 	c := codec.Write(nil)
 	b.CodeCommon(&c)
 	for i := range b.conns {
@@ -306,5 +347,5 @@ func keep(b *Broker, s *pinned.Seen) {
 			b.CodeOwned(&c, conn)
 		}
 	}
-	s.Write(c.Bytes())
+	return c.Bytes()
 }

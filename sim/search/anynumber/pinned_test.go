@@ -3,7 +3,6 @@ package anynumber
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -23,10 +22,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-var rewrite = flag.Bool("rewrite", false, "take what the searches come to as it is")
-
-// TestPinned compares searches for any number of clients with a file: each context with its holders, the parts of
-// clients in it, and the solo runs.
+// TestPinned compares searches for any number of clients with a file: numbers, violations, the solo runs, the cutoff, and
+// real executions for what is found.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(5) {
@@ -35,11 +32,12 @@ func TestPinned(t *testing.T) {
 			b := randomBounds(r)
 			if err := b.Check(); err != nil {
 				s.Count("not searched")
-				s.Printf("%v", err)
+				s.Rowf("%d: %v", i, err)
 				return
 			}
 			o := Options{Workers: 1, First: r.IntN(4) == 0}
 			x := Run(searchtest.NewCountdown(200+r.IntN(400)), b, o)
+			s.Rowf("%d: %s", i, b.Target.Name)
 			tell(s, x)
 			if r.IntN(2) == 0 {
 				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
@@ -50,13 +48,14 @@ func TestPinned(t *testing.T) {
 				}
 			}
 			if x.Stop == search.Finished || x.Stop == search.AtSlots {
-				s.Printf("%v", x.Cutoff(context.Background(), 2, 500))
+				c := x.Cutoff(context.Background(), 2, 500)
+				s.Rowf("  cutoff %d, %d tried, %d views reached", c.Clients, c.Tried, c.Reached)
 			}
 			if x.Found != 0 {
 				real, all := x.Real(context.Background(), x.Found, 2, 1000, func([]scenario.Action) bool { return true })
 				for _, p := range slices.Sorted(maps.Keys(real)) {
 					s.Count("real")
-					s.Printf("%s: %v\n", p, real[p])
+					s.Rowf("  %s: %v", p, real[p])
 				}
 				s.Printf("%v", all)
 				_, all = x.Real(searchtest.NewCountdown(r.IntN(12)), x.Found, 1, 1000, func([]scenario.Action) bool { return false })
@@ -64,7 +63,7 @@ func TestPinned(t *testing.T) {
 			}
 		})
 	}
-	f.Compare("testdata/pinned.txt", *rewrite)
+	f.Compare("testdata/pinned.txt")
 }
 
 func randomBounds(r *rand.Rand) Bounds {
@@ -97,25 +96,32 @@ func randomBounds(r *rand.Rand) Bounds {
 	return b
 }
 
+var stops = map[search.Stop]string{
+	search.Finished: "closed", search.AtSlots: "more slots", search.Unsound: "unsound", search.AtHolders: "too many holders", search.AtViolation: "at violation",
+}
+
 func tell(s *pinned.Seen, x *Result) {
-	s.Count(cmp.Or(map[search.Stop]string{search.Finished: "closed", search.AtSlots: "more slots", search.Unsound: "unsound", search.AtHolders: "too many holders", search.AtViolation: "at violation"}[x.Stop], "stopped"))
-	stats := x.Stats
-	stats.Bytes = 0 // machines differ
-	s.Printf("%v, stop %d, found %b, solo %v, %v, %v\n", stats, x.Stop, x.Found, x.Solo, x.Err, x.Unsaved)
-	s.Printf("%v\n", x.Coverage)
+	stop := cmp.Or(stops[x.Stop], "stopped")
+	s.Count(stop)
+	row := fmt.Sprintf("  %s: %d contexts, %d views, %d steps, %d rounds, at most %d holders", stop, x.Contexts, x.Views, x.Steps, x.Rounds, x.Holders)
+	for _, p := range x.Found.BySeverity() {
+		row += fmt.Sprintf("; %s", p)
+	}
+	if x.Solo.Known {
+		row += fmt.Sprintf("; alone %d steps, endless %v", x.Solo.Steps, x.Solo.Endless)
+	}
+	if x.Err != nil {
+		row += "; " + x.Err.Error()
+	}
+	s.Rowf("%s", row)
+	s.Printf("%v %d %d %v", x.Parts, x.Unwitnessed, x.Pending, x.Unsaved)
+	covered := x.Coverage.Plain()
+	s.Printf("%b %d %d", covered.Exercised, len(covered.Results), len(covered.Replies))
 	if x.search == nil {
 		return
 	}
 	for _, g := range x.search.contexts.list {
-		s.Printf("%d: %d %d %x, %d steps, %v %v %v %x, ", g.id, g.shared, g.holders, g.seen, len(g.steps), g.looked, g.audited, g.besides, g.done)
-		for i := range g.steps {
-			st := &g.steps[i]
-			s.Printf("%d %d %v %v %v;", st.to.id, st.by, st.all, *st.how, len(st.open))
-			for _, o := range st.open {
-				s.Printf("%x %v,", o.view, *o.how)
-			}
-		}
 		c := x.search.population(g)
-		s.Printf("%v %x %v\n", c.holders, c.plain, len(c.idle))
+		s.Printf("context %d, %d steps, looked %v, audited %v, %d idle;", g.id, len(g.steps), g.looked, g.audited, len(c.idle))
 	}
 }
