@@ -9,7 +9,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
 // control is our own way to the server: its gateway, which takes calls in JSON.
@@ -17,9 +18,6 @@ type control struct {
 	url    string
 	client *http.Client
 }
-
-// answerLimit is how long the server may take for an answer.
-const answerLimit = 20 * time.Second
 
 // mostAnswer is how many bytes of an answer are read.
 const mostAnswer = 64 << 20
@@ -36,7 +34,7 @@ type key struct {
 
 // ask has a call carried out.
 func (c *control) ask(method string, in, out any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), process.AnswerLimit)
 	defer cancel()
 	answer, err := c.post(ctx, method, in)
 	if err != nil {
@@ -110,7 +108,7 @@ func (c *control) keep(lease int64) (there bool, err error) {
 
 // sync returns once all watchers are up to date that began with an old revision: one of ours is, which began after them.
 func (c *control) sync() error {
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), process.AnswerLimit)
 	defer cancel()
 	var ours struct {
 		Header struct {

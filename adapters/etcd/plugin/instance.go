@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -12,22 +11,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/adapters/gate/process"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
 // instance is an etcd of our own: one member, on loopback, without TLS and without users.
 type instance struct {
-	process *process.Process
+	*process.Watched
 	control *control
-	threads *clock.Threads
 	leases  *leases
 	stop    func() // keeping leases alive
 
-	mu    sync.Mutex
-	conns map[int64]net.Conn // of clients, by their ports
-	err   error              // of a lease that etcd has ended by its own clock
+	mu  sync.Mutex
+	err error // of a lease that etcd has ended by its own clock
 }
 
 var _ stream.Upstream = (*instance)(nil)
@@ -77,13 +73,13 @@ func start() (_ *instance, err error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{leases: newLeases(), conns: make(map[int64]net.Conn), stop: func() {}}
-	if i.process, err = process.New("etcd", ""); err != nil {
+	i := &instance{leases: newLeases(), stop: func() {}}
+	if i.Watched, err = process.NewWatched("etcd", "etcd"); err != nil {
 		return nil, err
 	}
-	i.control = newControl(i.process.Port)
+	i.control = newControl(i.Port)
 	if err = i.boot(path); err == nil {
-		i.threads, err = clock.NewThreads(i.process.ID())
+		err = i.Watch()
 	}
 	if err != nil {
 		return nil, errors.Join(err, i.close())
@@ -106,7 +102,7 @@ func (i *instance) boot(path string) error {
 		_, err := i.control.keys()
 		return err
 	}
-	return i.process.Start(context.Background(), answers, []string{"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH}, path, "--name", "lockproof", "--data-dir", i.process.Folder,
+	return i.Start(context.Background(), answers, []string{"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH}, path, "--name", "lockproof", "--data-dir", i.Folder,
 		"--listen-client-urls", ours, "--advertise-client-urls", ours, "--listen-peer-urls", others, "--initial-advertise-peer-urls", others,
 		"--initial-cluster", "lockproof="+others, "--logger", "zap", "--log-level", "error")
 }
@@ -115,10 +111,7 @@ func (i *instance) boot(path string) error {
 func (i *instance) close() error {
 	i.stop()
 	i.control.close()
-	if i.threads != nil {
-		i.threads.Close()
-	}
-	return i.process.Remove()
+	return i.Remove()
 }
 
 // keepEvery is how often leases are kept alive. The shortest that there is lasts two seconds.
@@ -161,50 +154,12 @@ func (i *instance) failed() error {
 	return i.err
 }
 
-// Dial connects a client. The connection's number is its port.
-func (i *instance) Dial() (net.Conn, int64, error) {
-	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.process.Port), answerLimit)
-	if err != nil {
-		return nil, 0, err
-	}
-	port := int64(conn.LocalAddr().(*net.TCPAddr).Port)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.conns[port] = conn
-	return conn, port, nil
-}
-
-// Waits reports whether the server does nothing though a client has no answer: somebody else has to act first.
-func (i *instance) Waits(int64) (bool, error) { return i.threads.Rest(), nil }
-
-// restPause is how long to wait before it is looked again whether the server is at rest.
-const restPause = 100 * time.Microsecond
-
-// Barrier returns once the server is at rest: all its threads sleep, so that it has written all that it had to say. Whoever watches
-// from an old revision is up to date then.
+// Barrier returns once the server is at rest. Whoever watches from an old revision is up to date then.
 func (i *instance) Barrier() error {
 	if !i.leases.synced() {
 		if err := i.control.sync(); err != nil {
 			return err
 		}
 	}
-	for end := time.Now().Add(answerLimit); !i.threads.Rest(); time.Sleep(restPause) {
-		if time.Now().After(end) {
-			return errors.New("our etcd does not come to rest")
-		}
-	}
-	return nil
-}
-
-// Kill ends a connection. Nothing of it is on its way: each command has taken effect when it has passed. What a client has besides are
-// leases, which stay.
-func (i *instance) Kill(id int64) error {
-	i.mu.Lock()
-	conn := i.conns[id]
-	delete(i.conns, id)
-	i.mu.Unlock()
-	if conn == nil {
-		return nil
-	}
-	return conn.Close()
+	return i.Watched.Barrier()
 }

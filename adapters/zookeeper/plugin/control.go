@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
 // control is a client of our own.
@@ -17,15 +19,12 @@ type control struct {
 	count int32
 }
 
-// answerLimit is how long the server may take for an answer.
-const answerLimit = 20 * time.Second
-
 // errExpired is the error of a session that there is no more.
 var errExpired = errors.New("our ZooKeeper has no such session")
 
 // connect connects, with a session that lasts an hour: a new one, or one that there is.
 func connect(port int, id int64, password []byte) (_ *control, err error) {
-	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), answerLimit)
+	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +47,7 @@ func connect(port int, id int64, password []byte) (_ *control, err error) {
 
 // exchange sends a record, and reads one.
 func (c *control) exchange(b []byte) (*record, error) {
-	if err := c.conn.SetDeadline(time.Now().Add(answerLimit)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(process.AnswerLimit)); err != nil {
 		return nil, err
 	}
 	if _, err := c.conn.Write(framed(b)); err != nil {

@@ -4,29 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/lockproof/lockproof/adapters/gate/clock"
 	"github.com/lockproof/lockproof/adapters/gate/process"
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
 // instance is a ZooKeeper of our own: one server, on loopback, without TLS and without users.
 type instance struct {
-	process  *process.Process
+	*process.Watched
 	control  *control
-	threads  *clock.Threads
 	sessions *sessions
-
-	mu    sync.Mutex
-	conns map[int64]net.Conn // of clients, by their ports
 }
 
 var _ stream.Upstream = (*instance)(nil)
@@ -67,12 +58,12 @@ func start() (_ *instance, err error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{sessions: newSessions(), conns: make(map[int64]net.Conn)}
-	if i.process, err = process.New("zookeeper", ""); err != nil {
+	i := &instance{sessions: newSessions()}
+	if i.Watched, err = process.NewWatched("ZooKeeper", "zookeeper"); err != nil {
 		return nil, err
 	}
 	if err = i.boot(path); err == nil {
-		i.threads, err = clock.NewThreads(i.process.ID())
+		err = i.Watch()
 	}
 	if err != nil {
 		return nil, errors.Join(err, i.close())
@@ -92,16 +83,16 @@ admin.enableServer=false
 
 // boot starts the process.
 func (i *instance) boot(java string) error {
-	file := filepath.Join(i.process.Folder, "zoo.cfg")
-	text := fmt.Sprintf(settings, hour, filepath.Join(i.process.Folder, "data"), i.process.Port)
+	file := filepath.Join(i.Folder, "zoo.cfg")
+	text := fmt.Sprintf(settings, hour, filepath.Join(i.Folder, "data"), i.Port)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
 	answers := func() (err error) {
-		i.control, err = connect(i.process.Port, 0, nil)
+		i.control, err = connect(i.Port, 0, nil)
 		return err
 	}
-	return i.process.Start(context.Background(), answers, nil, java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData",
+	return i.Start(context.Background(), answers, nil, java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData",
 		"-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jar+":"+logger, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
 }
 
@@ -110,15 +101,12 @@ func (i *instance) close() error {
 	if i.control != nil {
 		_ = i.control.conn.Close()
 	}
-	if i.threads != nil {
-		i.threads.Close()
-	}
-	return i.process.Remove()
+	return i.Remove()
 }
 
 // end ends a session as the server does itself: its nodes are deleted, and the client's connection is closed.
 func (i *instance) end(o *one) error {
-	c, err := connect(i.process.Port, o.id, o.password)
+	c, err := connect(i.Port, o.id, o.password)
 	if errors.Is(err, errExpired) {
 		return nil
 	}
@@ -128,43 +116,5 @@ func (i *instance) end(o *one) error {
 	return c.close()
 }
 
-// Dial connects a client. The connection's number is its port.
-func (i *instance) Dial() (net.Conn, int64, error) {
-	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.process.Port), answerLimit)
-	if err != nil {
-		return nil, 0, err
-	}
-	port := int64(conn.LocalAddr().(*net.TCPAddr).Port)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.conns[port] = conn
-	return conn, port, nil
-}
-
-// Waits reports whether the server does nothing though a client has no answer.
-func (i *instance) Waits(int64) (bool, error) { return i.threads.Rest(), nil }
-
-// restPause is how long to wait before it is looked again whether the server is at rest.
-const restPause = 100 * time.Microsecond
-
-// Barrier returns once the server is at rest: all its threads sleep, so that it has written all that it had to say.
-func (i *instance) Barrier() error {
-	for end := time.Now().Add(answerLimit); !i.threads.Rest(); time.Sleep(restPause) {
-		if time.Now().After(end) {
-			return errors.New("our ZooKeeper does not come to rest")
-		}
-	}
-	return nil
-}
-
-// Kill ends a connection. What the client has is its session's, which stays.
-func (i *instance) Kill(id int64) error {
-	i.mu.Lock()
-	conn := i.conns[id]
-	delete(i.conns, id)
-	i.mu.Unlock()
-	if conn == nil {
-		return nil
-	}
-	return errors.Join(conn.Close(), i.Barrier())
-}
+// Kill ends a connection, and waits until the server knows. What the client has is its session's, which stays.
+func (i *instance) Kill(id int64) error { return errors.Join(i.Watched.Kill(id), i.Barrier()) }
