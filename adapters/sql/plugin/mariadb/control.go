@@ -1,53 +1,21 @@
 package mariadb
 
 import (
-	"bufio"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"strconv"
-	"sync"
-	"time"
+
+	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
-
-// control is a connection of our own to the server, as its administrator. It is safe for concurrent use.
-type control struct {
-	mu     sync.Mutex
-	conn   net.Conn
-	reader *bufio.Reader
-}
-
-// answerLimit is how long the server may take for an answer.
-const answerLimit = 20 * time.Second
-
-// dial connects to a port of this machine.
-func dial(port int) (net.Conn, error) {
-	return net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), answerLimit)
-}
-
-// connect connects to a server of ours.
-func connect(port int) (*control, error) {
-	conn, err := dial(port)
-	if err != nil {
-		return nil, err
-	}
-	c := &control{conn: conn, reader: bufio.NewReader(conn)}
-	if err := c.start(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return c, nil
-}
 
 // can is what we can do: the protocol of today, with a password hashed in the way that each server knows.
 const can = 1<<0 | 1<<9 | 1<<15 | 1<<19
 
-// start says who we are.
-func (c *control) start() error {
-	_ = c.conn.SetDeadline(time.Now().Add(answerLimit))
-	b, err := c.read()
+// greet says who we are.
+func greet(c *plugin.Control) error {
+	b, err := read(c)
 	if err != nil {
 		return err
 	}
@@ -67,10 +35,10 @@ func (c *control) start() error {
 	body = append(body, administrator+"\x00\x14"...)
 	body = append(body, scramble(password, salt)...)
 	body = append(body, "mysql_native_password\x00"...)
-	if err := c.write(1, body); err != nil {
+	if err := write(c, 1, body); err != nil {
 		return err
 	}
-	if b, err = c.read(); err == nil && b[0] != isOK {
+	if b, err = read(c); err == nil && b[0] != isOK {
 		err = refusal(b)
 	}
 	return err
@@ -96,45 +64,33 @@ func refusal(b []byte) error {
 }
 
 // write writes a packet.
-func (c *control) write(number byte, body []byte) error {
+func write(c *plugin.Control, number byte, body []byte) error {
 	head := []byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), number}
-	_, err := c.conn.Write(append(head, body...))
+	_, err := c.Conn.Write(append(head, body...))
 	return err
 }
 
 // read reads a packet, which is not empty.
-func (c *control) read() ([]byte, error) {
+func read(c *plugin.Control) ([]byte, error) {
 	var head [4]byte
-	if _, err := io.ReadFull(c.reader, head[:]); err != nil {
+	if _, err := io.ReadFull(c.Reader, head[:]); err != nil {
 		return nil, err
 	}
 	body := make([]byte, int(head[0])|int(head[1])<<8|int(head[2])<<16)
 	if len(body) == 0 {
 		return nil, errProtocol
 	}
-	_, err := io.ReadFull(c.reader, body)
+	_, err := io.ReadFull(c.Reader, body)
 	return body, err
 }
 
-// query carries out a statement, and returns the rows of its result as texts.
-func (c *control) query(sql string) ([][]string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_ = c.conn.SetDeadline(time.Now().Add(answerLimit))
-	if err := c.write(0, append([]byte{comQuery}, sql...)); err != nil {
-		return nil, err
-	}
-	rows, err := c.answer()
-	if err != nil {
-		err = fmt.Errorf("asking our MariaDB server %s: %w", sql, err)
-	}
-	return rows, err
-}
+// ask sends a statement.
+func ask(c *plugin.Control, sql string) error { return write(c, 0, append([]byte{comQuery}, sql...)) }
 
-// answer reads the packets of a result.
-func (c *control) answer() (rows [][]string, err error) {
+// readRows reads the packets of a result.
+func readRows(c *plugin.Control) (rows [][]string, err error) {
 	for ends := 0; ; {
-		b, err := c.read()
+		b, err := read(c)
 		switch {
 		case err != nil:
 			return nil, err
@@ -152,6 +108,3 @@ func (c *control) answer() (rows [][]string, err error) {
 		}
 	}
 }
-
-// close ends it.
-func (c *control) close() error { return c.conn.Close() }

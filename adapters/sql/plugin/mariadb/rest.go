@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
 // The server has a thread for each connection. One that another has woken goes on by itself. One that waits goes to sleep again and
@@ -41,7 +43,7 @@ func (t *thread) waits() bool {
 
 // threads are those of clients.
 func (i *instance) threads() (all []thread, err error) {
-	rows, err := i.control.Load().query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
+	rows, err := i.Query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
 WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
 	for _, r := range rows {
 		all = append(all, thread{r[0], r[1], r[2], r[3], r[4]})
@@ -51,11 +53,11 @@ WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
 
 // inRows are the connections, by number, that wait for a lock of a row. The table that has them is as old as time, which stands still.
 func (i *instance) inRows() (map[string]bool, error) {
-	rows, err := i.control.Load().query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
+	rows, err := i.Query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
 	if err != nil || len(rows) == 0 || rows[0][1] == "0" {
 		return nil, err
 	}
-	rows, err = i.control.Load().query("SHOW ENGINE INNODB STATUS")
+	rows, err = i.Query("SHOW ENGINE INNODB STATUS")
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -97,7 +99,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 // Barrier returns once every connection waits for its client, or for a lock.
 func (i *instance) Barrier() error {
 	slept := make(map[string]*counted)
-	for late := time.Now().Add(answerLimit); time.Now().Before(late); time.Sleep(restEvery) {
+	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
 		all, err := i.threads()
 		if err != nil {
 			return err
@@ -141,7 +143,7 @@ func (i *instance) rest(all []thread, inRows map[string]bool, slept map[string]*
 
 // sleeps is how often a thread has gone to sleep.
 func (i *instance) sleeps(task string) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", i.process.ID(), task))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", i.Process.ID(), task))
 	if err != nil {
 		return 0
 	}
@@ -153,7 +155,7 @@ func (i *instance) sleeps(task string) int {
 
 // Advance lets milliseconds pass.
 func (i *instance) Advance(ms int64) error {
-	if err := i.clock.Advance(ms); err != nil {
+	if err := i.Clock.Advance(ms); err != nil {
 		return err
 	}
 	return i.Barrier()

@@ -104,6 +104,3 @@ func arguments(p *process.Process) []string {
 	}
 	return all
 }
-
-// environment leaves out what would tell a server of ours where another one is.
-func environment(clock []string) []string { return append(clock, "PGDATA=", "TZ=UTC0") }

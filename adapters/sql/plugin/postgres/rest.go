@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
 // The server has a process for each connection. One that is woken, because another has released a lock or because its time is up,
@@ -25,7 +27,7 @@ const restEvery = 100 * time.Microsecond
 // Barrier returns once every connection waits for its client, or for a lock.
 func (i *instance) Barrier() error {
 	var pids []int
-	for late := time.Now().Add(answerLimit); time.Now().Before(late); time.Sleep(restEvery) {
+	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
 		before := sleeps(pids)
 		busy, now, err := i.activity()
 		if err != nil {
@@ -41,7 +43,7 @@ func (i *instance) Barrier() error {
 
 // activity asks which processes serve clients, and whether one of them does something.
 func (i *instance) activity() (busy bool, pids []int, err error) {
-	rows, err := i.control.Load().query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
+	rows, err := i.Query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid`)
 	for _, r := range rows {
 		pid, _ := strconv.Atoi(r[0]) // it is a number
@@ -67,7 +69,7 @@ func sleeps(pids []int) map[int]string {
 
 // Advance lets milliseconds pass. Processes whose timers may be over look at the time, as at the signal of a timer.
 func (i *instance) Advance(ms int64) error {
-	if err := i.clock.Advance(ms); err != nil {
+	if err := i.Clock.Advance(ms); err != nil {
 		return err
 	}
 	_, pids, err := i.activity()
