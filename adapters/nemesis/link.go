@@ -4,6 +4,8 @@ import (
 	"io"
 	"net"
 	"sync"
+
+	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
 // Outside is the number of what is no node.
@@ -15,12 +17,7 @@ type Link struct {
 	from     func(net.Addr) int // which node opens a connection, by the address that it comes from
 	to       int
 	target   string // where that node takes connections
-	listener net.Listener
-
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	over  bool
-	work  sync.WaitGroup
+	acceptor *acceptor.Acceptor
 }
 
 // Listen begins to carry connections from one node to another, which listens at target.
@@ -31,41 +28,30 @@ func (n *Network) Listen(from, to int, target string) (*Link, error) {
 // ListenFor begins to carry connections of all nodes to one, which listens at target. from says which node a connection is of, by
 // the address that it comes from, or that it is of none, [Outside].
 func (n *Network) ListenFor(from func(net.Addr) int, to int, target string) (*Link, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	a, err := acceptor.Listen()
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{network: n, from: from, to: to, target: target, listener: listener, conns: make(map[net.Conn]bool)}
-	l.work.Go(l.accept)
+	l := &Link{network: n, from: from, to: to, target: target, acceptor: a}
+	a.Serve(l.carry)
 	return l, nil
 }
 
 // Port is where the node that opens connections finds the other one.
-func (l *Link) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
-
-func (l *Link) accept() {
-	for {
-		conn, err := l.listener.Accept()
-		if err != nil {
-			return
-		}
-		l.work.Go(func() { l.carry(conn) })
-	}
-}
+func (l *Link) Port() int { return l.acceptor.Addr().Port }
 
 // carry joins a connection with one to the other node. A connection is open when messages have gone both ways.
 func (l *Link) carry(near net.Conn) {
-	defer l.forget(near)
 	from := l.from(near.RemoteAddr())
-	if !l.keep(near) || !l.network.await(from, l.to) || !l.network.await(l.to, from) {
+	if !l.network.await(from, l.to) || !l.network.await(l.to, from) {
 		return
 	}
 	far, err := net.Dial("tcp", l.target)
 	if err != nil {
 		return // the other node is down, which this one sees
 	}
-	defer l.forget(far)
-	if !l.keep(far) {
+	defer l.acceptor.Forget(far)
+	if !l.acceptor.Keep(far) {
 		return
 	}
 	var both sync.WaitGroup
@@ -100,31 +86,5 @@ func (l *Link) pass(in, out net.Conn, from, to int) {
 	}
 }
 
-// keep notes a connection, to close it at the end. It is false when the end has come.
-func (l *Link) keep(conn net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.over {
-		l.conns[conn] = true
-	}
-	return !l.over
-}
-
-func (l *Link) forget(conn net.Conn) {
-	_ = conn.Close()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.conns, conn)
-}
-
 // Close ends all connections. The network has to be closed before.
-func (l *Link) Close() {
-	_ = l.listener.Close()
-	l.mu.Lock()
-	l.over = true
-	for conn := range l.conns {
-		_ = conn.Close()
-	}
-	l.mu.Unlock()
-	l.work.Wait()
-}
+func (l *Link) Close() { _ = l.acceptor.Close() }

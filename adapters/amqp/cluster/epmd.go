@@ -9,6 +9,8 @@ import (
 	"net"
 	"slices"
 	"sync"
+
+	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
 // Requests and answers of epmd's protocol, by which an Erlang node says where it listens and asks where others do.
@@ -25,15 +27,12 @@ const (
 
 // epmd is the port mapper of one node. To a question for another node it answers with the port of the link to it.
 type epmd struct {
-	listener net.Listener
+	acceptor *acceptor.Acceptor
 	peers    map[string]int // by name: the port that it is told for it
 
 	mu       sync.Mutex
 	own      map[string]registered // the node, and those that it starts for a while, by name
 	creation uint32                // of the last one
-	conns    map[net.Conn]bool
-	over     bool
-	work     sync.WaitGroup
 }
 
 // registered is a node that listens at a port. Its creation tells it from an earlier one of its name.
@@ -44,42 +43,19 @@ type registered struct {
 
 // serveEpmd begins to answer one node. The peers are set before the node starts.
 func serveEpmd(peers map[string]int) (*epmd, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	a, err := acceptor.Listen()
 	if err != nil {
 		return nil, err
 	}
-	e := &epmd{listener: listener, peers: peers, own: make(map[string]registered), conns: make(map[net.Conn]bool)}
-	e.work.Go(e.accept)
+	e := &epmd{acceptor: a, peers: peers, own: make(map[string]registered)}
+	a.Serve(e.answer)
 	return e, nil
 }
 
-func (e *epmd) port() int { return e.listener.Addr().(*net.TCPAddr).Port }
-
-func (e *epmd) accept() {
-	for {
-		conn, err := e.listener.Accept()
-		if err != nil {
-			return
-		}
-		e.work.Go(func() { e.answer(conn) })
-	}
-}
+func (e *epmd) port() int { return e.acceptor.Addr().Port }
 
 // answer answers one connection. A node is registered for as long as its connection lasts.
 func (e *epmd) answer(conn net.Conn) {
-	defer conn.Close()
-	e.mu.Lock()
-	e.conns[conn] = !e.over
-	over := e.over
-	e.mu.Unlock()
-	defer func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.conns, conn)
-	}()
-	if over {
-		return
-	}
 	request, err := readEpmd(conn)
 	if err != nil {
 		return
@@ -190,13 +166,4 @@ func (e *epmd) names() []byte {
 	return answer
 }
 
-func (e *epmd) close() {
-	_ = e.listener.Close()
-	e.mu.Lock()
-	e.over = true
-	for conn := range e.conns {
-		_ = conn.Close()
-	}
-	e.mu.Unlock()
-	e.work.Wait()
-}
+func (e *epmd) close() { _ = e.acceptor.Close() }

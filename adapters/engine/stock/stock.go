@@ -117,7 +117,7 @@ func (r *run) start(ctx context.Context, clients int) (err error) {
 		if err != nil {
 			return err
 		}
-		r.proxies, r.urls = append(r.proxies, p), append(r.urls, s.URL(p.listener.Addr().String()))
+		r.proxies, r.urls = append(r.proxies, p), append(r.urls, s.URL(p.acceptor.Addr().String()))
 	}
 	for n := range clients + 1 {
 		c, err := r.client(ctx, n)

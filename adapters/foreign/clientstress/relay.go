@@ -6,22 +6,17 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/acceptor"
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
 // relay passes a client's connections on to the broker unchanged, and tells when one ends, and how the client could know.
 type relay struct {
-	listener net.Listener
+	acceptor *acceptor.Acceptor
 	target   string
 	told     func(notice)
-
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	over  bool
-	work  sync.WaitGroup
 }
 
 // notice is what the broker, or the network, has told a client unasked.
@@ -41,12 +36,12 @@ func newRelay(address string, told func(notice)) (*relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	a, err := acceptor.Listen()
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{listener: listener, target: u.Host, told: told, conns: make(map[net.Conn]bool)}
-	r.work.Go(r.accept)
+	r := &relay{acceptor: a, target: u.Host, told: told}
+	a.Serve(r.carry)
 	return r, nil
 }
 
@@ -56,39 +51,28 @@ func (r *relay) URLFor(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	u.Host = r.listener.Addr().String()
+	u.Host = r.acceptor.Addr().String()
 	return u.String(), nil
-}
-
-func (r *relay) accept() {
-	for {
-		conn, err := r.listener.Accept()
-		if err != nil {
-			return
-		}
-		r.work.Go(func() { r.carry(conn) })
-	}
 }
 
 // carry passes on one connection until either end has ended it.
 func (r *relay) carry(client net.Conn) {
-	defer r.forget(client)
 	broker, err := net.Dial("tcp", r.target)
 	if err != nil {
 		return
 	}
-	defer r.forget(broker)
-	if !r.keep(client) || !r.keep(broker) {
+	defer r.acceptor.Forget(broker)
+	if !r.acceptor.Keep(broker) {
 		return
 	}
 	n := notice{opened: time.Now()}
 	ended := make(chan notice, 2)
-	r.work.Go(func() {
+	r.acceptor.Go(func() {
 		_, err := io.Copy(broker, client)
 		_ = broker.(*net.TCPConn).CloseWrite()
 		ended <- notice{n.opened, ending("the client", err), true}
 	})
-	r.work.Go(func() { ended <- r.back(broker, client, n) })
+	r.acceptor.Go(func() { ended <- r.back(broker, client, n) })
 	first := <-ended
 	r.tell(first)
 	_ = client.Close()
@@ -120,10 +104,7 @@ func (r *relay) back(broker, client net.Conn, n notice) notice {
 
 // tell tells of a notice that says something, unless the relay itself has cut the connection.
 func (r *relay) tell(n notice) {
-	r.mu.Lock()
-	over := r.over
-	r.mu.Unlock()
-	if n.how != "" && !over {
+	if n.how != "" && !r.acceptor.Over() {
 		r.told(n)
 	}
 }
@@ -156,31 +137,5 @@ func ending(who string, err error) string {
 	return "the connection was reset"
 }
 
-func (r *relay) keep(conn net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.over {
-		r.conns[conn] = true
-	}
-	return !r.over
-}
-
-func (r *relay) forget(conn net.Conn) {
-	_ = conn.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.conns, conn)
-}
-
 // Close cuts all connections, and tells of none of these ends.
-func (r *relay) Close() error {
-	err := r.listener.Close()
-	r.mu.Lock()
-	r.over = true
-	for conn := range r.conns {
-		_ = conn.Close()
-	}
-	r.mu.Unlock()
-	r.work.Wait()
-	return err
-}
+func (r *relay) Close() error { return r.acceptor.Close() }

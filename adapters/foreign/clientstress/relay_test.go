@@ -56,7 +56,7 @@ func TestRelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := net.Dial("tcp", r.listener.Addr().String())
+		conn, err := net.Dial("tcp", r.acceptor.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,88 @@
+// Package acceptor takes connections to a port of this machine, and ends them all with it.
+package acceptor
+
+import (
+	"net"
+	"sync"
+)
+
+// Acceptor takes connections. It is safe for concurrent use.
+type Acceptor struct {
+	listener net.Listener
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	over  bool
+	work  sync.WaitGroup
+}
+
+// Listen opens a port.
+func Listen() (*Acceptor, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	return &Acceptor{listener: listener, conns: make(map[net.Conn]bool)}, nil
+}
+
+// Serve begins to take connections: serve is called for each, and the connection is closed when it returns.
+func (a *Acceptor) Serve(serve func(net.Conn)) {
+	a.work.Go(func() {
+		for {
+			conn, err := a.listener.Accept()
+			if err != nil {
+				return
+			}
+			a.work.Go(func() {
+				defer a.Forget(conn)
+				if a.Keep(conn) {
+					serve(conn)
+				}
+			})
+		}
+	})
+}
+
+// Addr is where it listens.
+func (a *Acceptor) Addr() *net.TCPAddr { return a.listener.Addr().(*net.TCPAddr) }
+
+// Go runs something that Close waits for.
+func (a *Acceptor) Go(f func()) { a.work.Go(f) }
+
+// Over reports whether it is being closed.
+func (a *Acceptor) Over() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.over
+}
+
+// Keep notes another connection that Close has to end. It is false if Close has been called.
+func (a *Acceptor) Keep(conn net.Conn) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.over {
+		a.conns[conn] = true
+	}
+	return !a.over
+}
+
+// Forget closes a connection that is noted.
+func (a *Acceptor) Forget(conn net.Conn) {
+	_ = conn.Close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.conns, conn)
+}
+
+// Close ends all connections, and returns when nothing is under way any more.
+func (a *Acceptor) Close() error {
+	err := a.listener.Close()
+	a.mu.Lock()
+	a.over = true
+	for conn := range a.conns {
+		_ = conn.Close()
+	}
+	a.mu.Unlock()
+	a.work.Wait()
+	return err
+}
