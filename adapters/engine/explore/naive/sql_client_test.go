@@ -1,0 +1,241 @@
+package naive_test
+
+// at is the command that a client is at.
+func (m *sqlModel) at(cl *sqlClient) sqlCommand {
+	if cl.pc < 0 {
+		return sqlRollback
+	}
+	return m.programs[m.calls[cl.op]][cl.pc]
+}
+
+// believes says whether a client holds a slot as far as it knows.
+func (m *sqlModel) believes(cl *sqlClient) bool {
+	return cl.slot != 0 && !cl.dead && !m.releasing(cl) && (m.deadline == "never" || cl.deadline > 0)
+}
+
+// releasing says whether a client has begun to release.
+func (m *sqlModel) releasing(cl *sqlClient) bool {
+	return int(cl.op) < len(m.calls) && m.calls[cl.op] == "release" && (cl.pc != 0 || cl.wait != 0)
+}
+
+// finish ends a client's operation.
+func (m *sqlModel) finish(cl *sqlClient) {
+	*cl = sqlClient{op: cl.op + 1, dead: cl.dead, slot: cl.slot, deadline: cl.deadline, until: cl.until, begun: m.oldest, stated: m.oldest, sent: m.oldest}
+	if cl.slot == 0 {
+		cl.deadline, cl.until = m.oldest, m.oldest
+	}
+	for int(cl.op) < len(m.calls) && (m.calls[cl.op] == "acquire") == (cl.slot != 0) {
+		cl.op++ // there is nothing to refresh or release, or it holds a slot still
+	}
+}
+
+// heed has a client go on after a reply. It says which properties that violates.
+func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (broken []string) {
+	cl := &s.clients[c]
+	acquiring := m.calls[cl.op] == "acquire"
+	autocommit := m.slotForm && !acquiring
+	if failure != sqlOK && !(failure == sqlTimeout && m.proceed) {
+		switch {
+		case cl.try < m.retries && autocommit:
+			cl.try++
+			return nil
+		case cl.try < m.retries:
+			cl.pc = sqlAgain
+		case acquiring:
+			cl.pc = sqlGaveUp
+		default:
+			cl.pc = sqlGaveUp
+			if autocommit {
+				return m.gaveUp(cl)
+			}
+		}
+		return nil
+	}
+	if failure != sqlOK && (k != sqlFind || m.postgres) {
+		rows = 1 // it goes on as if it had what it asked for
+	}
+	switch {
+	case k == sqlRollback:
+		switch cl.pc {
+		case sqlAgain:
+			cl.pc, cl.try = 0, cl.try+1
+			cl.sent = m.oldest
+		case sqlFull:
+			if !cl.full && cl.seen != 1<<m.slots-1 {
+				broken = append(broken, "full")
+			}
+			m.finish(cl)
+		case sqlGone:
+			cl.slot = 0
+			m.finish(cl)
+		default:
+			return m.gaveUp(cl)
+		}
+		return broken
+	case (k == sqlFind || k == sqlSubclaim || k == sqlMaster || k == sqlWhich) && acquiring && rows == 0:
+		cl.pc = sqlFull
+		return nil
+	case (k == sqlCountFirst && m.counted == "before-lock" || k == sqlCount) && int(rows) >= m.slots:
+		cl.pc = sqlFull
+		return nil
+	case k == sqlExtend && rows == 0 && !autocommit:
+		cl.pc = sqlGone
+		return nil
+	case k == sqlExtend && rows == 0:
+		cl.slot = 0
+		m.finish(cl)
+		return nil
+	}
+	if int(cl.pc)+1 < len(m.programs[m.calls[cl.op]]) {
+		cl.pc++
+		return nil
+	}
+	return m.done(s, c)
+}
+
+// gaveUp ends an operation that has failed.
+func (m *sqlModel) gaveUp(cl *sqlClient) []string {
+	if m.calls[cl.op] == "release" {
+		cl.slot = 0
+	}
+	m.finish(cl)
+	return nil
+}
+
+// done ends an operation that went well: an acquire that is granted, a refresh or a release.
+func (m *sqlModel) done(s *sqlState, c int) (broken []string) {
+	cl := &s.clients[c]
+	call := m.calls[cl.op]
+	if call == "release" {
+		cl.slot = 0
+		m.finish(cl)
+		return nil
+	}
+	if call == "refresh" && !(cl.lived && cl.extended) {
+		broken = append(broken, "renewal")
+	}
+	cl.deadline = cl.sent + m.lease
+	if m.deadline == "reply" {
+		cl.deadline = m.lease
+	}
+	cl.until = m.oldest
+	switch {
+	case !m.slotForm:
+		cl.slot = 1
+	case call == "acquire":
+		cl.slot = cl.found
+	}
+	for i := range s.rows {
+		if i > 0 && s.rows[i].token == m.token(c, cl.op) {
+			cl.until = s.rows[i].until
+		}
+	}
+	if m.deadline != "never" && cl.deadline <= 0 {
+		cl.slot = 0
+	}
+	m.finish(cl)
+	return broken
+}
+
+// observe notes what is so at a moment of each call, and says what is violated at it.
+func (m *sqlModel) observe(s *sqlState) (broken []string) {
+	var live, held uint8
+	first, last := m.span()
+	n := 0
+	for i := first; i <= last; i++ {
+		r := &s.rows[i]
+		if r.token != 0 && r.until > 0 || r.changed && r.newToken != 0 && r.newUntil > 0 {
+			n++
+			live |= 1 << (i - 1)
+		}
+	}
+	believers := 0
+	for c := range s.clients {
+		if cl := &s.clients[c]; m.believes(cl) {
+			believers++
+			bit := uint8(1) << (cl.slot - 1)
+			if m.slotForm && held&bit != 0 {
+				broken = append(broken, "many")
+			}
+			held |= bit
+		}
+	}
+	if believers > m.slots && !m.slotForm {
+		broken = append(broken, "many")
+	}
+	for c := range s.clients {
+		cl := &s.clients[c]
+		if int(cl.op) >= len(m.calls) || cl.pc == 0 && cl.wait == 0 && cl.try == 0 {
+			continue
+		}
+		switch m.calls[cl.op] {
+		case "acquire":
+			cl.full = cl.full || n >= m.slots
+			if m.slotForm {
+				cl.seen |= live
+			}
+		case "refresh":
+			for i := first; i <= last; i++ {
+				r := &s.rows[i]
+				cl.lived = cl.lived || r.token == m.token(c, cl.op) && r.until >= 0
+			}
+		}
+	}
+	return broken
+}
+
+// complete notes what a command that has waited came to.
+func (m *sqlModel) complete(s *sqlState, c int, k sqlCommand, rows, failure int8) {
+	cl := &s.clients[c]
+	cl.wait, cl.rows, cl.failure, cl.waited, cl.at = 2, rows, failure, 0, 0
+	m.ended(s, c, k, failure)
+}
+
+// ended is what the server does at the end of a command: it commits one that stands alone, and gives a failed transaction up.
+func (m *sqlModel) ended(s *sqlState, c int, k sqlCommand, failure int8) {
+	cl := &s.clients[c]
+	switch {
+	case !cl.inTransaction:
+		m.end(s, c, failure == sqlOK)
+	case failure != sqlOK && m.postgres: // it has lost its locks already
+		m.end(s, c, false)
+		cl.inTransaction, cl.aborted = true, true
+	case failure == sqlSerialization:
+		m.end(s, c, false)
+	}
+	if cl.dead && cl.noticed {
+		m.end(s, c, false)
+	}
+}
+
+// granted heeds a reply, and says whether a grant that it makes disregards a lease.
+func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8) []string {
+	was := s.clients[c].slot
+	call := m.calls[s.clients[c].op]
+	s.clients[c].extended = s.clients[c].extended || k == sqlExtend && failure == sqlOK && rows > 0
+	broken := m.heed(s, c, k, rows, failure)
+	cl := &s.clients[c]
+	if cl.slot == 0 || was != 0 || call != "acquire" {
+		return broken
+	}
+	leases, live := 0, 0
+	for i := 1; i < len(s.rows); i++ {
+		if s.rows[i].token != 0 && s.rows[i].until >= 0 { // what counts as over is until < now
+			live++
+		}
+	}
+	if live > m.slots {
+		broken = append(broken, "many")
+	}
+	for d := range s.clients {
+		o := &s.clients[d]
+		if d == c || o.slot == 0 || o.until <= 0 || m.slotForm && o.slot != cl.slot || m.releasing(o) {
+			continue
+		}
+		leases++
+	}
+	if m.slotForm && leases > 0 {
+		broken = append(broken, "lease")
+	}
+	return broken
+}

@@ -1,0 +1,107 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// giveBack has whoever believes to hold a lock verify that while others have what they can get of it, and has all give it back. What
+// nobody holds then should be free, also if a lease has not ended.
+func (r *run) giveBack() error {
+	for l := range r.sc.Locks {
+		believers := r.believers(uint8(l))
+		if len(believers) == 0 {
+			continue
+		}
+		if err := r.challenge(uint8(l)); err != nil {
+			return err
+		}
+		for _, p := range believers {
+			if err := r.affirm(p, uint8(l)); err != nil {
+				return err
+			}
+		}
+		if err := r.releases(uint8(l)); err != nil {
+			return err
+		}
+	}
+	for l := range r.sc.Locks {
+		if err := r.freesAtOnce(uint8(l)); err != nil {
+			return err
+		}
+	}
+	return r.endUnsure()
+}
+
+// affirm has a client that believes to hold a lock verify that, and extend it. An extension of a lease that is over is one of what
+// others have by now.
+func (r *run) affirm(p *clientState, l uint8) error {
+	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
+		if !r.supports(op) || !scenario.Sensible(op, p.held > 0) {
+			continue
+		}
+		if _, err := r.asks(p, l, op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endUnsure ends the clients that cannot know whether they hold something: what they have must come free then.
+func (r *run) endUnsure() error {
+	for i := range r.sc.Clients {
+		p := &r.clients[i]
+		if p.dead || !p.unsure {
+			continue
+		}
+		r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
+		r.crash(p.id, false)
+		r.endStep()
+		if _, err := r.wait(r.ctx, r.config.Patience, p.hasHungUp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasHungUp reports whether all sockets of a client are closed. mu is held.
+func (a *clientHandle) hasHungUp() bool {
+	return !slices.ContainsFunc(a.connections, func(l *connection) bool { return !l.hungUp })
+}
+
+// believers are the clients that believe to hold a lock.
+func (r *run) believers(l uint8) (all []*clientState) {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.dead && p.client != nil && p.held > 0 && p.lock == l {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// challenge has fresh clients acquire what they can get of a lock that others believe to hold.
+func (r *run) challenge(l uint8) error {
+	_, most := r.slots(l)
+	for k := 0; k <= most; k++ {
+		p, err := r.auditor(k)
+		if err != nil {
+			return err
+		}
+		if held, err := r.obtains(p, l, 1); err != nil || !held {
+			return err
+		}
+	}
+	return nil
+}
+
+// releases has whoever believes to hold a lock give it back.
+func (r *run) releases(l uint8) error {
+	for _, p := range r.believers(l) {
+		if _, err := r.asks(p, l, lock.Release); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package foreign
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// rest ends faults and operations: whoever was paused goes on, replies arrive, connections are cut that the broker has dropped,
+// and the broker notices what is dead.
+func (r *run) rest() error {
+	r.record.Begin(scenario.Action{Kind: scenario.Audit})
+	r.auditing = true
+	r.resolve()
+	for i := range r.clients {
+		r.arrive(r.clients[i].clientHandle)
+	}
+	r.release()
+	for _, c := range r.disconnected {
+		c.Release()
+	}
+	if err := r.finishCalls(); err != nil {
+		return err
+	}
+	if !r.about.Leases { // those are not over
+		r.event(history.Audit, 0)
+	}
+	r.endStep()
+	return nil
+}
+
+// resolve lets clients know of what they don't yet.
+func (r *run) resolve() {
+	for _, l := range r.halfOpen {
+		l.conn.Release()
+		r.mu.Lock()
+		l.halfOpen, l.released = false, true
+		r.mu.Unlock()
+		if c := r.numberOf(l.client); c > 0 {
+			r.event(history.Gone, c)
+		}
+	}
+	r.halfOpen = nil
+	for i := range r.clients {
+		p := &r.clients[i]
+		p.dirty = p.dirty || p.dead
+		if p.paused {
+			p.wakeUp()
+		}
+		r.mu.Lock()
+		for _, l := range slices.Clone(p.connections) {
+			if l.released && l.opened {
+				r.replace(l)
+			}
+			l.conn.Mend()
+		}
+		r.mu.Unlock()
+	}
+}
+
+// replace cuts a connection, unless that was done, so that its client has to open another. mu is held.
+func (r *run) replace(l *connection) {
+	if !l.cut {
+		l.cut, l.client.dirty, l.client.harmed = true, true, true
+		r.leave(l)
+		l.conn.Cut()
+	}
+}
+
+// release lets go of connections whose clients have hung up, those of clients among them who don't play.
+func (r *run) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.everybody() {
+		for _, l := range slices.Clone(a.connections) {
+			if l.hungUp {
+				l.released = true
+				a.forget(l)
+				r.disconnected = append(r.disconnected, l.conn)
+			}
+		}
+	}
+}
+
+// finishCalls waits for operations that the scenario left in their midst. A client that does not come to an end is ended: in an
+// execution without faults, that is one operation too many that nobody else holds up.
+func (r *run) finishCalls() error {
+	for i := range r.clients {
+		p := &r.clients[i]
+		over, err := r.goOn(r.lenience, func() bool { return !p.busy })
+		if err != nil {
+			return err
+		}
+		if !over {
+			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
+			r.uncontrolled.Hung++
+			r.crash(p.id, false)
+		}
+	}
+	return nil
+}
+
+// goOn has what is under way go on, a command at a time, each a step of its own, until something is so and nothing waits at the gate.
+// It is false where that takes longer than it may.
+func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
+	for began := time.Now(); ; {
+		if err := r.settle(); err != nil {
+			return false, err
+		}
+		c := r.waiting()
+		switch {
+		case c == 0 && over():
+			return true, nil
+		case time.Since(began) > limit:
+			return false, nil
+		case c == 0 && r.timed():
+			if !r.nextComes() {
+				return false, nil
+			}
+			continue
+		case c == 0:
+			came, err := r.comesBy(limit - time.Since(began))
+			if err != nil || !came {
+				return false, err
+			}
+			continue
+		}
+		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // else it begins an operation
+			r.endStep()
+			r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: c})
+		}
+		r.deliver(c, r.clients[c-1].first(), false)
+	}
+}
+
+// comesBy waits for a client that computes, waits by a clock of its own, or is kept waiting by the server, whose time passes for it then.
+// It is false where nothing comes.
+func (r *run) comesBy(limit time.Duration) (bool, error) {
+	if came, err := r.wait(r.ctx, min(lull, limit), r.comes); came || err != nil {
+		return came, err
+	}
+	if r.outlastBlocked() {
+		return true, nil
+	}
+	return r.wait(r.ctx, limit, r.comes)
+}
+
+// waiting is a client of which a command waits at the gate, 0 for none: they take turns. One that goes on sending though nobody
+// calls it is no reason to go on.
+func (r *run) waiting() uint8 {
+	for range r.clients {
+		r.last = r.last%uint8(len(r.clients)) + 1
+		if p := &r.clients[r.last-1]; p.first() != nil && (p.busy || !p.chatters()) {
+			return r.last
+		}
+	}
+	return 0
+}
+
+// comes reports whether something has come from a client. mu is held.
+func (r *run) comes() bool {
+	for i := range r.clients {
+		if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// elapse lets virtual milliseconds pass, if the server's time is ours. What clients do meanwhile by themselves, they get to do.
+func (r *run) elapse(ms int64) error {
+	for r.server.Ours() && ms > 0 {
+		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
+		r.passOn(step)
+		if ms -= step; ms == 0 {
+			break
+		}
+		if _, err := r.goOn(r.lenience, func() bool { return true }); err != nil {
+			return err
+		}
+	}
+	for i := range r.clients {
+		p := &r.clients[i]
+		p.restless = p.restless || p.unasked > 0 && p.held == 0
+	}
+	return nil
+}
+
+// idles lets time pass at rest, so that everything that expires has expired. Clients that go on doing something by themselves are
+// watched for twice a lease, where their time is ours: they may go on for ever.
+func (r *run) idles() error {
+	ms := max(restTime, r.longestExpiry())
+	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {
+		if err := r.elapse(watched); err != nil || r.nextTimer(anybody) > 0 {
+			return err
+		}
+		ms -= watched
+	}
+	return r.elapse(ms)
+}
+
+// longestExpiry is after how many virtual milliseconds everything has expired for which what is there announces a time.
+func (r *run) longestExpiry() (ms int64) {
+	for _, item := range r.server.Items() {
+		ms = max(ms, 2*item.Lasts)
+	}
+	return ms
+}
