@@ -22,15 +22,10 @@ func Cause(t *scenario.Trace, v scenario.Violation) string {
 			return sentence(said)
 		}
 	}
-	d, known := deciderOf(t, v)
-	if !known {
+	c := causerOf(t, v)
+	if c == nil {
 		return sentence(v.Explain())
 	}
-	at := d.shows
-	if decided := Decision(t, v); decided > 0 {
-		at = decided - 1
-	}
-	c := &causer{decider: d, at: at, c: d.client()}
 	cause := c.cause
 	if t.Scenario.Server != "" {
 		cause = c.elsewhere
@@ -39,6 +34,19 @@ func Cause(t *scenario.Trace, v scenario.Violation) string {
 		return sentence(said)
 	}
 	return sentence(v.Explain())
+}
+
+// causerOf looks for the cause of a violation that some step decides; nil is none.
+func causerOf(t *scenario.Trace, v scenario.Violation) *causer {
+	d, known := deciderOf(t, v)
+	if !known {
+		return nil
+	}
+	c := &causer{decider: d, at: d.shows, c: d.client()}
+	if decided := Decision(t, v); decided > 0 {
+		c.at = decided - 1
+	}
+	return c
 }
 
 // sentence is a text that ends as a sentence does.

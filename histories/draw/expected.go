@@ -21,16 +21,10 @@ func Expected(t *scenario.Trace, v scenario.Violation) string {
 			return sentence(said)
 		}
 	}
-	d, known := deciderOf(t, v)
-	if !known {
-		return ""
-	}
-	c := &causer{decider: d, at: d.shows, c: d.client()}
-	if decided := Decision(t, v); decided > 0 {
-		c.at = decided - 1
-	}
-	if text := c.expected(); text != "" {
-		return sentence(text)
+	if c := causerOf(t, v); c != nil {
+		if text := c.expected(); text != "" {
+			return sentence(text)
+		}
 	}
 	return ""
 }
