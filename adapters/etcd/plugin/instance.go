@@ -46,11 +46,11 @@ func Name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command(path, "--version").Output()
+	out, err := process.Version(path, "--version")
 	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", path, err)
+		return "", err
 	}
-	_, rest, _ := strings.Cut(string(out), "etcd Version: ")
+	_, rest, _ := strings.Cut(out, "etcd Version: ")
 	version, _, _ := strings.Cut(rest, "\n")
 	return "etcd " + version, fits(version)
 }

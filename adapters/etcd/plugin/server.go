@@ -17,7 +17,6 @@ func init() {
 type Server struct {
 	stream.Lone
 	instance *instance
-	failure  error // of what could not be done
 }
 
 var _ gate.Server = (*Server)(nil)
@@ -41,15 +40,12 @@ func (s *Server) Advance(ms int64) {
 	over := s.instance.leases.advance(ms)
 	for _, id := range over {
 		s.instance.leases.ended(id)
-		s.fails(s.instance.control.revoke(id))
+		s.Note(s.instance.control.revoke(id))
 	}
 	if len(over) > 0 { // nothing else happens by itself
-		s.fails(s.Settle())
+		s.Note(s.Settle())
 	}
 }
-
-// fails keeps the first error.
-func (s *Server) fails(err error) { s.failure = cmp.Or(s.failure, err) }
 
 // Begin begins a run.
 func (s *Server) Begin(part string) {
@@ -60,7 +56,7 @@ func (s *Server) Begin(part string) {
 // keys are those of clients.
 func (s *Server) keys() []key {
 	all, err := s.instance.control.keys()
-	s.fails(err)
+	s.Note(err)
 	return slices.DeleteFunc(all, func(k key) bool { return string(k.Key) == string(probe) })
 }
 
@@ -79,10 +75,10 @@ func (s *Server) Canonical(key string) string { return s.instance.leases.item(ke
 func (s *Server) Remove(items []string) error {
 	for _, k := range s.keys() {
 		if slices.Contains(items, string(k.Key)) {
-			s.fails(s.instance.control.remove(k.Key))
+			s.Note(s.instance.control.remove(k.Key))
 		}
 	}
-	return cmp.Or(s.failure, s.instance.failed())
+	return cmp.Or(s.Err(), s.instance.failed())
 }
 
 // Close ends the server.

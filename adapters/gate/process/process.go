@@ -226,6 +226,15 @@ const (
 
 var portsTaken atomic.Int64
 
+// Version is what a program says of its version.
+func Version(program string, args ...string) (string, error) {
+	out, err := exec.Command(program, args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("asking %s for its version: %w", program, err)
+	}
+	return string(out), nil
+}
+
 // FreePort is a port of this machine without a listener. A server opens it a moment later: ports are dealt by process number, so that
 // two programs do not choose the same at the same moment.
 func FreePort() (int, error) {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/gate"
@@ -15,6 +16,7 @@ type Lone struct {
 	item   string // what its items are called
 	items  func() []gate.Item
 	before map[string]bool // items that there were before the run
+	err    error           // of what could not be done, the first
 }
 
 // ErrSeveral refuses servers of a kind, unless they are one. A lock on several has its items on each: none is known that does that.
@@ -66,6 +68,12 @@ func (l *Lone) Items() (all []gate.Item) {
 
 // Canonical is an item's name in traces.
 func (l *Lone) Canonical(name string) string { return l.Names().Item(name) }
+
+// Note keeps the first error of what could not be done.
+func (l *Lone) Note(err error) { l.err = cmp.Or(l.err, err) }
+
+// Err is that error.
+func (l *Lone) Err() error { return l.err }
 
 // Words are those of items, which have nothing in them that is counted.
 func (l *Lone) Words() (item, amount string) { return l.item, "" }

@@ -62,11 +62,11 @@ func Version() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoProgram, err)
 	}
-	out, err := exec.Command(program, "--version").Output()
+	out, err := process.Version(program, "--version")
 	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", program, err)
+		return "", err
 	}
-	_, rest, _ := strings.Cut(string(out), " v=")
+	_, rest, _ := strings.Cut(out, " v=")
 	version, _, _ := strings.Cut(rest, " ")
 	return version, nil
 }

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/gate"
@@ -17,7 +16,6 @@ func init() {
 type Server struct {
 	stream.Lone
 	instance *instance
-	failure  error // of what could not be done
 }
 
 var _ gate.Server = (*Server)(nil)
@@ -40,20 +38,17 @@ func Open(servers int) (gate.Server, error) {
 func (s *Server) Advance(ms int64) {
 	over := s.instance.sessions.advance(ms)
 	for _, o := range over {
-		s.fails(s.instance.end(o))
+		s.Note(s.instance.end(o))
 	}
 	if len(over) > 0 { // nothing else happens by itself
-		s.fails(s.Settle())
+		s.Note(s.Settle())
 	}
 }
-
-// fails keeps the first error.
-func (s *Server) fails(err error) { s.failure = cmp.Or(s.failure, err) }
 
 // nodes are those of clients, parents first.
 func (s *Server) nodes() []node {
 	all, err := s.instance.control.nodes()
-	s.fails(err)
+	s.Note(err)
 	return all
 }
 
@@ -72,10 +67,10 @@ func (s *Server) Canonical(path string) string { return item(path, s.Names()) }
 func (s *Server) Remove(items []string) error {
 	for _, n := range slices.Backward(s.nodes()) {
 		if slices.Contains(items, n.path) {
-			s.fails(s.instance.control.remove(n.path))
+			s.Note(s.instance.control.remove(n.path))
 		}
 	}
-	return s.failure
+	return s.Err()
 }
 
 // Close ends the server.

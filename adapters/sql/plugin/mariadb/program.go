@@ -39,11 +39,11 @@ func Name() (string, error) {
 	if err != nil {
 		return "MariaDB", err
 	}
-	out, err := exec.Command(path, "--no-defaults", "--version").Output()
+	out, err := process.Version(path, "--no-defaults", "--version")
 	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", path, err)
+		return "", err
 	}
-	_, rest, _ := strings.Cut(string(out), " Ver ")
+	_, rest, _ := strings.Cut(out, " Ver ")
 	version, _, _ := strings.Cut(strings.TrimSpace(rest), "-")
 	return "MariaDB " + version, nil
 }

@@ -45,11 +45,11 @@ func Name() (string, error) {
 	if err != nil {
 		return "PostgreSQL", err
 	}
-	out, err := exec.Command(path, "--version").Output()
+	out, err := process.Version(path, "--version")
 	if err != nil {
-		return "", fmt.Errorf("asking %s for its version: %w", path, err)
+		return "", err
 	}
-	for word := range strings.FieldsSeq(string(out)) {
+	for word := range strings.FieldsSeq(out) {
 		if word[0] >= '0' && word[0] <= '9' {
 			return "PostgreSQL " + word, nil
 		}
