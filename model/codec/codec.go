@@ -48,7 +48,9 @@ func Bools(c *Coder, ps ...*bool) {
 			b |= 1 << i
 		}
 	}
-	Byte(c, &b)
+	if Byte(c, &b); !c.reading {
+		return
+	}
 	for i, p := range ps {
 		*p = b&(1<<i) != 0
 	}
@@ -56,19 +58,27 @@ func Bools(c *Coder, ps ...*bool) {
 
 // Number writes or reads a number that is not negative. Small ones take little space.
 func Number[T ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64](c *Coder, p *T) {
-	if c.reading {
-		v, n := binary.Uvarint(c.buf)
-		*p, c.buf = T(v), c.buf[n:]
-		return
+	*p = T(c.number(uint64(*p))) // inlined, so that what p points to need not be on the heap
+}
+
+func (c *Coder) number(v uint64) uint64 {
+	switch {
+	case !c.reading && v < 0x80:
+		c.buf = append(c.buf, byte(v))
+	case !c.reading:
+		c.buf = binary.AppendUvarint(c.buf, v)
+	case c.buf[0] < 0x80:
+		v, c.buf = uint64(c.buf[0]), c.buf[1:]
+	default:
+		n := 0
+		v, n = binary.Uvarint(c.buf)
+		c.buf = c.buf[n:]
 	}
-	c.buf = binary.AppendUvarint(c.buf, uint64(*p))
+	return v
 }
 
 // Length writes or reads how many elements follow, and returns it.
-func Length(c *Coder, n int) int {
-	Number(c, &n)
-	return n
-}
+func Length(c *Coder, n int) int { return int(c.number(uint64(n))) }
 
 // String writes or reads a string.
 func String(c *Coder, p *string) {
