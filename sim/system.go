@@ -412,6 +412,9 @@ func (s *System) Quiet() bool {
 	return !slices.ContainsFunc(s.world.clients, func(cl client) bool { return cl.busy })
 }
 
+// Dead reports whether a client has crashed.
+func (s *System) Dead(n int) bool { return s.world.clients[n-1].dead }
+
 // Busy reports whether a client has an operation under way.
 func (s *System) Busy(n int) bool { return s.world.clients[n-1].busy }
 

@@ -115,8 +115,9 @@ func (b *batch) carryOut(t []uint32, c int) int {
 		b.states = append(b.states, t...)
 		to := b.states[len(b.states)-len(t):]
 		w.read(to)
-		w.carried.note(a, t, to)
-		b.add(w.fingerprint(to))
+		fp := w.fingerprint(to)
+		w.link(a, t, to, fp)
+		b.add(fp)
 	}
 	return len(w.acts)
 }

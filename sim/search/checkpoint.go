@@ -20,7 +20,7 @@ import (
 // ends the file. Numbers are little-endian. Memo tables are not saved.
 const (
 	checkpointMagic   = "lockproof search\n"
-	checkpointVersion = 3
+	checkpointVersion = 4
 )
 
 // Configuration identifies a checkpoint's search: only the same search may resume it.
@@ -155,6 +155,7 @@ func (s *search) encode(out io.Writer) error {
 		s.views.Save(e)
 	}
 	s.links().save(e)
+	s.idle().save(e)
 	writeBlocks(e, s.level, s.stride)
 	writeBlocks(e, s.out, s.stride)
 	s.seen.save(e)

@@ -162,7 +162,7 @@ func TestRefused(t *testing.T) {
 		{"longer", append(bytes.Clone(good), 0), hasty(), Options{}, "cut off or damaged"},
 		{"longer inside", searchtest.Sealed(append(bytes.Clone(body), 0)), hasty(), Options{}, "cut off or damaged"},
 		{"a bit flipped", flipped, hasty(), Options{}, "cut off or damaged"},
-		{"a newer version", searchtest.Sealed(newer), hasty(), Options{}, "version 4, and this program reads 3"},
+		{"a newer version", searchtest.Sealed(newer), hasty(), Options{}, "version 5, and this program reads 4"},
 		{"other faults", good, faults, Options{}, `another search's: Faults is {"Crashes":1,`},
 		{"other options", good, options, Options{}, `Options is {"verify-first":"false"} there`},
 		{"other properties", good, fewer, Options{}, `Properties is ["mutual-exclusion",`},

@@ -36,7 +36,7 @@ func (s *search) cycles() (Cycles, *FairCycle) {
 	switch {
 	case s.queued > 0 || s.opts.Storage == Bits:
 		return CyclesUnknown, nil
-	case s.links().acyclic():
+	case s.acyclic():
 		return NoCycles, nil
 	}
 	whole := newPlan(s.bounds, Reductions{})

@@ -8,6 +8,9 @@ import (
 
 	"github.com/lockproof/lockproof/internal/searchtest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -62,7 +65,7 @@ func TestPartsAndStates(t *testing.T) {
 	skewed.Options = amqplock.Table.Edit(skewed.Options, func(o *amqplock.Options) { o.Jitter = 2 })
 	shared.Options = amqplock.Table.Edit(shared.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 	random.Options = amqplock.Table.Edit(random.Options, func(o *amqplock.Options) { o.Restart = amqplock.RestartRandom })
-	all = append(all, skewed, shared, random, standard(1, 1, 1, 1, 1), hasty())
+	all = append(all, skewed, shared, random, standard(1, 1, 1, 1, 1), hasty(), leased())
 	for i, b := range all {
 		whole := Run(context.Background(), b, Options{Workers: 1})
 		g, ok := newStateGraph(context.Background(), newPlan(b, Reductions{}), 0)
@@ -76,11 +79,48 @@ func TestPartsAndStates(t *testing.T) {
 			for s.queued > 0 {
 				s.step()
 			}
-			if !s.links().acyclic() || slices.Contains(cyclic, true) {
-				t.Errorf("%d, %v: the parts say %v, the states %v", i, red, s.links().acyclic(), !slices.Contains(cyclic, true))
+			if !s.acyclic() || slices.Contains(cyclic, true) {
+				t.Errorf("%d, %v: the parts say %v, the states %v", i, red, s.acyclic(), !slices.Contains(cyclic, true))
 			}
 			s.seen.free()
 		}
+	}
+}
+
+// leased is a lock with leases, one of which the server may extend for a client that is dead: the client's part then
+// returns to what it was, and the state does not.
+func leased() sim.Bounds {
+	target := lock.TargetNamed("mariadb-slots")
+	use := []scenario.Operation{op(lock.Acquire, 0), op(lock.Refresh, 0)}
+	return sim.Bounds{
+		Target: target, Options: target.Settled(lock.BackendOf(target).Defaults), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients: []scenario.Client{{Ops: use}, {Ops: use[:1]}}, Faults: sim.FaultBounds{Crashes: 1, Late: true},
+		Properties: property.Applicable(lock.Semaphore),
+	}
+}
+
+// TestIdleSteps: steps of nobody who lives are recorded as steps between states, not as links of parts.
+func TestIdleSteps(t *testing.T) {
+	s := newSearch(context.Background(), leased(), Options{Workers: 1, Reductions: AllReductions})
+	s.begin()
+	for s.queued > 0 {
+		s.step()
+	}
+	defer s.seen.free()
+	if len(s.idle()) == 0 || !s.acyclic() {
+		t.Errorf("%d idle steps, acyclic: %v", len(s.idle()), s.acyclic())
+	}
+	for k := range s.links() {
+		if s.clients.At(uint32(k >> 32)).Dead {
+			t.Errorf("a link of a dead client's part")
+		}
+	}
+	around := idleSteps{{7, 9}: {}, {9, 8}: {}}
+	if !around.links().acyclic() {
+		t.Error("a way is taken for a cycle")
+	}
+	if around[[2]uint64{8, 7}] = struct{}{}; around.links().acyclic() {
+		t.Error("a cycle is not seen")
 	}
 }
 

@@ -44,9 +44,10 @@ type worker struct {
 	cover   Coverage
 	moved   [8]uint32
 	visible visibleStates // where nothing is hashed
-	carried links         // links of client parts, without the memo table
-	recent  *recent       // nil where states with one fingerprint are not taken for one
-	bytes   atomic.Int64  // that all this takes
+	carried links         // links of client parts, and idle steps, without the memo table
+	idle    idleSteps
+	recent  *recent      // nil where states with one fingerprint are not taken for one
+	bytes   atomic.Int64 // that all this takes
 }
 
 type span struct{ from, to uint32 }
@@ -92,7 +93,7 @@ func sameWorkload(a, b *scenario.Client) bool {
 func (p *plan) worker() *worker {
 	w := &worker{
 		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
-		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), visible: make(visibleStates), carried: make(links),
+		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), visible: make(visibleStates), carried: make(links), idle: make(idleSteps),
 	}
 	if p.views == nil {
 		w.recent = new(recent)
@@ -134,7 +135,7 @@ func (w *worker) sharedPart() uint32 {
 func (w *worker) clientPart(c int) uint32 {
 	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
 	return w.clients.Number(w.buf, func() states.Part {
-		return states.Part{View: w.view(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
+		return states.Part{View: w.view(c), Dead: w.sys.Dead(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
 	})
 }
 

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"maps"
+
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -9,22 +11,25 @@ type links map[uint64]struct{}
 
 func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{} }
 
-// note records an action's changes of the clients. If the acting client's part stays the same, or the broker's action
-// changes no client, that is a link of a part to itself.
-func (l links) note(a scenario.Action, t, to []uint32) {
+// idleSteps are the observed steps that no living client takes, and that change none: time passes, or the server notices
+// the end of a dead client's connection. A step leads from one state to another, by their fingerprints.
+type idleSteps map[[2]uint64]struct{}
+
+// link records a step from t to a state with the fingerprint fp. If the acting client's part stays the same, that is a
+// link of the part to itself.
+func (w *worker) link(a scenario.Action, t, to []uint32, fp uint64) {
 	if spends(a.Kind) {
 		return
 	}
-	changed := false
+	lives := false
 	for c := 1; c < len(t); c++ {
-		own := c == int(a.Client)
-		if t[c] != to[c] || own {
-			l.add(t[c], to[c])
+		if own := c == int(a.Client); (own || t[c] != to[c]) && !w.clients.At(t[c]).Dead {
+			w.carried.add(t[c], to[c])
+			lives = true
 		}
-		changed = changed || t[c] != to[c]
 	}
-	if a.Client == 0 && !changed {
-		l.add(t[1], t[1])
+	if !lives {
+		w.idle[[2]uint64{w.fingerprint(t), fp}] = struct{}{}
 	}
 }
 
@@ -61,12 +66,41 @@ func (s *search) links() links {
 	return l
 }
 
-// acyclic reports whether the links of parts alone exclude a cycle among the states.
+// idle are all steps of that kind that the search knows of, before it was resumed and since.
+func (s *search) idle() idleSteps {
+	all := make(idleSteps)
+	maps.Copy(all, s.idled)
+	for _, w := range s.workers {
+		maps.Copy(all, w.idle)
+	}
+	return all
+}
+
+// acyclic reports whether the links and idle steps alone exclude a cycle among the states.
 //
-// Along a cycle of states each client's part follows links in a cycle, or stays the same. With symmetry a cycle may return
-// with clients permuted; repeating it restores their places. If the links have no cycle, all parts stay the same. But then
-// the client that moves has a link to itself, which is a cycle, too. Faults that are used up have no links: the number left
-// is part of a state and only decreases.
+// Along a cycle of states nobody dies, and the part of each client that lives follows links in a cycle, or stays the same.
+// With symmetry a cycle may return with clients permuted; repeating it restores their places. If the links have no cycle,
+// these parts stay the same, and no client that lives takes a step: it would have a link to itself. So all of the cycle's
+// steps are idle. Faults that are used up have no links: the number left is part of a state and only decreases.
+func (s *search) acyclic() bool { return s.links().acyclic() && s.idle().links().acyclic() }
+
+// links are the steps with the states numbered. States with one fingerprint are taken for one, which keeps every cycle.
+func (steps idleSteps) links() links {
+	numbers := make(map[uint64]uint32)
+	number := func(fp uint64) uint32 {
+		if _, ok := numbers[fp]; !ok {
+			numbers[fp] = uint32(len(numbers))
+		}
+		return numbers[fp]
+	}
+	l := make(links)
+	for step := range steps {
+		l.add(number(step[0]), number(step[1]))
+	}
+	return l
+}
+
+// acyclic reports whether the links have no cycle.
 func (l links) acyclic() bool {
 	_, cyclic := l.graph().components()
 	for _, c := range cyclic {

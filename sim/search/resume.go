@@ -27,7 +27,7 @@ func (s *search) decode(d *states.Decoder) error {
 	if s.views != nil {
 		s.views.Restore(d)
 	}
-	s.linked = readLinks(d, s.plan)
+	s.linked, s.idled = readLinks(d, s.plan), readIdle(d)
 	s.level, s.out = s.readBlocks(d), s.readBlocks(d)
 	s.seen.restore(d)
 	s.queued = countStates(s.level, s.stride) + countStates(s.out, s.stride)

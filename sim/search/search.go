@@ -109,7 +109,8 @@ type search struct {
 	out     [][]uint32 // blocks of the next level
 	res     Result
 	workers []*worker
-	linked  links   // links observed before the search was resumed
+	linked  links // links and idle steps observed before the search was resumed
+	idled   idleSteps
 	earlier float64 // probability that memo tables missed a state before the search was resumed
 
 	queueBytes atomic.Int64 // that blocks take, and the most they took

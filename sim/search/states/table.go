@@ -18,6 +18,7 @@ type Part struct {
 	Unwitnessed bool                 // a shared part: the execution is no witness of linearizability
 	Slots       uint8                // a shared part: how many slots there are
 	Busy        bool                 // a client's part: an operation is under way
+	Dead        bool                 // a client's part: it has crashed
 	Holds       bool                 // a client's part: it is one of a context's holders, see Run
 	Role        uint32               // a holder's part: its role in contexts
 }
@@ -130,7 +131,7 @@ func (p *Table) Save(e *Encoder) {
 		d := p.At(id)
 		e.Blob([]byte(p.Image(id)))
 		e.U64(d.View)
-		e.Bytes([]byte{Flags(d.Unwitnessed, d.Busy, d.Holds, d.Calm, d.Undisturbed), d.Slots})
+		e.Bytes([]byte{Flags(d.Unwitnessed, d.Busy, d.Holds, d.Calm, d.Undisturbed, d.Dead), d.Slots})
 		for _, f := range d.Foot {
 			e.Bytes([]byte{Flags(f.Choosing, f.Private), byte(f.Reads), byte(f.Writes)})
 		}
@@ -166,7 +167,7 @@ func (p *Table) Restore(d *Decoder) {
 		}
 		got := p.Number(image, func() Part {
 			return Part{
-				View: view, Unwitnessed: b[0]&1 != 0, Busy: b[0]&2 != 0, Holds: b[0]&4 != 0, Calm: b[0]&8 != 0, Undisturbed: b[0]&16 != 0,
+				View: view, Unwitnessed: b[0]&1 != 0, Busy: b[0]&2 != 0, Holds: b[0]&4 != 0, Calm: b[0]&8 != 0, Undisturbed: b[0]&16 != 0, Dead: b[0]&32 != 0,
 				Slots: b[1], Role: role, Foot: [...]backend.Footprint{foot(b[2:5]), foot(b[5:8])},
 			}
 		})

@@ -1,4 +1,0 @@
-package search
-
-// The backend of the locks that are tested here.
-import _ "github.com/lockproof/lockproof/sim/amqp"
