@@ -100,11 +100,7 @@ func enabled(s *sim.System) (all []scenario.Action) {
 
 // reload saves a state and loads it.
 func reload(s *sim.System) {
-	shared := s.Shared(nil)
-	var clients [][]byte
-	for n := 1; n <= s.Clients(); n++ {
-		clients = append(clients, s.Client(n, nil))
-	}
+	parts := partsOf(s)
 	s.Reset()
-	s.Load(shared, clients)
+	s.Load(parts[0], parts[1:])
 }

@@ -23,6 +23,7 @@ type System struct {
 	left   FaultBounds // faults that may still happen
 	view   []byte
 	own    *own.Watch // nil where there are none
+	kept   keptState
 }
 
 // Outcome is the result of an action besides the next state.
@@ -295,13 +296,33 @@ func (w *World) owns(c uint8) bool {
 // Take carries out one of the Actions.
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
-	before := w.truth
-	sight := w.Monitor.Visible(a.Client)
-	var view []byte
+	before, sight, view := w.truth, w.Monitor.Visible(a.Client), 0
 	if a.Client > 0 {
 		s.view = s.View(int(a.Client), s.view[:0])
-		view = s.view
+		view = len(s.view)
 	}
+	out := s.act(a)
+	x := &out.Exchange
+	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart}
+	s.normalise()
+	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.WitnessedStrong != w.Monitor.WitnessedStrong || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
+	if !out.Visible {
+		s.view = s.View(int(a.Client), s.view)
+		out.Visible = string(s.view[:view]) != string(s.view[view:])
+	}
+	return out
+}
+
+// Step is Take without Visible and Effect, which nobody needs who looks at whole states.
+func (s *System) Step(a scenario.Action) Outcome {
+	out := s.act(a)
+	s.normalise()
+	return out
+}
+
+// act carries out an action, and leaves the state as it comes.
+func (s *System) act(a scenario.Action) Outcome {
+	w := &s.world
 	w.record.sent = backend.Exchange{}
 	w.Monitor.Found, w.Monitor.Exercised = 0, 0
 	w.Do(a)
@@ -316,15 +337,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 		result, done := w.cluster.Result(a.Client)
 		out.Completed, out.Result = !cl.busy && !cl.dead && done, result
 	}
-	x := &out.Exchange
-	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart}
 	_, out.Timed = w.cluster.NextTimer()
-	s.normalise()
-	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.WitnessedStrong != w.Monitor.WitnessedStrong || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
-	if !out.Visible {
-		after := s.View(int(a.Client), nil)
-		out.Visible = string(view) != string(after)
-	}
 	return out
 }
 

@@ -52,7 +52,7 @@ func (b *batch) expand(t []uint32) {
 		n += int(l.to - l.from)
 	}
 	if w.global {
-		n += b.carryOut(t, 0)
+		n += b.carryOut(t, 1)
 	}
 	if n == 0 {
 		b.stats.Final++
@@ -88,33 +88,33 @@ func (b *batch) add(fp uint64) {
 
 // unmemoised expands a state in the world itself, without memo tables.
 func (b *batch) unmemoised(t []uint32) {
-	n := 0
-	for c := range b.worker.stride {
-		if c == 0 || !b.worker.duplicate(t, c) {
-			n += b.carryOut(t, c)
-		}
-	}
-	if n == 0 {
+	if n := b.carryOut(t, b.worker.stride); n == 0 {
 		b.stats.Final++
 		b.violated(b.worker.judge(t))
 	}
 }
 
-// carryOut adds the states that a client's actions lead to, or the broker's (0), and tells how many
-// actions there are.
-func (b *batch) carryOut(t []uint32, c int) int {
+// carryOut adds the states that the actions of the broker (0) and of the clients before a number lead to, and tells how
+// many actions there are.
+func (b *batch) carryOut(t []uint32, until int) int {
 	w := b.worker
 	w.enter(t)
-	w.acts = w.sys.Actions(c, w.acts[:0])
+	w.acts = w.acts[:0]
+	for c := range until {
+		if c == 0 || !w.duplicate(t, c) {
+			w.acts = w.sys.Actions(c, w.acts)
+		}
+	}
+	w.keep(len(w.acts))
 	for i, a := range w.acts {
 		if i > 0 {
-			w.enter(t)
+			w.enterAgain(t)
 		}
-		m, _ := w.take(a)
-		b.count(&m)
+		out := w.step(a)
 		b.states = append(b.states, t...)
 		to := b.states[len(b.states)-len(t):]
-		w.read(to)
+		w.readAfter(to, t)
+		b.count(&move{found: out.Found, op: out.Op, unwitnessed: w.leavesOpen(&out, to[0])})
 		fp := w.fingerprint(to)
 		w.link(a, t, to, fp)
 		b.add(fp)

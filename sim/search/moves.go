@@ -39,6 +39,7 @@ type worker struct {
 	done    memo  // the input of a final state's judgement -> its violations, as an index of finals
 	finals  []property.Set
 	buf     []byte // scratch
+	kept    bool   // the system has kept a state aside
 	load    [][]byte
 	acts    []scenario.Action
 	cover   Coverage
@@ -117,6 +118,18 @@ func (w *worker) enter(t []uint32) {
 	w.sys.Load(w.shared.Bytes(t[0]), w.load)
 }
 
+// keep keeps the world's state aside if several actions are to be carried out from it.
+func (w *worker) keep(actions int) { w.kept = actions > 1 && w.sys.Keep() }
+
+// enterAgain makes the world that of the state that it was in when keep was called.
+func (w *worker) enterAgain(t []uint32) {
+	if !w.kept {
+		w.enter(t)
+		return
+	}
+	w.sys.Return()
+}
+
 // read is the state that the world is in.
 func (w *worker) read(t []uint32) {
 	t[0] = w.sharedPart()
@@ -125,15 +138,40 @@ func (w *worker) read(t []uint32) {
 	}
 }
 
+// readAfter is read after a step from another state, whose parts are compared first: most stay as they are.
+func (w *worker) readAfter(to, from []uint32) {
+	if w.writeShared(); string(w.buf) != w.shared.Image(from[0]) {
+		to[0] = w.numberShared()
+	}
+	for c := 1; c < w.stride; c++ {
+		if w.writeClient(c); string(w.buf) != w.clients.Image(from[c]) {
+			to[c] = w.numberClient(c)
+		}
+	}
+}
+
 func (w *worker) sharedPart() uint32 {
-	w.buf = w.sys.Shared(w.buf[:0])
+	w.writeShared()
+	return w.numberShared()
+}
+
+func (w *worker) clientPart(c int) uint32 {
+	w.writeClient(c)
+	return w.numberClient(c)
+}
+
+// writeShared and writeClient write a part of the world's state. numberShared and numberClient number what was written
+// last.
+func (w *worker) writeShared()      { w.buf = w.sys.Shared(w.buf[:0]) }
+func (w *worker) writeClient(c int) { w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c])) }
+
+func (w *worker) numberShared() uint32 {
 	return w.shared.Number(w.buf, func() states.Part {
 		return states.Part{Unwitnessed: !w.sys.Witnessed(), Calm: w.sys.Calm(), Undisturbed: w.sys.Undisturbed()}
 	})
 }
 
-func (w *worker) clientPart(c int) uint32 {
-	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
+func (w *worker) numberClient(c int) uint32 {
 	return w.clients.Number(w.buf, func() states.Part {
 		return states.Part{View: w.view(c), Dead: w.sys.Dead(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
 	})
@@ -207,9 +245,10 @@ func (w *worker) workOut(t []uint32, c int) span {
 	from := uint32(len(w.moves))
 	w.enter(t)
 	acts := w.sys.Actions(c, nil)
+	w.keep(len(acts))
 	for i, a := range acts {
 		if i > 0 {
-			w.enter(t)
+			w.enterAgain(t)
 		}
 		m, out := w.take(a)
 		m.client = w.clientPart(c)
@@ -218,7 +257,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 		m.reaches = !w.memoryless && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
 		if m.reaches {
 			m.effect = w.number(out.Effect)
-			w.note(t, c, m.effect)
+			w.noteEffect(t, c, m.effect)
 		}
 		w.moves = append(w.moves, m)
 	}
@@ -228,13 +267,31 @@ func (w *worker) workOut(t []uint32, c int) span {
 // take carries out an action in the world at hand.
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
-	w.cover.Note(a, &out)
+	w.note(a, &out)
+	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
+	m.unwitnessed = w.leavesOpen(&out, m.shared)
+	return m, &out
+}
+
+// step is take where whole states are looked at.
+func (w *worker) step(a scenario.Action) sim.Outcome {
+	out := w.sys.Step(a)
+	w.note(a, &out)
+	return out
+}
+
+// note adds an action to what was covered, and says if it shows that time matters.
+func (w *worker) note(a scenario.Action, out *sim.Outcome) {
+	w.cover.Note(a, out)
 	if out.Timed && w.alone {
 		w.timed.Store(true)
 	}
-	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
-	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.At(m.shared).Unwitnessed
-	return m, &out
+}
+
+// leavesOpen reports whether an action ended an operation in an execution that is not its own witness. shared is the shared
+// part after it.
+func (w *worker) leavesOpen(out *sim.Outcome, shared uint32) bool {
+	return out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.At(shared).Unwitnessed
 }
 
 // number numbers an effect. Many moves have the same.
@@ -258,8 +315,8 @@ func (w *worker) disturbs(t []uint32, c int) bool {
 	return false
 }
 
-// note records the effect of client c's last action on the other clients.
-func (w *worker) note(t []uint32, c int, id uint32) {
+// noteEffect records the effect of client c's last action on the other clients.
+func (w *worker) noteEffect(t []uint32, c int, id uint32) {
 	for d := 1; d < w.stride; d++ {
 		if d != c {
 			w.other.set(id, t[d], w.clientPart(d))
@@ -303,7 +360,7 @@ func (w *worker) reach(to, t []uint32, c int, m *move) {
 			a := m.action
 			a.Client = uint8(c)
 			w.sys.Take(a)
-			w.note(t, c, m.effect)
+			w.noteEffect(t, c, m.effect)
 			id, _ = w.other.get(m.effect, t[d])
 		}
 		w.moved[d-1] = id

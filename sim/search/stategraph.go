@@ -105,13 +105,16 @@ func (g *stateGraph) lookedUp(t []uint32, c int) {
 
 func (g *stateGraph) carriedOut(t []uint32, c int) {
 	g.enter(t)
-	for i, a := range g.sys.Actions(c, nil) {
+	acts := g.sys.Actions(c, nil)
+	g.keep(len(acts))
+	for i, a := range acts {
 		if i > 0 {
-			g.enter(t)
+			g.enterAgain(t)
 		}
 		s := taken{action: a}
-		g.take(a)
-		g.read(s.to[:g.stride])
+		g.step(a)
+		copy(s.to[:], t)
+		g.readAfter(s.to[:g.stride], t)
 		g.steps = append(g.steps, s)
 	}
 }

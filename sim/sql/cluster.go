@@ -24,6 +24,16 @@ type cluster struct {
 	permits  [lock.MaxLocks][]permit // master form: which virtual slot a lease has
 	seen     int                     // changes that the store had published when the truth was looked at
 	last     sql.Sent
+	kept     kept
+}
+
+// kept is the state that [cluster.Keep] keeps aside.
+type kept struct {
+	store   rowstore.Store
+	clients []user
+	waits   []int64
+	permits [lock.MaxLocks][]permit
+	seen    int
 }
 
 // user is one client's machine, and what it has sent.
@@ -42,6 +52,7 @@ var (
 	_ sim.Cluster   = (*cluster)(nil)
 	_ sim.Answering = (*cluster)(nil)
 	_ sim.Renewing  = (*cluster)(nil)
+	_ sim.Keeping   = (*cluster)(nil)
 )
 
 // Reset implements [sim.Cluster].

@@ -132,6 +132,30 @@ func (k *cluster) Clear() {
 	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, k.store.Published
 }
 
+// Keep implements [sim.Keeping].
+func (k *cluster) Keep() {
+	k.kept.store.CopyFrom(&k.store)
+	k.kept.clients = append(k.kept.clients[:0], k.clients...)
+	k.kept.waits = append(k.kept.waits[:0], k.waits...)
+	copyPermits(&k.kept.permits, &k.permits)
+	k.kept.seen = k.seen
+}
+
+// Return implements [sim.Keeping].
+func (k *cluster) Return() {
+	k.store.CopyFrom(&k.kept.store)
+	k.clients = append(k.clients[:0], k.kept.clients...)
+	k.waits = append(k.waits[:0], k.kept.waits...)
+	copyPermits(&k.permits, &k.kept.permits)
+	k.seen = k.kept.seen
+}
+
+func copyPermits(to, from *[lock.MaxLocks][]permit) {
+	for l := range from {
+		to[l] = append(to[l][:0], from[l]...)
+	}
+}
+
 // CodeShared implements [sim.Cluster].
 func (k *cluster) CodeShared(c *codec.Coder) {
 	k.store.CodeShared(c)

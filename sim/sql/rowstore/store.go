@@ -292,12 +292,25 @@ func (s *Store) choose(among int) int {
 
 // Clone is a store that goes on by itself from where this one is.
 func (s *Store) Clone() *Store {
-	c := *s
-	c.rows, c.locks, c.ready, c.closing = slices.Clone(s.rows), slices.Clone(s.locks), slices.Clone(s.ready), slices.Clone(s.closing)
-	c.sessions = slices.Clone(s.sessions)
-	for i := range c.sessions {
-		t := &c.sessions[i]
-		t.snapshot, t.stmt.seen, t.stmt.undo = slices.Clone(t.snapshot), slices.Clone(t.stmt.seen), slices.Clone(t.stmt.undo)
+	c := new(Store)
+	c.CopyFrom(s)
+	return c
+}
+
+// CopyFrom makes it what another store is, in the memory that it has. Each goes on by itself.
+func (s *Store) CopyFrom(o *Store) {
+	was := *s
+	*s = *o
+	s.rows, s.locks = append(was.rows[:0], o.rows...), append(was.locks[:0], o.locks...)
+	s.ready, s.closing = append(was.ready[:0], o.ready...), append(was.closing[:0], o.closing...)
+	s.sessions = slices.Grow(was.sessions[:0], len(o.sessions))[:len(o.sessions)]
+	for i := range s.sessions {
+		s.sessions[i].copyFrom(&o.sessions[i])
 	}
-	return &c
+}
+
+func (t *session) copyFrom(o *session) {
+	snapshot, seen, undo := t.snapshot[:0], t.stmt.seen[:0], t.stmt.undo[:0]
+	*t = *o
+	t.snapshot, t.stmt.seen, t.stmt.undo = append(snapshot, o.snapshot...), append(seen, o.stmt.seen...), append(undo, o.stmt.undo...)
 }
