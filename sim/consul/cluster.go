@@ -27,6 +27,18 @@ type cluster struct {
 	ended     []string // scratch
 	bodies    [lock.MaxLocks]body
 	last      exchange // for [cluster.Describe]
+	kept      kept
+}
+
+var _ sim.Keeping = (*cluster)(nil)
+
+// kept is the state that [cluster.Keep] keeps aside.
+type kept struct {
+	server   server.Server
+	clients  []client
+	sessions []session
+	slots    []permit
+	expired  []backend.Session
 }
 
 // client is one client's machine, and its last request.

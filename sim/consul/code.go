@@ -12,6 +12,22 @@ func (k *cluster) Clear() {
 	k.clear()
 }
 
+// Keep implements [sim.Keeping]. A copy of a machine is another machine.
+func (k *cluster) Keep() {
+	to := &k.kept
+	to.server.CopyFrom(&k.server)
+	to.clients, to.sessions = append(to.clients[:0], k.clients...), append(to.sessions[:0], k.sessions...)
+	to.slots, to.expired = append(to.slots[:0], k.slots...), append(to.expired[:0], k.expired...)
+}
+
+// Return implements [sim.Keeping].
+func (k *cluster) Return() {
+	from := &k.kept
+	k.server.CopyFrom(&from.server)
+	k.clients, k.sessions = append(k.clients[:0], from.clients...), append(k.sessions[:0], from.sessions...)
+	k.slots, k.expired = append(k.slots[:0], from.slots...), append(k.expired[:0], from.expired...)
+}
+
 // CodeShared implements [sim.Cluster].
 func (k *cluster) CodeShared(c *codec.Coder) {
 	k.server.Code(c)

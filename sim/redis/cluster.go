@@ -28,6 +28,16 @@ type cluster struct {
 	sessions []bool          // by number, from 1: it is there
 	heard    [2]string       // the last message that was received, and its result
 	last     redis.Sent
+	kept     kept
+}
+
+// kept is the state that [cluster.Keep] keeps aside.
+type kept struct {
+	now      int64
+	servers  []server.Server
+	clients  []client
+	messages []redis.Message
+	sessions []bool
 }
 
 // client is one client's machine, and what the servers have granted it.
@@ -47,7 +57,10 @@ type grant struct {
 	released bool  // its client has begun to release it
 }
 
-var _ sim.Clocked = (*cluster)(nil)
+var (
+	_ sim.Clocked = (*cluster)(nil)
+	_ sim.Keeping = (*cluster)(nil)
+)
 
 // Clocks implements [sim.Clocked].
 func (k *cluster) Clocks(c *sim.Clocks) { k.clocks = c }

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/redis"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
 // The holder of the lock is not simply the client in its entries: a thief is in them before its victims have stopped.
@@ -144,6 +145,29 @@ func (k *cluster) Clear() {
 	for i := range k.servers {
 		k.servers[i].Reset()
 	}
+}
+
+// Keep implements [sim.Keeping]. A copy of a machine is another machine.
+func (k *cluster) Keep() {
+	to := &k.kept
+	if len(to.servers) != len(k.servers) {
+		to.servers = make([]server.Server, len(k.servers))
+	}
+	for i := range k.servers {
+		to.servers[i].CopyFrom(&k.servers[i])
+	}
+	to.now, to.clients = k.now, append(to.clients[:0], k.clients...)
+	to.messages, to.sessions = append(to.messages[:0], k.messages...), append(to.sessions[:0], k.sessions...)
+}
+
+// Return implements [sim.Keeping].
+func (k *cluster) Return() {
+	from := &k.kept
+	for i := range k.servers {
+		k.servers[i].CopyFrom(&from.servers[i])
+	}
+	k.now, k.clients = from.now, append(k.clients[:0], from.clients...)
+	k.messages, k.sessions = append(k.messages[:0], from.messages...), append(k.sessions[:0], from.sessions...)
 }
 
 // CodeShared implements [sim.Cluster]: servers, messages, and grants, which outlive their clients.

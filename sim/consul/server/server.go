@@ -30,6 +30,13 @@ func (s *Server) Reset() {
 	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], tombstones: s.tombstones[:0], delays: s.delays[:0], index: 1}
 }
 
+// CopyFrom makes it what another server is, in the memory that it has.
+func (s *Server) CopyFrom(o *Server) {
+	s.index, s.oldest = o.index, o.oldest
+	s.entries, s.sessions = append(s.entries[:0], o.entries...), append(s.sessions[:0], o.sessions...)
+	s.tombstones, s.delays = append(s.tombstones[:0], o.tombstones...), append(s.delays[:0], o.delays...)
+}
+
 // Apply carries out a request. A blocking query without news waits: the caller repeats it later.
 func (s *Server) Apply(r *consul.Request) consul.Reply {
 	switch r.Method {

@@ -26,6 +26,9 @@ type item struct {
 // Reset is a server without keys, at the beginning of time.
 func (s *Server) Reset() { s.now, s.keys = 0, s.keys[:0] }
 
+// CopyFrom makes it what another server is, in the memory that it has. Values are not changed but replaced, and shared.
+func (s *Server) CopyFrom(o *Server) { s.now, s.keys = o.now, append(s.keys[:0], o.keys...) }
+
 // Apply carries out a command.
 func (s *Server) Apply(c redis.Command) redis.Reply {
 	switch c.Method {
