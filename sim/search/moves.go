@@ -94,7 +94,7 @@ func sameWorkload(a, b *scenario.Client) bool {
 func (p *plan) worker() *worker {
 	w := &worker{
 		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
-		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), visible: make(visibleStates), carried: make(links), idle: make(idleSteps),
+		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), visible: make(visibleStates), carried: make(links),
 	}
 	if p.views == nil {
 		w.recent = new(recent)
@@ -173,7 +173,7 @@ func (w *worker) numberShared() uint32 {
 
 func (w *worker) numberClient(c int) uint32 {
 	return w.clients.Number(w.buf, func() states.Part {
-		return states.Part{View: w.view(c), Dead: w.sys.Dead(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
+		return states.Part{View: w.view(c), Busy: w.sys.Busy(c), Dead: w.sys.Dead(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
 	})
 }
 

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"maps"
+	"slices"
 
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -11,25 +11,35 @@ type links map[uint64]struct{}
 
 func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{} }
 
-// idleSteps are the observed steps that no living client takes, and that change none: time passes, or the server notices
-// the end of a dead client's connection. A step leads from one state to another, by their fingerprints.
-type idleSteps map[[2]uint64]struct{}
+// idleSteps are the observed steps that change the part of no client with an operation under way: time passes, the server
+// notices that a client is dead, a holder looks at what has changed. A step leads from one state to another, by their
+// fingerprints. No step is there twice.
+type idleSteps [][2]uint64
 
-// link records a step from t to a state with the fingerprint fp. If the acting client's part stays the same, that is a
-// link of the part to itself.
+// mostIdle bounds them. Beyond it the links of parts do not tell whether executions end.
+const mostIdle = 1 << 22
+
+// link records a step from t to a state with the fingerprint fp.
 func (w *worker) link(a scenario.Action, t, to []uint32, fp uint64) {
 	if spends(a.Kind) {
 		return
 	}
-	lives := false
+	idle := true
 	for c := 1; c < len(t); c++ {
-		if own := c == int(a.Client); (own || t[c] != to[c]) && !w.clients.At(t[c]).Dead {
+		if t[c] == to[c] {
+			continue
+		}
+		was, is := w.clients.At(t[c]), w.clients.At(to[c])
+		if was.Busy != is.Busy && !w.bounds.Forever {
+			return // an operation begins or ends once
+		}
+		if was.Busy || w.bounds.Forever && !was.Dead {
 			w.carried.add(t[c], to[c])
-			lives = true
+			idle = false
 		}
 	}
-	if !lives {
-		w.idle[[2]uint64{w.fingerprint(t), fp}] = struct{}{}
+	if idle && len(w.idle) <= mostIdle {
+		w.idle = append(w.idle, [2]uint64{w.fingerprint(t), fp})
 	}
 }
 
@@ -68,33 +78,41 @@ func (s *search) links() links {
 
 // idle are all steps of that kind that the search knows of, before it was resumed and since.
 func (s *search) idle() idleSteps {
-	all := make(idleSteps)
-	maps.Copy(all, s.idled)
+	all := slices.Clone(s.idled)
 	for _, w := range s.workers {
-		maps.Copy(all, w.idle)
+		all = append(all, w.idle...)
 	}
 	return all
 }
 
 // acyclic reports whether the links and idle steps alone exclude a cycle among the states.
 //
-// Along a cycle of states nobody dies, and the part of each client that lives follows links in a cycle, or stays the same.
-// With symmetry a cycle may return with clients permuted; repeating it restores their places. If the links have no cycle,
-// these parts stay the same, and no client that lives takes a step: it would have a link to itself. So all of the cycle's
-// steps are idle. Faults that are used up have no links: the number left is part of a state and only decreases.
-func (s *search) acyclic() bool { return s.links().acyclic() && s.idle().links().acyclic() }
+// Along a cycle of states nobody dies, and nobody begins or ends an operation, unless workloads begin again. The part of each
+// client that has one under way (or lives, if they do) follows links in a cycle, or stays the same. With symmetry a cycle may
+// return with clients permuted; repeating it restores their places. If the links have no cycle, these parts stay the same, and
+// all of the cycle's steps are idle. Faults that are used up have no links: the number left is part of a state and only
+// decreases.
+//
+// A memo table's moves are links whether they change a part or not, and none of its steps is idle.
+func (s *search) acyclic() bool {
+	idle := s.idle()
+	return len(idle) <= mostIdle && s.links().acyclic() && idle.links().acyclic()
+}
 
 // links are the steps with the states numbered. States with one fingerprint are taken for one, which keeps every cycle.
 func (steps idleSteps) links() links {
-	numbers := make(map[uint64]uint32)
+	var all []uint64
+	for _, step := range steps {
+		all = append(all, step[:]...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
 	number := func(fp uint64) uint32 {
-		if _, ok := numbers[fp]; !ok {
-			numbers[fp] = uint32(len(numbers))
-		}
-		return numbers[fp]
+		i, _ := slices.BinarySearch(all, fp)
+		return uint32(i)
 	}
 	l := make(links)
-	for step := range steps {
+	for _, step := range steps {
 		l.add(number(step[0]), number(step[1]))
 	}
 	return l

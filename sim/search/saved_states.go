@@ -120,17 +120,17 @@ func (l links) save(e *states.Encoder) {
 // save writes the steps in order.
 func (steps idleSteps) save(e *states.Encoder) {
 	e.U32(uint32(len(steps)))
-	for _, step := range slices.SortedFunc(maps.Keys(steps), func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) }) {
+	slices.SortFunc(steps, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
+	for _, step := range steps {
 		e.U64(step[0])
 		e.U64(step[1])
 	}
 }
 
 // readIdle reads what save wrote.
-func readIdle(d *states.Decoder) idleSteps {
-	steps := make(idleSteps)
+func readIdle(d *states.Decoder) (steps idleSteps) {
 	for n := d.Fits(uint64(d.U32()), 16); n > 0; n-- {
-		steps[[2]uint64{d.U64(), d.U64()}] = struct{}{}
+		steps = append(steps, [2]uint64{d.U64(), d.U64()})
 	}
 	return steps
 }
