@@ -610,7 +610,7 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 func TestCrowdIsAnswered(t *testing.T) {
 	for _, evidence := range []bool{true, false} {
 		for s := property.Weak; s <= property.Strong; s++ {
-			h := crowd(1000, 30, 8, 0.01, evidence)
+			h := drawn.Crowd{Operations: 1000, Clients: 30, Slots: 8, Unanswered: 0.01, Evidence: evidence}.Whole(1)
 			if f := Check(h, Options{FailedAcquire: s}); f.Decision != Legal || f.How != byFastCheck {
 				t.Errorf("evidence %v, %s: %+v", evidence, s, f)
 			}
@@ -620,7 +620,7 @@ func TestCrowdIsAnswered(t *testing.T) {
 
 // One answer in a long history is wrong: a taken slot is granted.
 func TestNeedleIsFound(t *testing.T) {
-	h := crowd(20_000, 30, 8, 0.01, true)
+	h := drawn.Crowd{Operations: 20_000, Clients: 30, Slots: 8, Unanswered: 0.01, Evidence: true}.Whole(1)
 	for i := len(h.Events) / 2; ; i++ {
 		e := &h.Events[i]
 		if e.F != history.F(lock.Acquire) || e.Type != history.OK {

@@ -79,7 +79,7 @@ func TestRead(t *testing.T) {
 // TestReadForgets: memory keeps only the window of a long history, and the operations of current holders.
 func TestReadForgets(t *testing.T) {
 	const window = 1 << 10
-	h := crowd(20_000, 20, 5, 0.001, true)
+	h := drawn.Crowd{Operations: 20_000, Clients: 20, Slots: 5, Unanswered: 0.001, Evidence: true}.Whole(1)
 	c := newCheck(h, 0, Options{}, window)
 	for i := range h.Events {
 		if err := c.event(&h.Events[i]); err != nil {
