@@ -109,11 +109,8 @@ func (h *Header) history() *history.History {
 	return out
 }
 
-// HistoryInput is a history's file, and PipedHistoryInput one that comes through a pipe, and is copied.
-var (
-	HistoryInput      = infile.Input{Noun: "history", Most: 16 << 30}
-	PipedHistoryInput = infile.Input{Noun: "history that is piped: give a larger one as a file", Most: 1 << 30}
-)
+// HistoryInput is a history's file, or what comes through a pipe.
+var HistoryInput = infile.Input{Noun: "history", Most: 64 << 30}
 
 // LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. assumed is the header of a
 // history without one.

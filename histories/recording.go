@@ -5,21 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/history"
 )
 
 // Recording is a recorded history that is read event by event, in any number of passes, so it may be of any length.
-// Input from a pipe cannot be read twice and is copied first: to memory, or to a temporary file if it is too large,
-// until Close.
+// What comes through a pipe is copied while it is read: to memory, or to a temporary file if it is too large, until
+// Close. Of more than a gibibyte there is no copy, and one pass has to do.
 type Recording struct {
 	history *history.History // without its events
 	notes   Notes
 	file    io.ReadSeeker
-	start   int64    // where it begins
-	copied  *os.File // the temporary file; nil where there is none
+	start   int64  // where it begins
+	pipe    *spool // the file, if it is a pipe; nil if it is none
 	name    string
 	assumed Header
 	keys    *keys // nil if its values are no pairs
@@ -29,17 +28,12 @@ type Recording struct {
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
 func NewRecording(r io.Reader, name string, assumed Header) (*Recording, error) {
-	return newRecording(r, name, assumed, mostCopied)
+	return newRecording(r, name, assumed, usualSpool)
 }
 
-// mostCopied is how many bytes of a pipe are copied to memory.
-const mostCopied = 16 << 20
-
-func newRecording(r io.Reader, name string, assumed Header, most int64) (*Recording, error) {
+func newRecording(r io.Reader, name string, assumed Header, limits spoolLimits) (*Recording, error) {
 	rec := &Recording{name: name, assumed: assumed}
-	if err := rec.seekable(r, most); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: copying what comes through a pipe, to read it twice: %w", name, err), rec.Close())
-	}
+	rec.seekable(r, limits)
 	if err := rec.spans(); err != nil {
 		return nil, errors.Join(err, rec.Close())
 	}
@@ -70,36 +64,23 @@ func (r *Recording) spans() error {
 }
 
 // seekable turns the input into one that can be read again from its present position.
-func (r *Recording) seekable(from io.Reader, most int64) (err error) {
+func (r *Recording) seekable(from io.Reader, limits spoolLimits) {
 	if file, ok := from.(io.ReadSeeker); ok {
-		if r.start, err = file.Seek(0, io.SeekCurrent); err == nil {
-			r.file = file
-			return nil
+		if start, err := file.Seek(0, io.SeekCurrent); err == nil {
+			r.file, r.start = file, start
+			return
 		}
 	}
-	var copied bytes.Buffer
-	if _, err = io.CopyN(&copied, from, most); err == io.EOF {
-		r.file = bytes.NewReader(copied.Bytes())
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if r.copied, err = os.CreateTemp("", "lockproof-history-*"); err != nil {
-		return err
-	}
-	r.file = r.copied
-	if _, err = io.Copy(r.copied, io.MultiReader(&copied, from)); err == nil {
-		_, err = r.copied.Seek(0, io.SeekStart)
-	}
-	return err
+	r.pipe = &spool{from: from, limits: limits}
+	r.file = r.pipe
 }
 
 // Close deletes the temporary copy. The original file stays open.
 func (r *Recording) Close() error {
-	if r.copied == nil {
+	if r.pipe == nil {
 		return nil
 	}
-	return errors.Join(r.copied.Close(), os.Remove(r.copied.Name()))
+	return r.pipe.Close()
 }
 
 // History describes the history, without its events.
@@ -132,7 +113,7 @@ func (r *Recording) Hosts() int {
 // again begins to read the history from its beginning.
 func (r *Recording) again() (*events, error) {
 	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", r.name, err)
 	}
 	return eventsOf(r.file, r.name, r.assumed, r.keys)
 }

@@ -25,11 +25,11 @@ func TestRecording(t *testing.T) {
 	for name, r := range map[string]io.Reader{
 		"file": strings.NewReader(text), "pipe": io.MultiReader(strings.NewReader(text)), "large pipe": io.MultiReader(strings.NewReader(text)),
 	} {
-		most := int64(len(text) + 1)
+		limits := spoolLimits{int64(len(text) + 1), 1 << 20}
 		if name == "large pipe" {
-			most = 10
+			limits.memory = 10
 		}
-		rec, err := newRecording(r, name, Unnamed, most)
+		rec, err := newRecording(r, name, Unnamed, limits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,5 +53,58 @@ func TestRecording(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*"); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+const onlyHeader = `{"lockproof":"history","version":1,"kind":"mutex","locks":[{"name":"jobs","slots":1}]}` + "\n"
+
+// TestRecordingOfAnyLength: one pass over a pipe has no bound, and begins before the pipe has ended. Another pass fails if
+// there is no copy any more, and the copy is deleted.
+func TestRecordingOfAnyLength(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	const event = `{"type":"info","process":"nemesis","f":"start","value":null}` + "\n"
+	from, to := io.Pipe()
+	defer from.Close()
+	write := func(n int) {
+		if _, err := io.WriteString(to, strings.Repeat(event, n)); err != nil {
+			t.Error(err)
+		}
+	}
+	go func() { io.WriteString(to, onlyHeader); write(50) }()
+	rec, err := newRecording(from, "pipe", Unnamed, spoolLimits{100, 4000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	err = rec.Each(func(*history.Event) error {
+		if events++; events == 50 {
+			go func() { write(150); to.Close() }()
+		}
+		return nil
+	})
+	if err != nil || events != 200 {
+		t.Errorf("%d events, %v", events, err)
+	}
+	if left, _ := filepath.Glob(os.Getenv("TMPDIR") + "/*"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	if h, err := rec.Whole(10); err == nil || !strings.HasPrefix(err.Error(), "pipe: more than 4000 bytes came through a pipe") {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRecordingNotCopied: nothing is judged of a history whose copy could not be written.
+func TestRecordingNotCopied(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	text := strings.Repeat("{\"type\":\"info\",\"process\":1,\"f\":\"other\"}\n", 10)
+	rec, err := newRecording(io.MultiReader(strings.NewReader(text)), "pipe", Unnamed, spoolLimits{100, 4000})
+	if err == nil {
+		_, err = rec.Whole(100)
+	}
+	if err == nil || !strings.Contains(err.Error(), "copying what comes through a pipe") {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,13 @@
 package history
 
-import "github.com/lockproof/lockproof/model/lock"
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// ErrOnce is the error of reading a history again that can be read only once.
+var ErrOnce = errors.New("it cannot be read again: expected a file")
 
 // EventType is the type of a history's event, in Jepsen's words.
 type EventType uint8

@@ -1,6 +1,8 @@
 package linear
 
 import (
+	"errors"
+
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -14,7 +16,8 @@ const atHand = 1 << 20
 // CheckRead is [Check] of a history of any length. Its memory grows with the number of processes, not with that of
 // their operations. h describes the history, and read returns its events. Malformed histories are noticed on the way;
 // the error is a [*Malformed]. In a history of more than a million events, an operation must be answered within half
-// a million events. Otherwise the history is undecided, with that reason.
+// a million events. Otherwise the history is undecided, with that reason, as it is where another pass is needed and read
+// returns [history.ErrOnce].
 func CheckRead(h *history.History, read Source, o Options) (Finding, error) {
 	return checkRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
 }
@@ -48,6 +51,10 @@ func checkRead(h *history.History, read Source, o Options, window int) (Finding,
 			}
 			return nil
 		})
+		if errors.Is(err, history.ErrOnce) {
+			err = nil
+			once(checks)
+		}
 	}
 	if err != nil {
 		return Finding{}, err
@@ -58,6 +65,18 @@ func checkRead(h *history.History, read Source, o Options, window int) (Finding,
 	}
 	return sum, nil
 }
+
+// once leaves undecided what takes another pass, where there can be none.
+func once(checks []*check) {
+	for _, c := range checks {
+		if !c.done {
+			c.done, c.found = true, onePass.of(c.lock)
+		}
+	}
+}
+
+// onePass is the finding on a history that can be read once and takes another pass.
+var onePass = Finding{Event: -1, How: byFastCheck, Why: "it takes another pass over the history, and " + history.ErrOnce.Error()}
 
 // again ends a pass, and reports whether another one is needed.
 func again(checks []*check) (again bool) {
@@ -80,7 +99,7 @@ type check struct {
 	window int
 
 	known  facts
-	effort int // that is made, of efforts
+	effort int // that is made, of readEfforts
 	n      int32
 
 	done  bool // there is a finding
@@ -126,7 +145,7 @@ func (c *check) begin() {
 	r := &c.normaliser
 	r.rollOn(c.known, c.window/2)
 	r.slots = max(r.slots, r.admin.most)
-	c.frontier.reset(r, c.o.FailedAcquire, efforts[c.effort])
+	c.frontier.reset(r, c.o.FailedAcquire, readEfforts[c.effort])
 	c.permits.reset(r, c.o.FailedAcquire)
 	c.over = c.lock == noLock || c.o.Releases == ByAnyone
 	if c.o.Releases == ByAnyone {
@@ -232,7 +251,7 @@ func (c *check) end() {
 	case c.known != r.roll.known:
 	case c.undecidable():
 		c.done = true
-	case c.found == tooMany && effort+1 < len(efforts):
+	case c.found == tooMany && effort+1 < len(readEfforts):
 		effort++
 	default:
 		c.done = true

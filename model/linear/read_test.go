@@ -1,10 +1,13 @@
 package linear
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -91,6 +94,28 @@ func TestReadForgets(t *testing.T) {
 	}
 	got, err := checkRead(h, source(h), Options{}, window)
 	if err != nil || got.Decision != Legal {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestReadOnce: a history that would have to be read twice, and cannot be, is undecided, and says why.
+func TestReadOnce(t *testing.T) {
+	h := drawn.Crowd{Operations: 2000, Clients: 4, Slots: 2}.Whole(1)
+	h.Events = append(h.Events, // that there are more slots is a fact that was not assumed before
+		history.Event{Type: history.Invoke, F: history.F(lock.Remove), Slots: 1},
+		history.Event{Type: history.OK, F: history.F(lock.Remove), Slots: 1})
+	passes := 0
+	once := func(event func(e *history.Event) error) error {
+		if passes++; passes > 1 {
+			return fmt.Errorf("a pipe: %w", history.ErrOnce)
+		}
+		return source(h)(event)
+	}
+	got, err := checkRead(h, once, Options{}, 64)
+	if err != nil || passes != 2 || got.Decision != Undecided || !strings.Contains(got.Why, "expected a file") {
+		t.Errorf("%d passes: %+v, %v", passes, got, err)
+	}
+	if got, err = checkRead(h, source(h), Options{}, 64); err != nil || got.Decision != Legal {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

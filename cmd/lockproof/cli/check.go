@@ -173,7 +173,7 @@ func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error)
 // inputOf opens a history's file, or standard input if its name is - or /dev/stdin. The function done closes it.
 func inputOf(c *cobra.Command, path string) (in io.Reader, done func(), err error) {
 	if path == "-" || path == "/dev/stdin" {
-		return histories.PipedHistoryInput.Stream("standard input", c.InOrStdin()), func() {}, nil
+		return histories.HistoryInput.Stream("standard input", c.InOrStdin()), func() {}, nil
 	}
 	file, err := histories.HistoryInput.Open(path)
 	if err != nil {
