@@ -35,6 +35,7 @@ type Judge struct {
 	sessions   map[session]*seen
 	uses       map[int32][]*seen // by process: its sessions
 	ended      map[int32]bool    // processes whose connection ended
+	resting    map[int32]resting // processes that are in none of these, as their connection ended
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
@@ -51,7 +52,7 @@ type Judge struct {
 // New returns the judge of a history without its events: h describes the history.
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
-		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool),
+		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
@@ -141,6 +142,7 @@ type session struct {
 
 // seen is what is known of one session.
 type seen struct {
+	lock       uint16
 	invoked    int  // the event that invoked its operation
 	contenders bool // another client already did the same kind of work
 	gone       bool // its connection ended
@@ -176,6 +178,7 @@ func (w *Judge) judge(p property.Property, ok bool, event int, format string, ar
 // Event takes in the i-th event of the history, counted from 0.
 func (w *Judge) Event(i int, e *history.Event) {
 	w.lock = int(e.Lock)
+	w.wake(about(e))
 	w.limited(i, e)
 	w.answers.Event(e)
 	switch {
@@ -199,7 +202,7 @@ func (w *Judge) limited(i int, e *history.Event) {
 func (w *Judge) session(p int32, l uint16) *seen {
 	s := w.sessions[session{p, l}]
 	if s == nil {
-		s = &seen{gone: w.ended[p]}
+		s = &seen{lock: l, gone: w.ended[p]}
 		w.sessions[session{p, l}] = s
 		w.uses[p] = append(w.uses[p], s)
 	}
@@ -224,11 +227,15 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 func (w *Judge) world(i int, e *history.Event) {
 	switch e.F {
 	case history.Restart:
+		for p := range w.resting {
+			w.wake(p)
+		}
 		for p := range w.uses {
 			w.disconnected(p, false)
 		}
 	case history.Gone:
 		w.disconnected(e.Target, false)
+		w.rest(e.Target)
 	case history.Lapse:
 		w.lapsed(e.Target)
 	case history.Crash:
