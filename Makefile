@@ -6,6 +6,7 @@ PACKAGES    := ./cmd/lockproof/cli ./adapters/engine/gated ./... ./testdata/targ
 CONCURRENT  := ./cmd/lockproof/campaign/... ./adapters/foreign/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/amqp/wire
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
+FIGURES     ?=
 MUTATE      ?= ./model/judge
 GREMLINS    ?= github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -63,6 +64,9 @@ reproducible: ## build the programs twice, in two places, and compare them byte 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+figures: ## measure the figures of the page internal/figures/README.md, and write it (FIGURES=-long: at greater length)
+	go test -count 1 -run '^TestFigures$$' -v -timeout 3h ./internal/figures -measure $(FIGURES)
+
 compare: ## run the main benchmarks of commit BASE and of this tree in turn, and compare them
 	.ci/compare $(BASE)
 
@@ -81,4 +85,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove explorer site mutants test pins race lint reproducible bench compare bench-spin mutate fuzz
+.PHONY: help prove explorer site mutants test pins race lint reproducible bench figures compare bench-spin mutate fuzz

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -225,20 +226,28 @@ func (e *Example) Dir() string {
 // probed has what came of the probes, by language: each is run once.
 var probed sync.Map
 
-// Need skips the test where something is missing, unless it is known to be there.
-func (e *Example) Need(t *testing.T) {
+// Missing is what keeps the example from running here, "" if nothing does.
+func (e *Example) Missing() string {
 	once, _ := probed.LoadOrStore(e.Folder+": "+e.probe, sync.OnceValues(func() ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", e.probe)
 		cmd.Dir = e.Dir()
 		return cmd.CombinedOutput()
 	}))
-	out, err := once.(func() ([]byte, error))()
+	if out, err := once.(func() ([]byte, error))(); err != nil {
+		return fmt.Sprintf("%v; %s; it takes %s", err, out, e.install)
+	}
+	return ""
+}
+
+// Need skips the test where something is missing, unless it is known to be there.
+func (e *Example) Need(t *testing.T) {
+	missing := e.Missing()
 	switch {
-	case err == nil:
+	case missing == "":
 	case os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") != "":
-		t.Fatalf("the %s example can't be run: %v; %s", e.Folder, err, out)
+		t.Fatalf("the %s example can't be run: %s", e.Folder, missing)
 	default:
-		t.Skipf("the %s example is NOT TESTED: %v; it takes %s", e.Folder, err, e.install)
+		t.Skipf("the %s example is NOT TESTED: %s", e.Folder, missing)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestSpin(t *testing.T) {
 		rooms = append(rooms, room{3, 2, 2, 3, 1})
 	}
 	for _, r := range rooms {
-		compare(t, r)
+		t.Run(strings.ReplaceAll(r.String(), "/", "-"), func(t *testing.T) { compare(t, r) })
 	}
 	if bug := spin(t, "BUG", rooms[1], 0, "-DBUG=1"); !bug.violated {
 		t.Error("Spin finds nothing wrong with taking RESOURCE_LOCKED for success")

@@ -36,6 +36,7 @@ var pages = []string{
 	"README.md", "adapters/engine/atlas/README.md", "adapters/measure/README.md", "model/amqp/mutant/README.md", "adapters/foreign/README.md", "adapters/redis/README.md", "adapters/gate/README.md", "adapters/amqp/rabbitmq/README.md", "adapters/amqp/cluster/README.md", "adapters/subprocess/README.md",
 	"cmd/lockproof/README.md", "cmd/lockproof/campaign/README.md", "histories/README.md", "histories/draw/README.md",
 	"model/property/README.md", "model/scenario/README.md", "testdata/targets/protocol/README.md", "sim/search/README.md", "sim/search/anynumber/README.md",
+	"internal/figures/README.md",
 }
 
 // fence is what stands between fences in a page: commands, or what was printed.
