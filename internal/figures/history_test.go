@@ -31,7 +31,8 @@ var historyFigures = []figure{
 	{
 		title: "The price of unanswered operations",
 		about: "Linearizability of a history of 1,000,000 operations by 30 clients of 8 slots, of which so many are not answered. " +
-			"Their clients die, which the history records some 200 events later.",
+			"Their clients die, which the history records some 200 events later. A history that records no end of a connection " +
+			"takes longer than one that records a few.",
 		how: "`go test -bench Crowd ./model/linear`", cores: "one core", ratio: "times as long",
 		round: func(t *testing.T, s scale) (all []measured) {
 			for _, percent := range []float64{0, 0.01, 0.1, 1, 2, 5, 10, 20} {
