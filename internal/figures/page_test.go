@@ -14,7 +14,7 @@ const introduction = "# How fast is lockproof?\n\n" +
 	"Ratios travel, figures do not: each figure here is against something else that was measured in the same run on the same\n" +
 	"machine, in turn, and is the median of three such ratios where it does not say once. `make figures` measures all of\n" +
 	"them again and writes this page; each also says how to measure the like by itself. What takes one core is measured by\n" +
-	"the processor's time. The page was measured on two cores that are shared with others.\n\n" +
+	"the processor's time. The page was measured on two cores that are shared with others, and were busy.\n\n" +
 	"Of the model checkers, Spin alone stands beside the search. Its model of the same protocol, with the same states, is\n" +
 	"[`semaphore.pml`](../../testdata/promela/semaphore.pml). There is no such model for TLC or Stateright yet.\n"
 
