@@ -32,9 +32,17 @@ type Table struct {
 	bytes  atomic.Int64
 }
 
+// shard is a table from images to the numbers of their parts: open addressing with linear probing, at most half full.
 type shard struct {
-	mu  sync.Mutex
-	ids map[string]uint32
+	mu    sync.Mutex
+	slots []slot
+	n     int
+}
+
+// slot is a place of a shard: the image's hash, and the part's number plus 1. 0 is free.
+type slot struct {
+	hash uint64
+	id   uint32
 }
 
 // A chunk is not moved once it is made.
@@ -52,9 +60,34 @@ type chunk struct {
 func NewTable() *Table {
 	p := new(Table)
 	for i := range p.shards {
-		p.shards[i].ids = make(map[string]uint32)
+		p.shards[i].slots = make([]slot, 16)
 	}
 	return p
+}
+
+// find is the place of a part, by its image and the hash of that.
+func (p *Table) find(s *shard, h uint64, image []byte) *slot {
+	for at := h; ; at++ {
+		o := &s.slots[at&uint64(len(s.slots)-1)]
+		if o.id == 0 || o.hash == h && p.Image(o.id-1) == string(image) {
+			return o
+		}
+	}
+}
+
+// double makes room in a shard.
+func (s *shard) double() {
+	was := s.slots
+	s.slots = make([]slot, 2*len(was))
+	for _, o := range was {
+		if o.id != 0 {
+			at := o.hash
+			for s.slots[at&uint64(len(s.slots)-1)].id != 0 {
+				at++
+			}
+			s.slots[at&uint64(len(s.slots)-1)] = o
+		}
+	}
 }
 
 // Number is the number of a part, by its encoding (image). describe is called for a new part.
@@ -63,26 +96,31 @@ func (p *Table) Number(image []byte, describe func() Part) uint32 {
 	s := &p.shards[h>>58]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if id, ok := s.ids[string(image)]; ok {
-		return id
+	o := p.find(s, h, image)
+	if o.id != 0 {
+		return o.id - 1
 	}
 	d := describe()
 	d.Hash = h
 	id := p.n.Add(1) - 1
 	c := p.chunk(id)
 	c.parts[id%chunkSize], c.image[id%chunkSize] = d, string(image)
-	s.ids[c.image[id%chunkSize]] = id
+	*o = slot{h, id + 1}
+	if s.n++; 2*s.n > len(s.slots) {
+		s.double()
+	}
 	p.bytes.Add(int64(len(image)) + partOverhead)
 	return id
 }
 
 // Find is the number of a part that there is already.
 func (p *Table) Find(image []byte) (id uint32, ok bool) {
-	s := &p.shards[Hash(image)>>58]
+	h := Hash(image)
+	s := &p.shards[h>>58]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, ok = s.ids[string(image)]
-	return id, ok
+	o := p.find(s, h, image)
+	return o.id - 1, o.id != 0
 }
 
 // partOverhead is about the size of a part without its image: its description, and its place in a map.
