@@ -15,11 +15,11 @@ const (
 // Links implements [sim.Cluster].
 func (k *cluster) Links(c uint8) (set uint8) {
 	cl, p := &k.clients[c-1], k.protocol(c)
-	m := &cl.machine
-	if !k.waits(c) || cl.left == 0 || k.server.Index(p.Read().Key) > cl.sent.request.Index {
+	m, prefix := &cl.machine, k.reads[k.lockOf(c)].Key
+	if !k.waits(c) || cl.left == 0 || k.server.Index(prefix) > cl.sent.request.Index {
 		set = 1
 	}
-	if p.Options.Watch && m.Held && m.Phase == consul.Idle && k.server.Index(p.Read().Key) > m.Watched {
+	if p.Options.Watch && m.Held && m.Phase == consul.Idle && k.server.Index(prefix) > m.Watched {
 		set |= 1 << watching
 	}
 	if left := k.server.Left(m.Session); left > 0 && left <= int64(p.TTL) {
@@ -33,7 +33,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	m, p := k.machine(c), k.protocol(c)
 	k.last = exchange{request: consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: m.Session}}}
 	if link == watching {
-		k.last.request = p.Read()
+		k.last.request = k.reads[k.lockOf(c)]
 	}
 	k.last.reply = k.server.Apply(&k.last.request)
 	x := k.exchange(c, 0, &k.last)

@@ -16,6 +16,8 @@ import (
 type cluster struct {
 	sim.Plain
 	protocols []consul.Protocol // by lock
+	keys      []string          // by lock: the one that says who holds a slot
+	reads     []consul.Request  // by lock: of everything under its prefix
 	limits    bool              // acquires state them
 	scenario  *scenario.Scenario
 	owner     func(backend.Session) uint8
@@ -69,8 +71,12 @@ type exchange struct {
 // Reset implements [sim.Cluster].
 func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
 	k.scenario, k.owner, k.protocols, k.limits = s, owner, k.protocols[:0], t.Traits.Has(lock.Limits)
+	k.keys, k.reads = k.keys[:0], k.reads[:0]
 	for _, l := range s.Locks {
 		k.protocols = append(k.protocols, consul.Protocol{Options: consul.Table.Of(o), Prefix: "service/" + l.Name, Limit: int(l.Slots)})
+	}
+	for i := range k.protocols {
+		k.keys, k.reads = append(k.keys, k.protocols[i].Lock()), append(k.reads, k.protocols[i].Read())
 	}
 	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
 	k.clear()
@@ -169,7 +175,7 @@ func (k *cluster) exchange(c, slot uint8, s *exchange) backend.Exchange {
 		Method: uint8(s.request.Method), Role: backend.Holder, Lock: l, Slot: slot, Known: slot > 0, RoundTrip: true, Waits: true,
 		Minimal: true, Key: uint16(l) + 1,
 	}
-	ours := s.request.Key == k.protocols[l].Lock()
+	ours := s.request.Key == k.keys[l]
 	switch s.request.Method {
 	case consul.CreateSession:
 		x.Access, x.Known = backend.OpenSession, false

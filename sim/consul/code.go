@@ -45,9 +45,9 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 
 // CodeClient implements [sim.Cluster].
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
-	cl, p := &k.clients[n-1], k.protocol(n)
-	lock, prefix := uint64(0), k.server.Index(p.Read().Key)
-	if e := k.server.Entry(p.Lock()); e != nil {
+	cl, p, l := &k.clients[n-1], k.protocol(n), k.lockOf(n)
+	lock, prefix := uint64(0), k.server.Index(k.reads[l].Key)
+	if e := k.server.Entry(k.keys[l]); e != nil {
 		lock = e.Modified
 	}
 	cl.machine.Code(c, lock, prefix)

@@ -44,7 +44,7 @@ func (k *cluster) lowest(l uint8) uint8 {
 }
 
 func (k *cluster) holders(l uint8) []string {
-	e := k.server.Entry(k.protocols[l].Lock())
+	e := k.server.Entry(k.keys[l])
 	if e == nil {
 		return nil
 	}
