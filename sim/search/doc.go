@@ -8,6 +8,10 @@
 // state's fingerprint is the sum of its parts' fingerprints. It is therefore cheap, and it is equal for states that
 // differ only by a permutation of clients with one workload (symmetry).
 //
+// Where time matters, an action depends on the whole state, and the memo tables are not used. The world then carries out each
+// action of a state. It reads the state once, and returns to it by copying if the backend can keep a state aside
+// ([sim.Keeping]). Only parts that an action has changed are looked up.
+//
 // [Run] visits; its [Storage] says how seen states are stored, and a checkpoint resumes it. It also finds out whether
 // executions can go on forever ([Cycles]). [Walk] samples random executions of configurations that are too large to
 // visit.
@@ -18,6 +22,7 @@
 //	visited.go, exact.go, bits.go  the seen states, by the kinds of storage.go
 //	reductions.go                  executions that are left out because their steps are independent
 //	counterexample.go              a shortest execution to a violation
+//	partgraph.go                   what shows that every execution ends without a graph of all states
 //	cycles.go, fair_cycle.go       executions without an end, on the graph of stategraph.go
 //	checkpoint.go, resume.go, saved_states.go   saving and resuming a search; checkpoint.go has the format
 //	walk.go, walker.go             random executions
