@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -65,7 +66,7 @@ var searchFigures = []figure{
 			for _, target := range amqplock.References {
 				n := s.of(5000, 10)
 				took := processor(func() {
-					if _, err := sample.Prove(t.Context(), sample.Config{Target: target, Scenarios: n, Workers: 1}); err != nil {
+					if _, err := sample.Prove(t.Context(), sample.Config{Target: target, Sampling: engine.Sampling{Scenarios: n, Workers: 1}}); err != nil {
 						t.Fatal(err)
 					}
 				})
@@ -78,7 +79,7 @@ var searchFigures = []figure{
 
 // configuration is the configuration whose states are visited.
 func configuration(s scale, faults sim.FaultBounds) explore.Exploration {
-	return explore.Exploration{Clients: s.of(3, 2), Rounds: 1, Admins: s.of(1, 0), Slots: 1, Faults: faults}
+	return explore.Exploration{Workload: explore.Workload{Clients: s.of(3, 2), Rounds: 1, Admins: s.of(1, 0), Slots: 1, Faults: faults}}
 }
 
 // visit visits every state of a configuration, and is how many there are.
@@ -171,7 +172,7 @@ func hashing(n int) float64 {
 
 // walking is how long one step of a random walk takes.
 func walking(t *testing.T, walks int) measured {
-	e := explore.Exploration{Clients: 3, Rounds: 2, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1}}
+	e := explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 2, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1}}}
 	b, err := e.Bounds()
 	if err != nil {
 		t.Fatal(err)
