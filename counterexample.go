@@ -9,20 +9,20 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Counterexample is an execution that violates a property; of Check, a Detail.
+// Counterexample is an execution that violates a property. Those of Check have a Detail only.
 type Counterexample struct {
 	Property  Property
 	Detail    string // what happened, in one line
 	Diagram   string // the execution, drawn in plain text
 	Steps     int
-	Least     bool   // no execution within the bounds has fewer
-	Execution int    // the one that first showed it, counted from 1
-	Target    Target // replays it
+	Least     bool   // no execution within the bounds has fewer steps
+	Execution int    // number of the first execution that showed the violation, counted from 1
+	Target    Target // the lock by which Replay repeats the execution
 	Name      string // of the target, or its command
 	file      *histories.Counterexample
 }
 
-// LoadCounterexample reads a file. Set its Target if external, or a Protocol.
+// LoadCounterexample reads a counterexample from a file. Set its Target if the lock is external or a [Protocol].
 func LoadCounterexample(path string) (*Counterexample, error) {
 	ce, err := histories.LoadCounterexample(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func LoadCounterexample(path string) (*Counterexample, error) {
 	return counterexampleOf(ce, t), nil
 }
 
-// Save writes it to a JSON file, whole or not at all.
+// Save writes the counterexample to a JSON file, atomically.
 func (c *Counterexample) Save(path string) error {
 	if c.file == nil {
 		return invalid("saving %s: there is no execution that replays", c.Property)
@@ -43,7 +43,7 @@ func (c *Counterexample) Save(path string) error {
 	return c.file.Save(path)
 }
 
-// counterexampleOf is the execution of a file.
+// counterexampleOf converts a counterexample as read from a file.
 func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	return &Counterexample{
 		Property: Property(ce.Violation.Name()), Detail: ce.Violation.Detail, Diagram: strings.Join(ce.Transcript, "\n"),
@@ -51,7 +51,7 @@ func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	}
 }
 
-// foundBy is the violation of a property that a run of a target has found, with its execution if that replays.
+// foundBy converts the violation p that a run of target t has found, with its execution if that can be replayed.
 func foundBy(t Target, p *report.PropertyResult, ce *histories.Counterexample) *Counterexample {
 	v := p.Violation
 	return &Counterexample{

@@ -13,24 +13,24 @@ import (
 
 var (
 	ErrInvalid      = errors.New("invalid options") // options that make no sense, alone or together
-	ErrNoServer     = errors.New("no server")       // none answers, and there is none to start
-	ErrNotConnected = errors.New("not connected")   // an external client sends nothing to the address it was given
+	ErrNoServer     = errors.New("no server")       // no server answers, and there is none to start
+	ErrNotConnected = errors.New("not connected")   // an external client sends nothing to the address that it was given
 	ErrViolated     = errors.New("violated")        // a property is violated or suspected
 	ErrInterrupted  = errors.New("interrupted")     // the run ended before it was complete
-	ErrInconclusive = errors.New("inconclusive")    // nothing was judged, or a property is undecided, or required and skipped
-	ErrNoEffect     = inprocess.ErrNoEffect         // a Lock's call certainly had no effect
-	Dial            = wire.Dial                     // net.Dial, faster for a Go target's server: for amqp091.Config.Dial
+	ErrInconclusive = errors.New("inconclusive")    // nothing judged, or a property is undecided, or a required one skipped
+	ErrNoEffect     = inprocess.ErrNoEffect         // a call of the Lock certainly had no effect
+	Dial            = wire.Dial                     // net.Dial, faster for a Go target's server; for amqp091.Config.Dial
 )
 
-// ProtocolError is an external program, or a [Protocol], that makes no sense.
+// ProtocolError reports that an external program broke the protocol or ended, or that a [Protocol] misbehaved.
 type ProtocolError struct {
 	During string   // the call, such as "c1, acquire" or "Next of acquire"
 	Why    string   // the expected and the actual result
-	Stderr []string // the last lines of its standard error
+	Stderr []string // the last lines of the program's standard error
 	error
 }
 
-// kindError is an error that is one of those above, and says why.
+// kindError is an error of a kind: one of the errors above.
 type kindError struct {
 	error
 	kind error
@@ -40,7 +40,7 @@ func (e kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
 func invalid(format string, args ...any) error { return asInvalid(fmt.Errorf(format, args...)) }
 
-// asInvalid is an error about options as ErrInvalid.
+// asInvalid makes an error about options an ErrInvalid.
 func asInvalid(err error) error {
 	if err == nil {
 		return nil
@@ -48,7 +48,7 @@ func asInvalid(err error) error {
 	return kindError{err, ErrInvalid}
 }
 
-// public is an error of the packages below, as one of this package where it has one.
+// public converts an error of an inner package to this package's error for the same thing, if there is one.
 func public(err error) error {
 	var protocol *subprocess.ProtocolError
 	var exit *subprocess.ExitError

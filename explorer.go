@@ -15,9 +15,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Explorer is a page on which its reader chooses step by step what a simulated lock's clients do and what befalls them, and
-// each step is judged. It has 2 Clients, no Admins and 1 slot, unless
-// the bounds have others or a Start.
+// Explorer serves a page on which the reader chooses step by step what the clients of a simulated lock do and which
+// faults happen. Each step is judged. The defaults are 2 Clients, no Admins and 1 slot.
 func Explorer(t Target, o Bounds) (http.Handler, error) {
 	r, err := newRun(context.Background(), t, o.Options)
 	if err != nil {
@@ -41,7 +40,8 @@ func Explorer(t Target, o Bounds) (http.Handler, error) {
 	return served.Handler(page, func(request []byte) []byte { return t.answer(request, r.list) }), nil
 }
 
-// answer carries out what a page asks. Each time the machines are new ones, so that what one has done wrong ends no other.
+// answer carries out a request of the page. Each request gets new machines, so a panic in one does not affect the
+// next.
 func (t Target) answer(request []byte, list own.List) []byte {
 	t, _, err := t.settled()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Prove draws executions (clients, options, faults, an order of commands) and makes what violates a property small.
+// Prove draws executions (clients, options, faults, an order of commands), judges them and minimises counterexamples.
 func Prove(ctx context.Context, t Target, s Sample) (*Result, error) {
 	r, err := newRun(ctx, t, s.Options)
 	if err != nil {
@@ -32,7 +32,7 @@ func Explore(ctx context.Context, t Target, b Bounds) (*Result, error) {
 	return r.simulated("Explore", func() (*Result, error) { return r.explore(&b) })
 }
 
-// Stress has clients use a lock on a real server all at once, and judges it.
+// Stress lets many clients use a lock on a real server at once, and judges the history.
 func Stress(ctx context.Context, t Target, l Load) (*Result, error) {
 	r, err := newRun(ctx, t, l.Options)
 	if err != nil {
@@ -48,7 +48,7 @@ func Stress(ctx context.Context, t Target, l Load) (*Result, error) {
 	return r.on(func() (*Result, error) { return r.stress(&l) })
 }
 
-// Replay carries out the steps of a counterexample again, by its Target.
+// Replay repeats the steps of a counterexample with its Target.
 func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) {
 	if c.Target.zero() {
 		return nil, invalid("counterexample of %q, which is no lock of this module: expected its Target to be set to the lock that is meant", c.Name)
@@ -77,7 +77,7 @@ func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) 
 	return r.on(func() (*Result, error) { return r.replay(&file) })
 }
 
-// Check judges a history: JSON Lines, a JSON array, or Jepsen's EDN.
+// Check judges a recorded history: JSON Lines, a JSON array, or Jepsen's EDN.
 func Check(history io.Reader, o Options) (*Result, error) {
 	began, name := time.Now(), "history"
 	if file, ok := history.(interface{ Name() string }); ok {

@@ -2,10 +2,11 @@ package lockproof
 
 import "github.com/lockproof/lockproof/model/own"
 
-// View is an execution after a step: see model/own. Explore visits states, and skips what asks for Events or Last.
+// View is an execution after a step: see model/own. Explore skips properties that ask for Events or Last, since it
+// visits states.
 type View = own.View
 
-// Own is a property of a user's. Several goroutines may call its function.
+// Own is a user's own property. Several goroutines may call its function at once.
 type Own = *own.Property
 
 // Always is a property that must hold after each step: judge returns the violation, or nil.
@@ -22,8 +23,8 @@ func Always(name string, judge func(View) error) Own {
 	return p
 }
 
-// Sometimes is what must be seen after some step. If no execution shows it, it is undecided, and violated if Explore has
-// visited all.
+// Sometimes is a property that must be seen after at least one step. If no execution shows it, the verdict is
+// Undecided, or Violated if Explore has visited all executions.
 func Sometimes(name string, seen func(View) bool) Own {
 	p := &own.Property{Name: name, Sometimes: true}
 	if seen != nil {
@@ -32,7 +33,7 @@ func Sometimes(name string, seen func(View) bool) Own {
 	return p
 }
 
-// listOf are somebody's own properties as a list. One that is used again has neither asked for anything nor failed yet.
+// listOf makes a list of users' own properties, and clears what an earlier run has noted in them.
 func listOf(all []Own) (list own.List) {
 	for _, o := range all {
 		if o == nil {

@@ -26,7 +26,7 @@ func (p Property) Sentence() string {
 	return named.Sentence(lock.Semaphore)
 }
 
-// setOf is a list of properties as a set. All must mean something for the target, or be its user's own.
+// setOf makes a set of the properties in list. Each must be applicable to the target, or be one of the user's own.
 func setOf(list []Property, all own.List, applicable property.Set, kind lock.Kind) (set property.Set, err error) {
 	for _, p := range list {
 		if mine, ok := all.Named(string(p)); ok {

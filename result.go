@@ -15,37 +15,37 @@ import (
 // Result is the result of a run.
 type Result struct {
 	Target, Server                           string
-	Judgements                               []Judgement // of one property each, in the order of the card
-	Executions, States, Commands, Operations int         // run, or visited, altogether
+	Judgements                               []Judgement // one for each property, in the order of the report
+	Executions, States, Commands, Operations int         // that were run or visited
 	Elapsed                                  time.Duration
 	engine                                   *engine.Result
 	page                                     func(io.Writer) error
-	diagram                                  string // of Replay: the execution
+	diagram                                  string // the execution that Replay has repeated
 }
 
 // Judgement is the verdict on one property.
 type Judgement struct {
 	Property       Property
 	Verdict        Verdict
-	Reason         string          // why it is Skipped or Undecided
-	Evidence       string          // that it rests on: "history", "the broker's truth" or "commands"
-	Checked        int             // how many times the property was put to the test
-	Counterexample *Counterexample // where it is Violated or Suspected; nil elsewhere
+	Reason         string          // why the property is Skipped or Undecided
+	Evidence       string          // what the verdict is based on: "history", "the broker's truth" or "commands"
+	Checked        int             // number of times that the property was tested
+	Counterexample *Counterexample // if Violated or Suspected, else nil
 }
 
-// Verdict is what is said of a property.
+// Verdict is the outcome of judging one property.
 type Verdict string
 
 const (
-	Proved    Verdict = "proved"    // it holds in every execution within the bounds
+	Proved    Verdict = "proved"    // the property holds in every execution within the bounds
 	Passed    Verdict = "passed"    // no execution that was run violates it
-	Violated  Verdict = "violated"  // and fresh clients show it again
-	Suspected Verdict = "suspected" // seen violated, and not again by fresh clients
-	Undecided Verdict = "undecided" // judged, and no answer within the bounds
+	Violated  Verdict = "violated"  // fresh clients reproduce the violation
+	Suspected Verdict = "suspected" // seen violated once, but fresh clients do not reproduce it
+	Undecided Verdict = "undecided" // judged, but without an answer within the bounds
 	Skipped   Verdict = "skipped"   // not judged
 )
 
-// Judgement is that of one property, Skipped if there is none.
+// Judgement returns the judgement of a property; it is Skipped if the run did not judge it.
 func (r *Result) Judgement(p Property) Judgement {
 	if i := r.index(p); i >= 0 {
 		return r.Judgements[i]
@@ -53,7 +53,7 @@ func (r *Result) Judgement(p Property) Judgement {
 	return Judgement{Property: p, Verdict: Skipped, Reason: "not asked for"}
 }
 
-// Err is nil if all holds, or ErrViolated, ErrInterrupted or ErrInconclusive.
+// Err is nil if all properties hold, else ErrViolated, ErrInterrupted or ErrInconclusive.
 func (r *Result) Err() error {
 	switch r.engine.Report.Outcome() {
 	case report.OutcomeViolated:
@@ -66,7 +66,7 @@ func (r *Result) Err() error {
 	return nil
 }
 
-// index is where a property stands among the judgements, or -1.
+// index is the index of a property's judgement, or -1.
 func (r *Result) index(p Property) int {
 	return slices.IndexFunc(r.Judgements, func(j Judgement) bool { return j.Property == p })
 }
@@ -86,7 +86,7 @@ func (r *Result) Write(w io.Writer, format string) error {
 	return invalid("format %q: expected card, json, junit or html", format)
 }
 
-// resultOf is the result of a run in this package's types.
+// resultOf converts the result of a run to this package's types.
 func resultOf(res *engine.Result, t Target) *Result {
 	r := res.Report
 	out := &Result{

@@ -15,18 +15,19 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// How many executions Test runs by default, and under -short.
+// The numbers of executions that Test runs by default, and under -short.
 const (
 	testExecutions  = 2000
 	shortExecutions = 200
 )
 
-// replayVariable is the environment variable by which Test replays a counterexample instead.
+// replayVariable is the environment variable that makes Test replay a counterexample instead.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof. Later runs begin
-// with them, and fail as long as one fails; what passes since is in the folder passed there. LOCKPROOF_REPLAY=FILE replays
-// one. What lockproof.known.yaml beside the test accepts skips its property until it expires.
+// Test judges a lock inside go test, with a subtest for each property. It leaves counterexamples in
+// testdata/lockproof. Later runs replay these first, and fail as long as one still fails; those that pass now are
+// moved to the folder passed there. LOCKPROOF_REPLAY=FILE replays one file. A violation that lockproof.known.yaml
+// beside the test accepts skips its property until the entry expires.
 func Test(tb testing.TB, t Target, s Sample) {
 	tb.Helper()
 	if path := os.Getenv(replayVariable); path != "" {
@@ -72,7 +73,7 @@ func Test(tb testing.TB, t Target, s Sample) {
 	}
 }
 
-// subtest runs part of a test under a name of its own, where that is possible. skip ends no more than the part.
+// subtest runs part of a test as a subtest, if tb can. skip ends only this part.
 func subtest(tb testing.TB, name string, do func(tb testing.TB, skip func(...any))) {
 	tb.Helper()
 	switch t := tb.(type) {
@@ -85,7 +86,7 @@ func subtest(tb testing.TB, name string, do func(tb testing.TB, skip func(...any
 	}
 }
 
-// test fails or skips the test of a property as its verdict says.
+// test fails or skips the subtest of a property according to its verdict.
 func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	tb.Helper()
 	judged := r.engine.Report
@@ -123,12 +124,12 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	}
 }
 
-// reported is what the report has of a judgement.
+// reported is the report's entry for a judgement.
 func (r *Result) reported(j *Judgement) *report.PropertyResult {
 	return &r.engine.Report.Properties[r.index(j.Property)]
 }
 
-// told is what a counterexample shows, how it came about, and what a lock that is right does, in lines.
+// told explains a counterexample in lines: what it shows, how it came about, and what a correct lock does.
 func (r *Result) told(j *Judgement) string {
 	lines := []string{j.Counterexample.Detail}
 	if found := r.reported(j).Violation; found != nil {
@@ -137,24 +138,24 @@ func (r *Result) told(j *Judgement) string {
 	return strings.Join(lines, "\n")
 }
 
-// testFiles are the files of a test's counterexamples.
+// testFiles keeps the counterexamples of one test in files.
 type testFiles struct {
 	test   string
 	folder kept.Folder
 	names  kept.Names
-	found  func(*Counterexample) // that the user has asked for; may be nil
+	found  func(*Counterexample) // the user's callback; may be nil
 }
 
-// command is what runs the test, and tells its counterexamples from another test's.
+// command is the command that runs the test. Counterexamples record it, so that each test finds its own.
 func (f *testFiles) command() string { return "go test -run " + f.test }
 
-// name is what a counterexample of the test is called.
+// name is the file name of a counterexample of the test.
 func (f *testFiles) name(c *histories.Counterexample) string {
 	return c.FileName(strings.ReplaceAll(f.test, "/", "-"))
 }
 
-// save writes a counterexample as soon as it is known, so that it is there however the test ends, unless an earlier run's is
-// there. If it can't be written, finish says so.
+// save writes a counterexample as soon as it is found, so that it survives however the test ends. It keeps a file
+// that an earlier run wrote. finish reports failed writes.
 func (f *testFiles) save(c *Counterexample) {
 	if name := f.names.Now(f.folder, c.file, f.name(c.file)); name != "" {
 		_ = f.write(c.file, name)
@@ -164,7 +165,7 @@ func (f *testFiles) save(c *Counterexample) {
 	}
 }
 
-// finish writes the counterexamples of a run that is over, and notes where they are.
+// finish writes the counterexamples of a finished run, and notes their paths.
 func (f *testFiles) finish(res *Result) (err error) {
 	for _, j := range res.Judgements {
 		found := res.engine.Report.Properties[res.index(j.Property)].Violation
@@ -183,13 +184,13 @@ func (f *testFiles) finish(res *Result) (err error) {
 	return err
 }
 
-// write writes a counterexample to a file of that name.
+// write writes a counterexample to a file with the given name.
 func (f *testFiles) write(c *histories.Counterexample, name string) error {
 	c.Origin.Command = f.command()
 	return errors.Join(f.folder.At.Make(), c.SaveAt(f.folder.Place(name)))
 }
 
-// replayTest carries out a counterexample again, if it is this test's.
+// replayTest replays a counterexample if it belongs to this test.
 func replayTest(tb testing.TB, path string, t Target, o Options) {
 	tb.Helper()
 	c, err := LoadCounterexample(path)

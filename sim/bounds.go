@@ -10,32 +10,32 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Bounds is a configuration small enough for every execution to be visited: a workload, and how many
-// faults of each kind may happen, wherever they happen.
+// Bounds is a configuration small enough to visit every execution: a workload, and the number of faults of each kind,
+// which may happen at any moment.
 //
-// A pause is not among the faults: a client that is not chosen stands still, for as long as you like.
+// Pauses need no bound: any client may be left unscheduled for an arbitrary time.
 type Bounds struct {
 	Target  *lock.Target
 	Options lock.Options
 	Locks   []scenario.Lock
 	Clients []scenario.Client
 	Faults  FaultBounds
-	// Before leads to the state in which executions begin. Its violations do not count.
+	// Before leads to the state in which executions begin. Violations on the way there do not count.
 	Before []scenario.Action
-	// Forever has every client begin its operations again when it is done with them.
+	// Forever makes each client repeat its operations endlessly.
 	Forever bool
-	// Properties are the properties to judge. States leave out what only other properties need.
+	// Properties are the properties to judge. States omit the data that only other properties need.
 	Properties property.Set
-	// Own are users' own properties. They are judged of every state.
+	// Own are users' own properties. They are evaluated in every state.
 	Own own.List
-	// FailedAcquire is what a failed acquire is taken to promise.
+	// FailedAcquire says what a failed acquire promises.
 	FailedAcquire property.FailedAcquire
-	// Every adds crashes that two other actions already cover: with a reply in hand, or noticed at once where the
-	// broker may be late. Executions are then as short as possible.
+	// Every includes two kinds of crashes that other actions already cover: with the reply in hand, and noticed at
+	// once where the broker may notice late. Executions are then as short as possible.
 	Every bool
 }
 
-// FaultBounds says how many faults of each kind one execution may have.
+// FaultBounds gives the number of faults of each kind that one execution may have.
 type FaultBounds struct {
 	Crashes       int  // a client dies before a command, or after its effect
 	Drops         int  // the broker drops a connection
@@ -43,16 +43,16 @@ type FaultBounds struct {
 	Lost          int  // a reply never arrives
 	Restarts      int  // the broker restarts
 	Clocks        int  // a client's clock jumps, or runs fast or slow from then on
-	Lapses        int  // so much time passes that all leases end; of other people's clients alone
+	Lapses        int  // time passes until all leases have ended; for external clients only
 	Late          bool // the broker may notice a dead connection at any later moment
-	// CleanCrashes are crashes between two commands only.
+	// CleanCrashes restricts crashes to the time between two commands.
 	CleanCrashes bool
 }
 
-// AnyNumber, in place of a number of faults, sets no bound to them.
+// AnyNumber as a number of faults means that their number is unbounded.
 const AnyNumber = -1
 
-// String is the bounds in words, for those that are not zero.
+// String lists the bounds that are not zero.
 func (f FaultBounds) String() string {
 	out := ""
 	for _, k := range []struct {
@@ -78,12 +78,12 @@ func (f FaultBounds) String() string {
 	return out[2:]
 }
 
-// numbers are the bounds that are numbers.
+// numbers are pointers to the numeric bounds.
 func (f *FaultBounds) numbers() [6]*int {
 	return [...]*int{&f.Crashes, &f.Drops, &f.ChannelErrors, &f.Lost, &f.Restarts, &f.Clocks}
 }
 
-// Check reports what is wrong with the bounds.
+// Check reports invalid bounds.
 func (b *Bounds) Check() error {
 	if err := b.Options.Check(); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (b *Bounds) Check() error {
 	return nil
 }
 
-// Scenario is the bounds as a scenario without faults and without a schedule.
+// Scenario converts the bounds to a scenario without faults and without a schedule.
 func (b *Bounds) Scenario() scenario.Scenario {
 	return scenario.Scenario{
 		Target: b.Target.Name, Server: b.Target.Backend, Options: b.Options, Locks: b.Locks, Clients: b.Clients,

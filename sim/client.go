@@ -8,21 +8,21 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Ready reports whether a client has something to do and is not standing still.
+// Ready reports whether a client has something to do and is not paused.
 func (w *World) Ready(c uint8) bool {
 	return w.Links(c) != 0
 }
 
-// awake reports whether a client lives and is not standing still.
+// awake reports whether a client is alive and not paused.
 func (w *World) awake(c uint8) bool {
 	cl := &w.clients[c-1]
 	return !cl.dead && cl.wake <= w.now
 }
 
-// operating reports whether a client can go on with its operation, or begin the next.
+// operating reports whether a client can continue its operation, or begin the next.
 func (w *World) operating(c uint8) bool { return w.Links(c)&1 != 0 }
 
-// Links is the set of a client's links that can go on now: bit 0 is its operation, or the next one.
+// Links is the set of a client's links that can go on now. Bit 0 is the current operation, or else the next one.
 func (w *World) Links(c uint8) uint8 {
 	if !w.awake(c) {
 		return 0
@@ -39,8 +39,8 @@ func (w *World) Links(c uint8) uint8 {
 	return links
 }
 
-// upcoming is the index of the operation that a client calls next, and whether there is one that makes sense now. It passes
-// over those that never will.
+// upcoming is the index of a client's next operation that makes sense. any reports whether that operation makes sense
+// now. Operations that never will are skipped.
 func (w *World) upcoming(c uint8) (at int, any bool) {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
@@ -52,7 +52,7 @@ func (w *World) upcoming(c uint8) (at int, any bool) {
 	return at, at < len(ops)
 }
 
-// unfinished reports whether a client that lives has an operation under way, or one to call now.
+// unfinished reports whether a live client has an operation under way, or one to call now.
 func (w *World) unfinished(c uint8) bool {
 	cl := &w.clients[c-1]
 	if cl.dead || cl.busy {
@@ -69,7 +69,7 @@ func (w *World) begin(c uint8) {
 		return
 	}
 	at, any := w.upcoming(c)
-	if !any { // what it held may have ended just now
+	if !any { // its hold may have ended just now
 		return
 	}
 	op := w.scenario.Clients[c-1].Ops[at]
@@ -91,7 +91,7 @@ func (w *World) begin(c uint8) {
 	w.complete(c)
 }
 
-// complete ends the client's operation once its machine is done.
+// complete ends the client's operation if its machine has finished it.
 func (w *World) complete(c uint8) {
 	cl := &w.clients[c-1]
 	if !cl.busy {
@@ -112,14 +112,14 @@ func (w *World) complete(c uint8) {
 	w.Monitor.End(c, r, w.cluster.Held(c), cl.conn != 0)
 }
 
-// step has the client's next command reach the server, or hands it the answer to one that has waited there. How much of
-// that the client lives to see is the action's.
+// step delivers the client's next command to the server, or hands the client the reply to a command that has waited
+// there. do says how much of this the client lives to see; late: the server notices a crash later.
 func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	w.begin(c)
 	switch {
 	case !w.clients[c-1].busy:
 		return
-	case w.Ways(c) > 0: // it begins with a choice, and sends nothing before
+	case w.Ways(c) > 0: // the operation begins with a random choice, before its first command
 		if do == scenario.CrashEffect || do == scenario.CrashReply {
 			w.crash(c, late)
 		}
@@ -129,9 +129,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	if answered {
 		w.Monitor.Answered(c)
 	} else if x := w.deliver(c); w.sent(c, &x) && do == scenario.Step {
-		return // it waits
+		return // the command waits
 	} else if x.Result == backend.Blocked && do == scenario.CrashReply {
-		do = scenario.CrashEffect // there is no reply that it could die with
+		do = scenario.CrashEffect // there is no reply yet, so the client cannot die with one
 	}
 	switch do {
 	case scenario.CrashEffect:
@@ -153,7 +153,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 		}
 	}
 	if w.leases {
-		w.changed(w.lockOf(c), c) // it may have got what it waited for, or have learnt that it has nothing
+		w.changed(w.lockOf(c), c) // it may have obtained what it waited for, or have learnt that it has nothing
 	}
 	if !w.cluster.Linked(c) {
 		w.abandon(c, late)
@@ -164,7 +164,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	}
 }
 
-// sent notes a command of the action at hand, and reports whether it waits inside the server.
+// sent notes a command of the current action, and reports whether the command waits inside the server.
 func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	w.record.exchange(w, x)
 	w.Seen.exchange(x)
@@ -177,7 +177,7 @@ func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	return x.Result == backend.Blocked
 }
 
-// act is a step of a client's activity beside its operation. The step may change the client's belief.
+// act is a step of a client's activity besides its operation. The step may change the client's belief.
 func (w *World) act(c, link uint8) {
 	cl := &w.clients[c-1]
 	on := cl.conn
@@ -197,22 +197,22 @@ func (w *World) act(c, link uint8) {
 	}
 	w.learned(c)
 	if w.leases {
-		w.changed(w.lockOf(c), c) // it may have given up its hold
+		w.changed(w.lockOf(c), c) // the client may have given up its hold
 	}
-	w.complete(c) // its operation may have waited for that
+	w.complete(c) // the client's operation may have waited for this step
 }
 
-// learned reports a client's belief to the monitor if it may have shrunk outside of a reply to its operation.
+// learned tells the monitor of a client's belief if it may have shrunk other than by a reply to its operation.
 func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {
 		if less := w.Monitor.Learned(c, held); less && (w.leases || w.unnumbered()) {
-			w.record.world(history.Lapse, w.process(c, w.clients[c-1].incarnation)) // it stopped: from here on another may have it
+			w.record.world(history.Lapse, w.process(c, w.clients[c-1].incarnation)) // another client may hold it now
 		}
 	}
 }
 
-// deliver lets a client's next command reach the server, and reports its effect to the monitor.
+// deliver delivers a client's next command to the server, and reports the effect to the monitor.
 func (w *World) deliver(c uint8) backend.Exchange {
 	cl := &w.clients[c-1]
 	cl.sent++
@@ -241,8 +241,8 @@ func (w *World) arrive(c uint8, x *backend.Exchange) {
 	}
 }
 
-// open gives the client a new session and closes its old one. If all clients share one session, the client begins
-// again on it.
+// open gives the client a new session and closes the old one. If all clients share one session, the client starts
+// over on that session.
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
 	sharing := w.cluster.Shared()
@@ -258,18 +258,18 @@ func (w *World) open(c uint8) {
 	}
 	cl.incarnation = w.next(c)
 	if cl.conn = w.cluster.Connect(); w.leases && cl.grant == cl.conn && !sharing {
-		cl.grant = 0 // the number is used again; what it believes to hold was granted under a session that is gone
+		cl.grant = 0 // the old session is gone, and with it the grant; its number may be reused
 	}
 	w.record.move(w, c)
 	if sharing {
 		w.shared = cl.conn
-		c = 1 // who stands for all
+		c = 1 // client 1 stands for all
 	}
 	w.own(cl.conn, c)
 }
 
-// next is the incarnation of a client that connects again: the same where all share a connection that
-// is still there.
+// next is the incarnation of a client after it reconnects. It does not change if all clients share a connection that
+// still exists.
 func (w *World) next(c uint8) int32 {
 	cl := &w.clients[c-1]
 	if cl.conn != 0 && cl.conn == w.shared {
@@ -278,15 +278,15 @@ func (w *World) next(c uint8) int32 {
 	return cl.incarnation + 1
 }
 
-// process is the number by which a history knows one connection of a client.
+// process is the process number that a client's incarnation has in the history.
 func (w *World) process(c uint8, incarnation int32) int32 {
 	if w.leases {
-		return int32(c) // what is held goes with no session
+		return int32(c) // a hold does not depend on a session
 	}
 	return history.Process(int32(c), incarnation, len(w.clients))
 }
 
-// touch reports a command on a lock's resource to the monitor.
+// touch tells the monitor of a command on a lock's resource.
 func (w *World) touch(c uint8, x *backend.Exchange) {
 	if !x.Known {
 		return
@@ -307,7 +307,7 @@ func (w *World) touch(c uint8, x *backend.Exchange) {
 	w.changed(x.Lock, c)
 }
 
-// end is a session that the server sees ending, by a client's doing or by its own (0).
+// end notes that the server saw a session end: because of client by, or by itself (0).
 func (w *World) end(conn backend.Session, by uint8) {
 	w.cluster.End(conn)
 	for i := range w.clients {
@@ -324,14 +324,14 @@ func (w *World) end(conn backend.Session, by uint8) {
 	}
 }
 
-// gone notes that the broker saw one of a client's connections end.
+// gone notes that the server saw one of a client's connections end.
 func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.Monitor.Gone(c, granted, own)
 	w.record.world(history.Gone, process)
 	w.allChanged(0)
 }
 
-// abandon closes the rest of a connection that its client has given up; late: the broker notices later.
+// abandon closes the rest of a connection that its client has given up. late: the server notices later.
 func (w *World) abandon(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	conn := cl.conn
@@ -347,7 +347,7 @@ func (w *World) abandon(c uint8, late bool) {
 	w.allChanged(0)
 }
 
-// crash kills a client.
+// crash kills a client. late: the server notices later.
 func (w *World) crash(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	process := w.process(c, cl.incarnation)
@@ -359,7 +359,7 @@ func (w *World) crash(c uint8, late bool) {
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
 	if w.leases {
-		w.cluster.Normalise(c, true, false, cl.conn) // its clock no longer matters
+		w.cluster.Normalise(c, true, false, cl.conn) // a dead client's clock no longer matters
 	}
 	if w.units {
 		w.allChanged(0)

@@ -2,22 +2,22 @@ package sim
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// ClientState is how a client stands.
+// ClientState is the state of a client.
 type ClientState struct {
-	Op   lock.Op // the operation at hand; NoOp where none is under way
-	Held uint8   // the slot it believes to hold, 0 for none
+	Op   lock.Op // the current operation; NoOp if none
+	Held uint8   // the slot that the client believes it holds; 0 is none
 	Dead bool
-	// Linked says that it believes to have a session, and Connected that the server has one.
+	// Linked says that the client believes it has a session; Connected says that the server has one.
 	Linked, Connected bool
-	// Phase is what it is doing, in the backend's words; "" where that is not told.
+	// Phase is the client's current activity in the backend's words; "" if the backend names none.
 	Phase string
-	Left  int // operations that it has not called yet
+	Left  int // operations not yet called
 }
 
 // phased is a cluster that names a client's current activity.
 type phased interface{ Phase(c uint8) string }
 
-// Client is how a client stands.
+// Client is the state of a client.
 func (w *World) Client(c uint8) ClientState {
 	cl := &w.clients[c-1]
 	s := ClientState{

@@ -8,29 +8,29 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Clocks are the clocks of an execution's clients, in milliseconds. Each shows the servers' time until something is done
-// to it: it jumps, or it runs fast or slow from then on.
+// Clocks are the clocks of an execution's clients, in milliseconds. Each shows the servers' time until a fault
+// changes it: the clock jumps, or runs fast or slow from then on.
 type Clocks struct {
-	now    int64 // of the servers
-	back   int64 // by how much a clock may yet be set back
+	now    int64 // the servers' time
+	back   int64 // by how much clock faults may still set a clock back
 	clocks [lock.MaxClients]clock
 }
 
-// clock is one client's.
+// clock is the clock of one client.
 type clock struct {
-	ahead int64 // of the servers' time
-	rate  int32 // by how many thousandths it is fast
-	part  int32 // thousandths of a millisecond that it is further ahead, 0 to 999
+	ahead int64 // difference to the servers' time
+	rate  int32 // deviation of its speed in thousandths; positive is fast
+	part  int32 // thousandths of a millisecond in addition to ahead, 0 to 999
 }
 
-// Now is what a client's clock shows.
+// Now is the time that a client's clock shows.
 func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
 
-// Back is how far clients' clocks may still be set back. A state has to keep a past moment only that long.
+// Back is how far clocks may still be set back. Past moments older than this need not be kept in a state.
 func (k *Clocks) Back() int64 { return k.back }
 
-// In is in how many milliseconds of the servers' time a client's clock will show a time: 0 if it does already,
-// [Clocks.Never] if it stands still.
+// In is the number of milliseconds of the servers' time until client c's clock shows the time at: 0 if it already
+// does, and [Never] if the clock stands still.
 func (k *Clocks) In(c uint8, at int64) int64 {
 	left, cl := at-k.Now(c), &k.clocks[c-1]
 	if left <= 0 || cl.rate == 0 {
@@ -46,7 +46,7 @@ func (k *Clocks) In(c uint8, at int64) int64 {
 // Never is a time that does not come.
 const Never = math.MaxInt32
 
-// pass lets the servers' time pass.
+// pass advances the servers' time by ms.
 func (k *Clocks) pass(ms int64, clients int) {
 	k.now += ms
 	for i := range k.clocks[:clients] {
@@ -62,7 +62,7 @@ func (k *Clocks) pass(ms int64, clients int) {
 	}
 }
 
-// disturb does to a client's clock what an action says.
+// disturb applies a clock fault.
 func (k *Clocks) disturb(a scenario.Action) {
 	cl, by := &k.clocks[a.Client-1], int64(a.Arg)
 	switch a.Kind {
@@ -77,8 +77,8 @@ func (k *Clocks) disturb(a scenario.Action) {
 	}
 }
 
-// code writes or reads a client's clock. How far it is ahead is part of a state only where it makes a difference, as
-// it differs from moment to moment for one that drifts.
+// code writes or reads the clock of client n. The offset is part of a state only if clocks are compared, since the
+// offset of a drifting clock differs at every moment.
 func (k *Clocks) code(c *codec.Coder, n uint8, compared bool) {
 	cl := &k.clocks[n-1]
 	if c.Reading() {
@@ -95,7 +95,7 @@ func (k *Clocks) code(c *codec.Coder, n uint8, compared bool) {
 	}
 }
 
-// zigzag has small numbers of either sign take little space.
+// zigzag encodes small numbers of either sign as small unsigned numbers.
 func zigzag(n int64) uint64 { return uint64(n<<1) ^ uint64(n>>63) }
 
 func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

@@ -20,10 +20,11 @@ import (
 // message ([Links.Act]). A command that waits inside the server is answered [backend.Blocked]. The client continues
 // once another client's step, or time, has produced the reply ([Links.Links]); it may die before.
 type Cluster interface {
-	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
-	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
+	// Reset begins a scenario with empty servers and idle machines without sessions. The options o are the final ones
+	// of the target. owner returns the client that owns a session, with [monitor.HalfOpen] if it is half-open.
 	Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8)
-	// SetUp makes the slots that the locks begin with. It calls said with each command, while Describe describes it.
+	// SetUp makes the initial slots of the locks. It calls said with each command; during the call, Describe
+	// describes it.
 	SetUp(said func(backend.Exchange))
 	Machines
 	Links
@@ -32,56 +33,57 @@ type Cluster interface {
 	Servers
 	Footprints
 	Coding
-	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
+	// Describe adds the last command and its reply to a step of a trace, in words and as raw values. It is called
+	// only while a trace is kept.
 	Describe(*scenario.TraceStep)
 }
 
-// Machines are the clients, as far as their users see them.
+// Machines are the clients, as their users see them.
 type Machines interface {
 	// Start begins an operation on an idle machine.
 	Start(c uint8, op lock.Op, arg uint8)
-	// Op is a client's operation at hand, or the last one.
+	// Op is a client's current operation, or else its last one.
 	Op(c uint8) lock.Op
-	// Result is how a client's operation ended, and whether it has.
+	// Result is the result of a client's operation, and whether the operation has ended.
 	Result(c uint8) (lock.Result, bool)
-	// Held is the slot that a client believes to hold, 0 for none; Linked says that it believes to have a session.
+	// Held is the slot that a client believes it holds, 0 for none; Linked says that it believes it has a session.
 	Held(c uint8) uint8
 	Linked(c uint8) bool
-	// Choices is the number of values for a client's random option now, 0 for none. Choose takes one of them, and
-	// returns how many milliseconds the client sleeps then.
+	// Choices is the number of values that the client's random option has now, 0 if it has none to choose. Choose
+	// takes one of them, and returns for how many milliseconds the client then sleeps.
 	Choices(c uint8) int
 	Choose(c uint8, way int) (sleep int64)
 }
 
-// Links are what takes commands to the servers, and replies back.
+// Links take commands to the servers, and replies back.
 type Links interface {
-	// Links is the set of a client's links that can go on: bit 0 unless its command waits inside the server.
+	// Links is the set of a client's links that can go on. It has bit 0 unless the client's command waits inside the
+	// server.
 	Links(c uint8) uint8
-	// Answered reports whether a command of the client's that waited has its answer, which Reply hands over.
+	// Answered reports whether the reply to a client's waiting command is ready. Reply hands it over.
 	Answered(c uint8) bool
 	// Opens reports whether a client's next command opens a session.
 	Opens(c uint8) bool
-	// Deliver has the next command of a client's operation reach the server, on a session; 0 is one that has ended.
+	// Deliver delivers the next command of a client's operation on a session; 0 is a session that has ended.
 	Deliver(c uint8, on backend.Session) backend.Exchange
-	// Reply hands a client the reply to its last command. Lose breaks its session instead, from the client's point of
-	// view.
+	// Reply hands a client the reply to its last command. Lose instead breaks its session, as the client sees it.
 	Reply(c uint8)
 	Lose(c uint8)
-	// Act is one step of a link other than 0. Method is 0 where it sent nothing.
+	// Act is one step of a link other than 0. The exchange's Method is 0 if the step sends nothing.
 	Act(c, link uint8, on backend.Session) backend.Exchange
 }
 
-// Sessions begin, and end by what befalls them.
+// Sessions begin and end on the servers.
 type Sessions interface {
 	// Connect opens a session.
 	Connect() backend.Session
-	// Rejoin has a client begin again on a session that all clients share ([Footprints]).
+	// Rejoin makes a client start over on a session that all clients share ([Footprints]).
 	Rejoin(c uint8, on backend.Session)
-	// End is the server seeing a session end.
+	// End tells the server that a session has ended.
 	End(on backend.Session)
-	// Abort ends a client's unit of a session for a failure of the server's: an AMQP channel, a transaction.
+	// Abort ends a client's unit of a session (an AMQP channel, a transaction) because of an error in the server.
 	Abort(c uint8, on backend.Session)
-	// Restart stops a server and starts it again: sessions end.
+	// Restart stops a server and starts it again, which ends sessions.
 	Restart()
 }
 
@@ -92,68 +94,70 @@ type Clock interface {
 	// call.
 	Advance(ms int64) (passed int64, changed bool)
 	Expired(buf []backend.Session) []backend.Session
-	// NextTimer is in how many milliseconds Advance will change something, if ever.
+	// NextTimer is the number of milliseconds until Advance changes something, and whether there is such a time.
 	NextTimer() (int64, bool)
 }
 
-// Servers tell what they have.
+// Servers give their state.
 type Servers interface {
-	// Truth is what the servers have of a lock.
+	// Truth fills in the servers' state of lock l.
 	Truth(l uint8, t *monitor.Truth)
-	// Owns reports whether a session has an exclusive resource.
+	// Owns reports whether a session owns an exclusive resource.
 	Owns(on backend.Session) bool
-	// Leftover describes a wrong state of the servers after the execution; "" if there is none. believed reports
-	// whether a live client believes to hold a slot.
+	// Leftover describes wrong state that the execution leaves on the servers, "" if there is none. believed reports
+	// whether a live client believes it holds slot s of lock l.
 	Leftover(believed func(l, s uint8) bool) string
-	// Resources are what the servers have, in the order of their first use.
+	// Resources are the servers' resources, in the order of their first use.
 	Resources() []Resource
 }
 
-// Footprints tell what an action depends on, for the reductions of a search.
+// Footprints say what an action depends on, for the reductions of a search.
 type Footprints interface {
 	// Shared says that all clients use one session. Independent says that a client's actions depend on other clients
-	// only by their views (see [System.Independent]).
+	// only through their views (see [System.Independent]).
 	Shared() bool
 	Independent() bool
-	// Touches are the resources that a client's next command touches: of its current operation or, if idle, of next.
+	// Touches are the resources that a client's next command touches. The command is one of its current operation or,
+	// if the client is idle, of next.
 	Touches(c uint8, next *scenario.Operation) backend.Footprint
-	// Writes are the roles of the resources that a client may still change, by its operations and by losing its
-	// sessions other than safe. dead: it runs no more operations.
+	// Writes are the roles of the resources that a client may still change: by its current operation and those of
+	// rest, unless it is dead, and by losing any of its sessions except safe.
 	Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) backend.Roles
 }
 
 // Coding writes and reads the state, in parts.
 type Coding interface {
-	// Clear is Reset for reading a state: of machines and servers nothing is left, what a scenario decides stays.
+	// Clear prepares for reading a state. It resets machines and servers, and keeps what the scenario determines.
 	Clear()
-	// CodeShared writes or reads the part of the servers that belongs to no session. CodeClient is a machine, also a
-	// dead one. CodeSession is a session with its resources. CodeOwned writes the part of a session that other
-	// clients can see.
+	// CodeShared writes or reads the part of the servers that belongs to no session. CodeClient writes or reads a
+	// machine, including a dead client's. CodeSession does so for a session with its resources. CodeOwned writes the
+	// part of a session that other clients can see.
 	CodeShared(*codec.Coder)
 	CodeClient(c *codec.Coder, n uint8)
 	CodeSession(*codec.Coder, backend.Session)
 	CodeOwned(*codec.Coder, backend.Session)
-	// Left is how many sessions the servers go on with after their end. CodeShared has them: when it reads, they take the
-	// numbers after the clients'.
+	// Left is the number of sessions that have ended but that the servers still keep. CodeShared includes them; when
+	// it reads, it numbers them after the clients' sessions.
 	Left() int
-	// Normalise clears the part of a client's machine that can make no more difference.
+	// Normalise clears the part of a client's machine that can no longer make a difference.
 	Normalise(c uint8, dead, busy bool, on backend.Session)
 }
 
-// Renewing is a [Cluster] whose commands that extend a lease may wait.
+// Renewing is a [Cluster] in which a command that extends a lease may wait inside the server.
 type Renewing interface {
-	// Renewed reports whether the answer that client c has just got is that of a command that has extended its lease.
+	// Renewed reports whether the reply that client c has just received is to a command that has extended its lease.
 	Renewed(c uint8) bool
 }
 
-// Hindering is a [Cluster] whose server refuses a command if another client has locked its resource. An acquire may
+// Hindering is a [Cluster] whose server refuses a command if another client has locked the resource. An acquire may
 // give up once its attempts are used up.
 type Hindering interface {
-	// Hindered reports whether the answer that client c has just got is such a refusal.
+	// Hindered reports whether the reply that client c has just received is such a refusal.
 	Hindered(c uint8) bool
 }
 
-// Answering is a [Cluster] that tells traces of the answer to a command that waited, as well, once its client has it.
+// Answering is a [Cluster] that also describes, in traces, the reply to a command that has waited, once the client
+// has it.
 type Answering interface {
 	DescribeAnswer(*scenario.TraceStep)
 }

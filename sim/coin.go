@@ -2,9 +2,9 @@ package sim
 
 import "math/bits"
 
-// coin flips by Bob Jenkins's small generator of 64 bits (burtleburtle.net/bob/rand/smallprng.html). rapid has the
-// same generator, so a seed gives the scenarios that rapid would draw; a test compares them. Programs do not link
-// rapid itself, since it registers flags and reads the environment.
+// coin generates bits with Bob Jenkins's small 64-bit generator (burtleburtle.net/bob/rand/smallprng.html). rapid
+// uses the same generator, so a seed gives the scenarios that rapid would draw; a test compares them. Programs do not
+// link rapid, since it registers flags and reads the environment.
 type coin struct{ a, b, c, d uint64 }
 
 func newCoin(seed uint64) coin {
@@ -27,7 +27,7 @@ func (x *coin) next() uint64 {
 // Flip is the next bit.
 func (x *coin) Flip() bool { return x.next()&1 == 1 }
 
-// bits is a number of n flips.
+// bits is a number made of n flips.
 func (x *coin) bits(n int) (v int) {
 	c := *x
 	for range n {

@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// count adds up the costs of client c's operation. It skips operations whose connection or channel a fault broke: the
-// cost of the repair is not theirs.
+// count adds up the costs of client c's operation. It skips an operation during which a fault broke the connection or
+// channel, since the operation would include the cost of the repair.
 func (w *World) count(c uint8, op lock.Op, r lock.Result) {
 	cost, lost, broken := w.Monitor.Spent(c)
 	if w.Costs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {

@@ -7,22 +7,22 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Coverage is what executions have covered: pairs of consecutive commands of different clients, each with its kind of
-// reply, and states of the broker, reduced to what matters to a lock. The zero value is ready to use.
+// Coverage collects what executions have covered: pairs of consecutive commands of different clients, each with its
+// kind of reply, and states of the broker reduced to what matters to a lock. The zero value is ready to use.
 type Coverage struct {
-	// Points are the covered points, each once, in the order of their first occurrence.
+	// Points are the covered points without duplicates, in the order of their first occurrence.
 	Points []Point
 
-	last   uint16 // the class of the command before, 0 for none
-	client uint8  // whose it was
-	// Classes are numbered as they come, so that the set of pairs of them is small.
+	last   uint16 // class of the previous command, 0 for none
+	client uint8  // client that sent the previous command
+	// numbers gives each class a small number at its first use, so that the set of pairs stays small.
 	numbers [classes]uint8
 	known   uint8
 	pairs   [1 << 10]uint64
 	states  [stateCount / 64]uint64
 }
 
-// Point is a pair of commands, or a state of the broker. It is the same number on every machine.
+// Point is a pair of commands, or a state of the broker. A point has the same number on every machine.
 type Point uint32
 
 const (
@@ -33,13 +33,13 @@ const (
 	stateMark  = 1 << 31
 )
 
-// IsState reports whether it is a state of the broker, and not a pair of commands.
+// IsState reports whether the point is a state of the broker rather than a pair of commands.
 func (p Point) IsState() bool { return p&stateMark != 0 }
 
 // begin begins an execution.
 func (c *Coverage) begin() { c.client = 0 }
 
-// command notes that a client's command was answered.
+// command notes a client's command that was answered.
 func (c *Coverage) command(client uint8, class uint16) {
 	if c.client != 0 && c.client != client {
 		pair := uint16(c.number(c.last))<<8 | uint16(c.number(class))
@@ -51,8 +51,8 @@ func (c *Coverage) command(client uint8, class uint16) {
 	c.last, c.client = class, client
 }
 
-// number is the number of a class, given at its first use. There are far fewer in use than there are numbers; should
-// they run out, the last is shared.
+// number is the number of a class, given at its first use. Far fewer classes occur than there are numbers; if the
+// numbers run out, the remaining classes share the last.
 func (c *Coverage) number(class uint16) uint8 {
 	if c.numbers[class] == 0 {
 		c.known = min(c.known, 254) + 1
@@ -61,7 +61,7 @@ func (c *Coverage) number(class uint16) uint8 {
 	return c.numbers[class]
 }
 
-// state notes what the broker has of a lock.
+// state notes the broker's state of a lock.
 func (c *Coverage) state(t *monitor.Truth) {
 	s := stateOf(t)
 	if word, bit := &c.states[s>>6], uint64(1)<<(s&63); *word&bit == 0 {
@@ -70,8 +70,9 @@ func (c *Coverage) state(t *monitor.Truth) {
 	}
 }
 
-// stateOf is the state of a lock without its clients. It has the number of slots and whether they have a hole, the number
-// of taken slots, up to three of those on dead connections, and the holder of the administration mutex.
+// stateOf summarises the state of a lock without its clients: the number of slots, whether there is a hole, the
+// number of taken slots, the number on dead connections (at most three), and whether the administration mutex is
+// free, held by a live connection or by a half-open one.
 func stateOf(t *monitor.Truth) uint16 {
 	dead := 0
 	for _, owner := range t.Owner {
@@ -90,7 +91,7 @@ func stateOf(t *monitor.Truth) uint16 {
 	return uint16(bits.OnesCount16(t.Exists))<<9 | uint16(bits.OnesCount16(t.Taken))<<5 | uint16(min(dead, 3))<<3 | admin<<1 | holes
 }
 
-// classOf is a method, what its resource is for, and the kind of its answer, in one number that is not 0.
+// classOf encodes an exchange's method, the role of its resource and the kind of its reply in one nonzero number.
 func classOf(x *backend.Exchange) uint16 {
 	role := uint16(7)
 	if x.Known {

@@ -6,7 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// CoveragePoint is something that must happen in some executions, or a run says less than it seems to.
+// CoveragePoint is something that must happen in some of a run's executions. If it never happens, the run proves less
+// than it seems to.
 type CoveragePoint uint8
 
 // The coverage points.
@@ -28,7 +29,7 @@ const (
 	SawBusy
 	SawRandomOption
 	SawTwoLocks
-	CoveragePoints // how many there are
+	CoveragePoints // the number of coverage points
 )
 
 var coveragePointNames = [CoveragePoints]string{
@@ -40,13 +41,13 @@ var coveragePointNames = [CoveragePoints]string{
 // String is the coverage point in words.
 func (s CoveragePoint) String() string { return coveragePointNames[s] }
 
-// offBroker are those that another server than a broker is not spoken of with.
+// offBroker has the wording of coverage points whose usual name only fits a broker, for other servers.
 var offBroker = map[CoveragePoint]string{
 	SawDrop: "connection dropped by the server", SawChannelError: "abort", SawRestart: "server restart", SawLostRace: "lost race",
 }
 
-// Of returns the name of the coverage point for a lock of kind k on a server with the words w. A mutex, for example, has no slots
-// to remove.
+// Of returns the name of the coverage point for a lock of kind k on a server with the words w. A mutex, for example,
+// has no slots to remove.
 func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	said, ok := offBroker[s]
 	switch {
@@ -61,8 +62,8 @@ func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	return s.String()
 }
 
-// Happens reports whether it can happen to somebody else's lock of kind k on a server with the words w: only a broker closes channels,
-// a mutex has no administration, and a client does not say why it was refused.
+// Happens reports whether the point can happen to an external lock of kind k on a server with the words w. Only a
+// broker closes channels, a mutex has no administration, and a client does not tell why it was refused.
 func (s CoveragePoint) Happens(w lock.Words, k lock.Kind) bool {
 	switch s {
 	case SawChannelError, SawLostRace, SawGaveUp, SawWithdrawn, SawRemoved, SawDisconnected:
@@ -73,7 +74,7 @@ func (s CoveragePoint) Happens(w lock.Words, k lock.Kind) bool {
 	return true
 }
 
-// Faulty reports whether it is a fault, or does not come without one.
+// Faulty reports whether the point is a fault, or happens only after a fault.
 func (s CoveragePoint) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
 
 // Seen is a set of coverage points.
@@ -127,7 +128,7 @@ func (s *Seen) result(op lock.Op, r lock.Result) {
 	}
 }
 
-// Covered is what an execution covers, of simulated or external clients.
+// Covered are the coverage points of an execution, of simulated or external clients.
 func Covered(t *scenario.Trace) (seen Seen) {
 	if len(t.Scenario.Locks) > 1 {
 		seen.add(SawTwoLocks)

@@ -1,14 +1,14 @@
-// Package sim is a deterministic world: clients, servers, faults and virtual time. A scenario goes in, an execution
-// comes out, byte for byte the same on every run and every machine. The wall clock, goroutines and the order of maps
-// stay out of it.
+// Package sim is a deterministic world of clients, servers, faults and virtual time. It turns a scenario into an
+// execution, byte for byte the same on every run and every machine. The world uses no wall clock, no goroutines and
+// no map order.
 //
 // The world knows a server as a [Cluster]: the machines and servers of one backend, joined. Generic code sees the
 // description of a command (backend.Exchange), never the command. README.md says how to add a backend, and FACTS.md
-// records the observed behaviour of real servers. A real server of that kind is a package in adapters. The command
-// line reaches it by cmd/lockproof/cli, replay_on.go for replay --on and comparereal.go for compare;
+// records the observed behaviour of real servers. The package for a real server of that kind is in adapters. The
+// command line reaches it by cmd/lockproof/cli: replay_on.go for replay --on, and comparereal.go for compare.
 // cmd/lockproof/servers/linked links the drivers that lockproof itself does not have.
 //
-// The world moves by one action at a time ([World.Do]): a client's next command reaches its server and its reply the
-// client, a client dies, a connection drops, time passes. The schedule chooses the next action ([Run]): at random, by
-// priorities, or as recorded.
+// The world moves by one action at a time ([World.Do]): for example, a client's next command reaches its server and
+// the reply reaches the client, a client dies, a connection drops, or time passes. The schedule chooses the next
+// action ([Run]): at random, by priorities, or as recorded.
 package sim

@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// External is the i-th scenario for external clients. The strategies take turns in drawing schedules, unless the
-// space fixes them. Half of the scenarios ask for something that the reference locks do not offer: see [draw.beyond].
-// Every fourth is cut off early, so that the audit finds a client that holds the lock or is acquiring it.
-// The runner leaves out what a target cannot do. traits are those of the external lock: if callers state limits, they
-// agree in every other scenario.
+// External is the i-th scenario for external clients. Scenarios alternate between strategies, unless the space fixes
+// them. Half of the scenarios ask for things that the reference locks do not offer: see [draw.beyond]. Every fourth
+// is cut off early, so that the audit finds a client that holds the lock or is acquiring it. The runner leaves out
+// what a target cannot do. traits are those of the external lock. If its callers state limits, they agree in every
+// other scenario.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	const golden, other, third, fourth, fifth, sixth, seventh, eighth, ninth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3, 0x1D8E4E27C47D124F, 0xEB44ACCAB455D165
 	space := s.space
@@ -61,18 +61,19 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	return sc
 }
 
-// PastLease is an idle time, in seconds, that is longer than the leases that clients are told.
+// PastLease is an idle time, in seconds, that is longer than the lease duration that clients are given.
 const PastLease = 40
 
-// nearLease is one that is a little shorter: renewals are due by then.
+// nearLease is an idle time, in seconds, that is a little shorter than a lease: renewals are due within it.
 const nearLease = 25
 
-// lapse is a time that is past a lease, or near its end.
+// lapse draws an idle time past the end of a lease, or close to it.
 func (d draw) lapse() uint32 {
 	return []uint32{PastLease, nearLease}[d.Bits(1)]
 }
 
-// lapses lets leases end, or nearly, in the midst of most executions: between any two commands, also of one operation.
+// lapses lets leases end, or nearly end, in the middle of most executions. This may happen between any two commands,
+// even of one operation.
 func (d draw) lapses(s *scenario.Scenario) {
 	if d.target.Kind == lock.Mutex && d.shape.Clients == nil && d.shape.Rounds == nil && s.Schedule.Strategy == scenario.Random && d.Bits(1) == 0 {
 		d.overtaken(s)
@@ -83,8 +84,9 @@ func (d draw) lapses(s *scenario.Scenario) {
 	}
 }
 
-// overtaken has a lease end once, or nearly, early, while clients do little but acquire and release, and half of the time verify:
-// one may be about to by then, and others acquire before it does.
+// overtaken lets a lease end, or nearly end, once and early in an execution. The clients mostly acquire and release,
+// and half of the time they verify too. One of them may be about to release or verify when its lease ends, and others
+// then acquire the lock first.
 func (d draw) overtaken(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, r, a, r)}, {Ops: calls(a, a, r, a)}, {Ops: calls(a, a, a)}}
@@ -95,20 +97,20 @@ func (d draw) overtaken(s *scenario.Scenario) {
 	}
 }
 
-// mostBeforeLapse is after how many steps a lease ends at the latest: an operation takes a few.
+// mostBeforeLapse is the largest number of steps before a lease ends. An operation takes a few steps.
 const mostBeforeLapse = 16
 
-// fewScenarios are the first of a seed, which have few slots: each slot takes a client more in the audit, and a process is slow to
-// start.
+// fewScenarios is the number of scenarios at the beginning of a seed that have few slots. In the audit each slot
+// needs one more client, and a process is slow to start.
 const fewScenarios = 100
 
-// many gives a semaphore enough slots that their numbers have two digits. Half of the time it adds a second semaphore whose
-// name ends in a digit: a careless library takes slot 11 of jobs for slot 1 of jobs1.
+// many gives a semaphore so many slots that slot numbers have two digits. Half of the time it adds a second semaphore
+// whose name ends in a digit: a careless library confuses slot 11 of jobs with slot 1 of jobs1.
 func (d draw) many(s *scenario.Scenario) {
 	if d.target.Kind != lock.Semaphore || d.shape.Slots != nil || d.shape.Start != 0 {
 		return
 	}
-	s.Locks[0].Slots = uint8(9 + min(2, d.Bits(2))) // [monitor.Slots] at most
+	s.Locks[0].Slots = uint8(9 + min(2, d.Bits(2))) // at most [monitor.Slots]
 	if d.Bits(1) == 1 && d.shape.Clients == nil {
 		pair := lookalikes[len(lookalikes)-1]
 		s.Locks = append(s.Locks[:1], scenario.Lock{Name: pair[1], Slots: 1})
@@ -116,10 +118,11 @@ func (d draw) many(s *scenario.Scenario) {
 	}
 }
 
-// mostCutOff is after how many steps a scenario is cut off at the latest, but for three.
+// mostCutOff is the number of lengths that a scenario which is cut off can have: 3 to 63 steps.
 const mostCutOff = 61
 
-// alike gives two locks names that careless libraries confuse, and has some of the clients use the second where there was but one.
+// alike gives two locks names that careless libraries confuse. If there was one lock, it adds the second, and some of
+// the clients use that one.
 func (d draw) alike(s *scenario.Scenario) {
 	if d.shape.Clients != nil || d.shape.Start != 0 {
 		return
@@ -142,7 +145,7 @@ func (d draw) alike(s *scenario.Scenario) {
 	}
 }
 
-// often makes a client acquire and release many times without faults: leftovers of each round pile up.
+// often makes a client acquire and release many times without faults, so that leftovers of each round accumulate.
 func (d draw) often(s *scenario.Scenario) {
 	c := &s.Clients[d.below(min(2, len(s.Clients)))]
 	c.Ops, s.Faults = nil, nil
@@ -151,17 +154,17 @@ func (d draw) often(s *scenario.Scenario) {
 	}
 }
 
-// turns are choices that are made in turn instead of by chance, so that few scenarios have all combinations of them.
+// turns makes choices in rotation instead of by chance, so that a few scenarios cover all combinations.
 type turns struct{ left uint64 }
 
-// turns are those of the i-th scenario. Each seed begins elsewhere.
+// turns are the choices of the i-th scenario. Each seed begins at another place in the rotation.
 func (s *Source) turns(i int) *turns {
 	coin := newCoin(s.seed)
 	return &turns{coin.next()>>32 + uint64(i)}
 }
 
-// take is the next choice of n. The first one is another in each scenario, and each further one when all before it have had their
-// turn.
+// take is the next choice, from 0 to n-1. Its first call gives another choice in each consecutive scenario. Each
+// further call gives another one once the calls before it have gone through all of theirs.
 func (t *turns) take(n uint64) int {
 	choice := t.left % n
 	t.left /= n
@@ -172,11 +175,11 @@ func (t *turns) take(n uint64) int {
 // or a loss in the middle of an operation.
 func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	kind := d.target.Kind
-	t.left += t.left / narrows // strategies alternate as well, and each way is to meet each strategy
+	t.left += t.left / narrows // strategies alternate as well, and each situation must meet each strategy
 	switch how := t.take(narrows); {
 	case how == 0:
 		d.late(s, t)
-	case !d.shape.free() || len(s.Locks) > 1: // two locks already make rare situations
+	case !d.shape.free() || len(s.Locks) > 1: // two locks already produce rare situations
 	case how == 1:
 		d.interrupted(s, t)
 	case how == 5 && d.Bits(1) == 0:
@@ -201,13 +204,13 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// stall is that a reply comes late.
+// stall is a fault that delays a reply.
 func (d draw) stall(s *scenario.Scenario) scenario.Fault {
 	return scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 }
 
-// late adds a late reply. Half of the time it belongs to one of the first changes of a client that asks for nothing
-// more if it does not get the lock. The client has to return what the late command acquired after all.
+// late adds a late reply. Half of the time the reply is to one of the first changes by a client that asks for nothing
+// more if it does not get the lock. The client must give back what the late command has acquired after all.
 func (d draw) late(s *scenario.Scenario, t *turns) {
 	const a, r = lock.Acquire, lock.Release
 	f := d.stall(s)
@@ -218,11 +221,11 @@ func (d draw) late(s *scenario.Scenario, t *turns) {
 	s.Faults = append(s.Faults, f)
 }
 
-// narrows is how many ways of that there are, of which some leave a scenario as it is where the lock is a mutex.
+// narrows is the number of choices that narrow has. For a mutex some of them leave the scenario unchanged.
 const narrows = 8
 
-// interrupted makes one of two clients lose a connection, a channel, a reply or its life after a command that may
-// change the broker's state. The other client wants the lock, or several wait for it.
+// interrupted makes one of two clients lose a connection, a channel or a reply, or crash, after a command that may
+// change the broker's state. Other clients want the lock, and may wait for it.
 func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	who := uint8(1 + d.below(min(2, len(s.Clients))))
 	if d.Bits(1) == 1 {
@@ -232,7 +235,7 @@ func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 }
 
 // halfway makes an administrator lose something in the middle of its operation, or restarts the broker then or soon
-// after. Others acquire the slots that exist then, and count them.
+// after. Other clients acquire and count the slots that exist then.
 func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	const a, c = lock.Acquire, lock.Count
 	if !d.offers(c) {
@@ -250,7 +253,7 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 		s.Clients[1].Ops = append([]scenario.Operation{all}, s.Clients[1].Ops...)
 	}
 	f := d.disturbance(1, t)
-	if d.Bits(2) == 0 { // its change may not last
+	if d.Bits(2) == 0 { // the change may not last
 		f = scenario.Fault{Do: scenario.Restart, At: uint16(2 + d.Bits(4))}
 	}
 	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
@@ -259,7 +262,7 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// abandoned makes a client die while it holds the lock, or shortly before or after. Others want the lock.
+// abandoned makes a client die while it holds the lock, or shortly before or after. Other clients want the lock.
 func (d draw) abandoned(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
@@ -274,7 +277,7 @@ func (d draw) abandoned(s *scenario.Scenario) {
 	s.Faults = []scenario.Fault{{Do: scenario.CrashBefore, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}}
 }
 
-// reshaped removes a slot just after a lower one has become free, which may leave a hole. Otherwise two clients
+// reshaped removes a slot just after a lower one has become free, which may leave a hole. Or it makes two clients
 // create the lock at once, one in the middle of the other's operation.
 func (d draw) reshaped(s *scenario.Scenario) {
 	const a, v, r, c = lock.Acquire, lock.Verify, lock.Release, lock.Count
@@ -291,7 +294,7 @@ func (d draw) reshaped(s *scenario.Scenario) {
 	s.Schedule.Priorities, s.Schedule.Changes = []uint8{1, 2, 3}, []uint16{uint16(1 + d.Bits(3))}
 }
 
-// crowded has all want the only slot of a semaphore, and most wait for it.
+// crowded makes all clients compete for the only slot of a semaphore; most of them wait for it.
 func (d draw) crowded(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Locks[0].Slots, s.Faults = 1, nil
@@ -303,8 +306,8 @@ func (d draw) crowded(s *scenario.Scenario) {
 	d.queue(s)
 }
 
-// disturbed has two administrators and a client that uses the lock. One administrator loses a connection, a channel,
-// a reply or its life, after any of its commands or between two of those that change several slots.
+// disturbed has two administrators and a client that uses the lock. One administrator loses a connection, a channel
+// or a reply, or crashes, after any of its commands or between two of those that change several slots.
 func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
@@ -324,23 +327,23 @@ func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 			f.At += uint16(d.Bits(3))
 		}
 	}
-	f.Yields = true // the other goes on where that happens
+	f.Yields = true // the other administrator goes on at that moment
 	s.Faults = []scenario.Fault{f}
 	if s.Schedule.Strategy == scenario.PCT {
 		s.Schedule.Priorities, s.Schedule.Changes = []uint8{f.Client, 5 - f.Client, 1}, nil
 	}
 }
 
-// resizing is to add or to remove n slots.
+// resizing draws an operation that adds or removes n slots.
 func (d draw) resizing(n uint8) []scenario.Operation {
 	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
 }
 
-// disturbance makes a client lose something after one of its first changes; all combinations take turns. It loses its
-// life or a reply with that change, or its connection or channel before the next one.
+// disturbance makes a client lose something near one of its first changes; combinations rotate. It crashes or loses
+// the reply at that change, or it loses its connection or channel before the next change.
 func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
-	if f.Do == scenario.Drop { // several connections: all, the one used last, or another
+	if f.Do == scenario.Drop { // with several connections: all, the last used, or another
 		f.Delay = uint16(min(2, d.below(4)))
 	}
 	if f.Do == scenario.Drop || f.Do == scenario.ChannelError {
@@ -354,7 +357,8 @@ var disturbances = [...]scenario.ActionKind{scenario.Drop, scenario.Lose, scenar
 // mostChanges is the number of a client's first changes after which it may lose something.
 const mostChanges = 6
 
-// remade destroys and creates a persistent mutex again. A client loses something meanwhile, and others use the mutex.
+// remade destroys a persistent mutex and creates it again. A client loses something meanwhile, and others use the
+// mutex.
 func (d draw) remade(s *scenario.Scenario, t *turns) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, v, r)}, {Ops: calls(a, v, r, a, v)}, {}}
@@ -365,7 +369,7 @@ func (d draw) remade(s *scenario.Scenario, t *turns) {
 	d.queue(s)
 }
 
-// queue gives the clients of a scenario priorities, where its schedule goes by those.
+// queue draws the clients' priorities, if the schedule uses priorities.
 func (d draw) queue(s *scenario.Scenario) {
 	if s.Schedule.Strategy != scenario.PCT {
 		return
@@ -376,12 +380,12 @@ func (d draw) queue(s *scenario.Scenario) {
 	}
 }
 
-// oftenRounds is how often that is.
+// oftenRounds is the number of rounds in often.
 const oftenRounds = 8
 
-// limits makes acquires state how many clients may hold the lock. All clients state the same number, at most that of
-// slots; or each client or each call states its own; or one client states less than the others. Administrators state
-// nothing.
+// limits makes acquires state how many clients may hold the lock. Either all clients state the same number, which is
+// at most the number of slots; or each client or each call states another one; or one client states less than the
+// others. Administrators state nothing.
 func (d draw) limits(s *scenario.Scenario) {
 	agreed := d.Bits(1) == 1
 	differs, modest := false, false
@@ -413,7 +417,7 @@ func (d draw) limits(s *scenario.Scenario) {
 	}
 }
 
-// beyond adds situations that the reference locks do not offer. They are processes with two locks, releases without a hold,
+// beyond adds situations that the reference locks do not offer: processes with two locks, releases without a hold,
 // long idle times, acquires that wait, losses during a hold, and counts long after the last change.
 func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
@@ -465,14 +469,14 @@ func (d draw) critical(s *scenario.Scenario) {
 		}
 	}
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
-	if d.Bits(1) == 1 { // before a verify
+	if d.Bits(1) == 1 { // before a verify, else before a release
 		do = scenario.Arrive
 	}
 	s.Faults = append(s.Faults, scenario.Fault{Do: do, Client: uint8(1 + who), At: 1, Late: true})
 }
 
-// resized makes an administrator undo its own operation, and repeat it. A client that remembers what it created may
-// not check whether that still exists.
+// resized makes an administrator undo its own operation, and repeat it. A client that remembers what it has created
+// may not check that it still exists.
 func (d draw) resized(s *scenario.Scenario) {
 	if d.Bits(2) != 0 || d.shape.Rounds != nil {
 		return
@@ -495,8 +499,8 @@ func (d draw) resized(s *scenario.Scenario) {
 // offers reports whether the target has an operation.
 func (d draw) offers(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 
-// lostHold makes a client lose its lock's connection or channel, or another one. It verifies after that while others
-// use the lock.
+// lostHold makes a client lose its lock's connection or channel, or another one. It verifies after the loss, while
+// others use the lock.
 func (d draw) lostHold(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
@@ -518,8 +522,8 @@ func (d draw) lostHold(s *scenario.Scenario) {
 	}
 }
 
-// succeeded lets others use the lock as soon as a client has lost it, and keep it. If the client mistakes their hold
-// for its own, it says so when it continues.
+// succeeded lets others use and keep the lock as soon as a client has lost it. A client that mistakes their hold for
+// its own says so when it continues.
 func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	for i := range s.Clients {
 		if ops := s.Clients[i].Ops; i != who && ops[len(ops)-1].Op == lock.Release {
@@ -532,7 +536,7 @@ func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	s.Schedule.Changes = []uint16{at + 1 + uint16(d.Bits(1))}
 }
 
-// calls are operations without arguments.
+// calls makes operations without arguments.
 func calls(all ...lock.Op) (ops []scenario.Operation) {
 	for _, op := range all {
 		ops = append(ops, scenario.Operation{Op: op})
@@ -547,7 +551,7 @@ func (d draw) recount(s *scenario.Scenario) {
 		return
 	}
 	count := scenario.Operation{Op: lock.Count}
-	last := func() { // who holds something may lose it by that, where a question can end the channel
+	last := func() { // whoever still holds something may lose it, where a count can end the channel
 		if c := &s.Clients[d.below(len(s.Clients))]; !holdsAtLast(c.Ops) {
 			c.Ops = append(c.Ops, count)
 		}
@@ -566,7 +570,7 @@ func (d draw) recount(s *scenario.Scenario) {
 	}
 }
 
-// holdsAtLast reports whether some operations may end with something held.
+// holdsAtLast reports whether a client may still hold something after the operations.
 func holdsAtLast(ops []scenario.Operation) (held bool) {
 	for _, o := range ops {
 		held = o.Op == lock.Acquire || held && o.Op != lock.Release
@@ -574,7 +578,7 @@ func holdsAtLast(ops []scenario.Operation) (held bool) {
 	return held
 }
 
-// waiting has some acquires wait for the lock, no longer than they are told.
+// waiting makes some acquires wait for the lock, up to a timeout.
 func (d draw) waiting(s *scenario.Scenario) {
 	for i := range s.Clients {
 		for j := range s.Clients[i].Ops {
@@ -583,17 +587,17 @@ func (d draw) waiting(s *scenario.Scenario) {
 			}
 		}
 	}
-	for range d.Bits(2) { // their time is up
+	for range d.Bits(2) { // their timeout passes
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.below(d.spread(s)))})
 	}
 }
 
-// idleSeconds are idle times: longer than usual expiries of queues and messages, than RabbitMQ's consumer_timeout,
-// and than a week.
+// idleSeconds are idle times that exceed, in this order, usual expiries of queues and messages, RabbitMQ's
+// consumer_timeout, and a week.
 var idleSeconds = []uint32{90, 31 * 60, 31 * 60, 8 * 24 * 60 * 60}
 
 // needless adds releases without a hold, which must change nothing: before any acquire, a second time, and after a
-// verify, which may have said no. If the client holds the lock after all, they are ordinary releases.
+// verify, which may have said no. If the client does hold the lock, they are ordinary releases.
 func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	again := scenario.Operation{Op: lock.Release, Arg: scenario.Anyway}
 	if !slices.ContainsFunc(ops, func(o scenario.Operation) bool { return o.Op == lock.Acquire }) {
@@ -628,13 +632,13 @@ func (d draw) crossed(s *scenario.Scenario) {
 	s.Clients = append(s.Clients, scenario.Client{Lock: 1, With: 1, Ops: calls(a, v, v, r)})
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
 	loss := scenario.Fault{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}
-	late := d.Bits(2) > 0 // when it is about to release the first, and waits for the second
+	late := d.Bits(2) > 0 // when it is about to release the first lock, and waits for the second
 	if late {
 		loss.At, loss.Late = 1, true
 		s.Clients[len(s.Clients)-1].Ops = calls(a, v, r, a, v, r, a, v, v)
 	}
 	s.Faults = []scenario.Fault{loss}
-	if late { // a fresh connection before and after: the two holds look the same
+	if late { // with a fresh connection before and after, the two holds look the same
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Drop, Client: 1, At: 1})
 	}
 	if s.Schedule.Strategy != scenario.PCT {
@@ -648,7 +652,7 @@ func (d draw) crossed(s *scenario.Scenario) {
 	s.Schedule.Priorities = append(first, others...)
 }
 
-// pairs has one or two of the clients use another lock as well, by the same process.
+// pairs makes one or two of the clients also use another lock, in the same process.
 func (d draw) pairs(s *scenario.Scenario) {
 	kind := d.target.Kind
 	if len(s.Locks) == 1 {

@@ -5,7 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// shared has clients take shares of the lock: a mutex to read or to write, or some permits of a semaphore, whose limit is the same for all.
+// shared makes clients take shares of the lock: a mutex in read or write mode, or several permits of a semaphore
+// whose limit is the same for all.
 func (d draw) shared(s *scenario.Scenario, sums bool) {
 	limit := 2 + d.below(3)
 	for i := range s.Clients {

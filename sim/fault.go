@@ -37,8 +37,8 @@ func (w *World) Can(a scenario.Action) bool {
 	return false
 }
 
-// Do carries out one action, which must be possible. Every action takes a virtual millisecond, those
-// that let time pass as many as they say.
+// Do carries out one action, which must be possible. An action takes one virtual millisecond, unless its argument is
+// the time that passes.
 func (w *World) Do(a scenario.Action) {
 	w.record.begin(a)
 	if w.Own != nil {
@@ -62,7 +62,7 @@ func (w *World) Do(a scenario.Action) {
 		w.clients[c-1].wake = w.now + int64(a.Arg)
 		w.record.world(history.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
-		if on := w.clients[c-1].conn; on != 0 { // its time may be up since a millisecond ago
+		if on := w.clients[c-1].conn; on != 0 { // its session may have expired a millisecond ago
 			w.end(on, 0)
 		}
 	case scenario.ChannelError:
@@ -85,7 +85,7 @@ func (w *World) Do(a scenario.Action) {
 	}
 }
 
-// abort is the server ending a client's unit of its session, and with it what is held by that.
+// abort makes the server end a client's unit of its session, with the holds that belong to it.
 func (w *World) abort(c uint8) {
 	cl := &w.clients[c-1]
 	if cl.conn == 0 {
@@ -125,7 +125,7 @@ func (w *World) pass(ms int64) {
 	}
 }
 
-// tick lets clients' clocks go on.
+// tick advances the clients' clocks.
 func (w *World) tick(ms int64) {
 	w.clocks.pass(ms, len(w.clients))
 	for i := range w.clients {
@@ -135,7 +135,7 @@ func (w *World) tick(ms int64) {
 	}
 }
 
-// expire is a session that the server has ended, since its time was up.
+// expire handles a session that the server has ended because its time was up.
 func (w *World) expire(on backend.Session) {
 	for i := range w.halfOpen {
 		if w.halfOpen[i].conn == on {
@@ -146,14 +146,14 @@ func (w *World) expire(on backend.Session) {
 	w.end(on, 0)
 }
 
-// choose takes one way that a random option leaves open.
+// choose takes value i of client c's random option.
 func (w *World) choose(c uint8, i int) {
 	if sleep := w.cluster.Choose(c, i); sleep > 0 {
 		w.clients[c-1].wake = w.now + sleep
 	}
 }
 
-// detect has the broker notice that the client's dead connections are dead.
+// detect makes the broker notice that the client's dead connections are dead.
 func (w *World) detect(c uint8) {
 	for i := 0; i < len(w.halfOpen); {
 		g := w.halfOpen[i]
@@ -168,10 +168,10 @@ func (w *World) detect(c uint8) {
 	w.Monitor.Freed(c)
 }
 
-// restart stops the servers and starts them again: unless they last, sessions end with what goes with them.
+// restart restarts the servers. Sessions and all that depends on them end, unless sessions last.
 func (w *World) restart() {
 	w.cluster.Restart()
-	if w.lasting { // a history has nothing to tell: clients notice nothing but time
+	if w.lasting { // there is no event for the history: clients notice only the time
 		w.allChanged(0)
 		return
 	}
@@ -189,7 +189,7 @@ func (w *World) restart() {
 	}
 }
 
-// audit looks for leftovers once all clients are done.
+// audit looks for leftovers after all clients are done.
 func (w *World) audit() {
 	for c := range w.clients {
 		if w.clients[c].busy {

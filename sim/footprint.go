@@ -6,8 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Footprint is what a client touches in the current state. calm is [System.Calm]; the rest depends on the client's
-// part alone. A client with a half-open connection, which may end at any moment, touches everything.
+// Footprint is what client n touches in the current state. calm is the result of [System.Calm]; the rest of the
+// footprint depends on the client's part alone. A client with a half-open connection, which may end at any moment,
+// touches everything.
 func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	w, c := &s.world, uint8(n)
 	cl := &w.clients[n-1]
@@ -18,7 +19,7 @@ func (s *System) Footprint(n int, calm bool) backend.Footprint {
 		f = w.cluster.Touches(c, nil)
 	default:
 		at, any := w.upcoming(c)
-		if any && s.Memoryless() { // where calls are remembered, it matters when they begin
+		if any && s.Memoryless() { // where calls are remembered, the moment of a call matters
 			f = w.cluster.Touches(c, &w.scenario.Clients[n-1].Ops[at])
 		}
 	}
@@ -44,13 +45,13 @@ func (s *System) writes(c uint8, calm bool) backend.Roles {
 // Calm reports whether no fault is left.
 func (s *System) Calm() bool { return s.left == (FaultBounds{}) }
 
-// Undisturbed reports whether no fault is left for a client but its crash.
+// Undisturbed reports whether the only faults left are crashes of the client itself.
 func (s *System) Undisturbed() bool {
 	f := &s.left
 	return f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks == 0
 }
 
-// abandoned reports whether the broker still has a connection of the client's that is not its any more.
+// abandoned reports whether the server still has a connection that the client has given up.
 func (w *World) abandoned(c uint8) bool {
 	return slices.ContainsFunc(w.halfOpen, func(g halfOpen) bool { return g.client == c })
 }

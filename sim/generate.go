@@ -8,26 +8,25 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Space is what scenarios are drawn from.
+// Space is the set of scenarios to draw from.
 type Space struct {
 	Target *lock.Target
-	// Fixed options are not drawn: name and value.
+	// Fixed options are not drawn; each is a name and a value.
 	Fixed [][2]string
-	// Strategies are those to draw from; none is Random three times in four, and PCT.
+	// Strategies are the strategies to draw from. If empty, three in four scenarios use Random, and the others PCT.
 	Strategies []scenario.Strategy
-	// Depth is PCT's depth parameter, at least 1: one more than the priority changes. 0 draws it
-	// from 2 to 5.
+	// Depth is the depth parameter of PCT, which is the number of priority changes plus one. 0 draws it from 2 to 5.
 	Depth int
-	// Shape is what of the workload and the faults is not drawn. It must have been checked.
+	// Shape fixes parts of the workload and of the faults. It must have passed [Shape.Check].
 	Shape Shape
 }
 
-// Coin is what scenarios are drawn from: one bit after the other. Tests let rapid flip it, which then shrinks what
-// was drawn.
+// Coin is the source of random bits for drawing scenarios. In tests rapid flips the coin, and then shrinks what was
+// drawn.
 type Coin interface{ Flip() bool }
 
-// Draw draws a whole scenario before its first step: workload, options, fault plan and schedule. A smaller scenario
-// is one with fewer draws.
+// Draw draws a whole scenario in advance: workload, options, fault plan and schedule. Fewer draws make a smaller
+// scenario.
 func Draw(space *Space, coin Coin) scenario.Scenario {
 	d := draw{Draws{coin}, &space.Shape, space.Target}
 	s := scenario.Scenario{Target: space.Target.Name, Server: space.Target.Backend}
@@ -45,13 +44,13 @@ func Draw(space *Space, coin Coin) scenario.Scenario {
 	return s
 }
 
-// Source gives the scenarios of one seed: the i-th is the same on every machine.
+// Source gives the scenarios of one seed. The i-th scenario is the same on every machine.
 type Source struct {
 	space Space
 	seed  uint64
 }
 
-// NewSource draws from a space by a seed.
+// NewSource makes the source of scenarios for a space and a seed.
 func NewSource(space Space, seed uint64) *Source {
 	return &Source{space, seed}
 }
@@ -63,18 +62,18 @@ func (s *Source) Scenario(i int) scenario.Scenario {
 	return Draw(&s.space, &coin)
 }
 
-// draw is what the parts of drawing have in common. Numbers are put together from single bits, so that every one
-// is as likely, whatever coin is flipped: a fair schedule must not prefer small ones.
+// draw has what all parts of drawing need. Numbers are composed of single bits, so that every number is equally
+// likely with any coin: a fair schedule must not prefer small ones.
 type draw struct {
 	Draws
 	shape  *Shape
 	target *lock.Target
 }
 
-// Draws makes numbers of a coin.
+// Draws makes numbers from the flips of a coin.
 type Draws struct{ coin Coin }
 
-// Bits is a number of n bits, every one as likely.
+// Bits is a number of n bits, uniformly drawn.
 func (d Draws) Bits(n int) (v int) {
 	if c, ok := d.coin.(*coin); ok {
 		return c.bits(n)
@@ -88,7 +87,7 @@ func (d Draws) Bits(n int) (v int) {
 	return v
 }
 
-// below is a number from 0 to n-1, very nearly every one as likely.
+// below is a number from 0 to n-1, drawn almost uniformly.
 func (d draw) below(n int) int {
 	if n&(n-1) == 0 {
 		return d.Bits(bits.Len(uint(n)) - 1)
@@ -96,22 +95,22 @@ func (d draw) below(n int) int {
 	return d.Bits(bits.Len(uint(n))+4) % n
 }
 
-// settle sets the options that are not drawn.
+// settle sets the fixed options.
 func (space *Space) settle(o lock.Options) lock.Options {
 	o, err := lock.SetOptions(o, space.Fixed)
 	if err != nil {
-		panic("sim: fixed option: " + err.Error()) // the caller checked it
+		panic("sim: fixed option: " + err.Error()) // the caller has checked the options
 	}
 	return space.Target.Settled(o)
 }
 
-// lookalikes are pairs of names whose queues a careless naming confuses.
+// lookalikes are pairs of lock names whose queues a careless naming scheme confuses.
 var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
-// resembling are pairs of names that a careless library confuses. Such a library ignores case, punctuation, accents or
-// Unicode's normal forms, cuts long names, sorts numbers as text, or takes a name for a pattern, a path or a prefix.
+// resembling are pairs of names that a careless library confuses. Such a library ignores case, punctuation, accents
+// or Unicode normal forms, cuts long names, sorts numbers as text, or treats a name as a pattern, a path or a prefix.
 var resembling = [...][2]string{
 	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"}, {"jobs", "jobs.1"},
 	{"jobs-1", "jobs-11"}, {"jobs-10", "jobs-1"}, {"jobs-*", "jobs-1"}, {"jobs.#", "jobs.1"},
@@ -121,17 +120,17 @@ var resembling = [...][2]string{
 	{longBeginning + "north", longBeginning + "south"}, {longestBeginning + "north", longestBeginning + "south"},
 }
 
-// The beginnings of long names. PostgreSQL cuts names at 63 bytes, MariaDB at 64. The longest name of a queue has 255 bytes,
-// of which a run's own prefix and what a library adds take some.
+// The beginnings of long names. PostgreSQL cuts names at 63 bytes, MariaDB at 64. The name of a queue has at most 255
+// bytes, some of which a run's own prefix and the library's additions need.
 const (
 	longBeginning    = "nightly-import-of-all-branch-offices-and-of-their-warehouses-" // 61 bytes
 	longestBeginning = longBeginning + longBeginning + "and-again-"
 )
 
-// plainNames are those of locks that are not like another.
+// plainNames are ordinary lock names, not made to resemble each other.
 var plainNames = []string{"jobs", "other"}
 
-// LockNames are all names that are drawn for locks, the plain ones first.
+// LockNames are all names that locks may get, the plain ones first.
 func LockNames() []string {
 	names := slices.Clone(plainNames)
 	for _, pair := range slices.Concat(lookalikes, resembling[:]) {
@@ -159,7 +158,7 @@ func (d draw) lock(name string, kind lock.Kind) scenario.Lock {
 	return scenario.Lock{Name: name, Slots: d.slots(kind)}
 }
 
-// slots is how many a lock has at the beginning.
+// slots draws the number of slots that a lock begins with.
 func (d draw) slots(kind lock.Kind) uint8 {
 	if d.shape.Slots != nil {
 		return uint8(*d.shape.Slots)
@@ -176,7 +175,7 @@ func (d draw) slots(kind lock.Kind) uint8 {
 	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.Bits(3)]
 }
 
-// usualClients is how many there are at most where no shape says how many.
+// usualClients is the largest number of clients if the shape does not fix it.
 const usualClients = 6
 
 // clients draws the workload: two to four clients that use the locks, and up to two administrators.
@@ -202,7 +201,7 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	}
 	n := 3 + d.Bits(2)
 	if kind == lock.Mutex {
-		n += 4 // they are short
+		n += 4 // operations on a mutex are short
 	}
 	ops := make([]scenario.Operation, n)
 	asks := d.asks()
@@ -212,7 +211,7 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	return ops
 }
 
-// asks are the operations of a holder, each as often as it is to be drawn.
+// asks are the operations that a holder chooses from, each as often as its weight.
 func (d draw) asks() [3]lock.Op {
 	has := func(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 	switch verify, refresh := has(lock.Verify), has(lock.Refresh); {
@@ -231,10 +230,10 @@ func (d draw) administers() bool {
 	return slices.ContainsFunc(d.target.Operations(), lock.Op.Administrative)
 }
 
-// levelBits is how many priorities are drawn from, in bits.
+// levelBits is the number of bits of a priority.
 const levelBits = 2
 
-// stating draws what a client's acquires state: the limit, on which most clients agree, or a priority for each.
+// stating draws what a client's acquires state: a limit, on which most clients agree, or a priority for each acquire.
 func (d draw) stating(ops []scenario.Operation, slots uint8) []scenario.Operation {
 	traits := d.target.Traits
 	if !traits.Has(lock.Limits) && !traits.Has(lock.Priorities) {
@@ -268,7 +267,7 @@ func (d draw) rounds(n int) (ops []scenario.Operation) {
 	return ops
 }
 
-// administering draws an administrator's workload: a session and its arguments.
+// administering draws an administrator's operations and their arguments.
 func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operation) {
 	session := sessions[d.Bits(4)]
 	if kind == lock.PersistentMutex {
@@ -282,7 +281,7 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 			o.Arg = uint8(n)
 		case lock.Create:
 			o.Arg = uint8(1 + d.below(3))
-		case lock.Wait: // for one of those that are removed first
+		case lock.Wait: // wait for one of the slots that are removed first
 			o.Arg = uint8(max(1, int(slots)-d.Bits(1)))
 		}
 		if kind == lock.PersistentMutex {
@@ -293,7 +292,7 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 	return ops
 }
 
-// Sequences of administrative operations. A removed slot is waited for, or added again.
+// Sequences of administrative operations. After a removal they wait for the slot, or add it again.
 var (
 	sessions = [16][]lock.Op{
 		{lock.Remove}, {lock.Add}, {lock.Count}, {lock.Wait}, {lock.Destroy}, {lock.Create},
@@ -307,8 +306,8 @@ var (
 	}
 )
 
-// faults draws the fault plan: up to three, none in a quarter of the scenarios. Those whose number is fixed are
-// left out.
+// faults draws the fault plan: up to three faults, and none in a quarter of the scenarios. Kinds whose number is
+// fixed are left out.
 func (d draw) faults(s *scenario.Scenario) {
 	b := BackendOf(d.target)
 	kinds := b.faultKinds()
@@ -340,8 +339,8 @@ func (d draw) faults(s *scenario.Scenario) {
 	}
 }
 
-// span draws how long time passes, as a number of bits of milliseconds: where leases end, a short while is as
-// interesting as a long one.
+// span draws a length of time, as a number of bits of milliseconds. If leases end, short times are as interesting as
+// long ones.
 func (d draw) span(b *Backend) int {
 	if b.Leases {
 		return 3 + 2*d.Bits(2)
@@ -349,7 +348,7 @@ func (d draw) span(b *Backend) int {
 	return 9
 }
 
-// faultKinds are those that are drawn for a backend's locks.
+// faultKinds are the kinds of faults that are drawn for a backend's locks.
 func (b *Backend) faultKinds() []scenario.ActionKind {
 	kinds := faultKinds
 	if b.Leases {
@@ -363,7 +362,7 @@ func (b *Backend) faultKinds() []scenario.ActionKind {
 	return kinds
 }
 
-// delay draws how late the broker notices a dead connection, half of the times at once.
+// delay draws the delay after which the broker notices a dead connection, 0 half of the time.
 func (d draw) delay() uint16 {
 	if d.Bits(1) == 1 {
 		return uint16(1 + d.Bits(4))
@@ -371,7 +370,7 @@ func (d draw) delay() uint16 {
 	return 0
 }
 
-// faultKinds are drawn each as often as it stands here. Crashes come first.
+// faultKinds are the kinds to draw from, each as often as its weight. Crashes come first.
 var faultKinds = []scenario.ActionKind{
 	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashEffect, scenario.CrashReply, scenario.CrashReply,
 	scenario.Drop, scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError,
@@ -380,8 +379,8 @@ var faultKinds = []scenario.ActionKind{
 
 const crashKinds = 5 // of faultKinds
 
-// stepsSpread is how many random choices a usual schedule draws before they are used again, and the steps among
-// which PCT spreads its changes.
+// stepsSpread is the number of random choices that a usual schedule draws before it repeats them, and the number of
+// steps over which PCT spreads its priority changes.
 const stepsSpread = 48
 
 func (d draw) schedule(s *scenario.Scenario, space *Space) {

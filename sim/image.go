@@ -10,10 +10,12 @@ import (
 )
 
 // An image is a state of the world in parts. The shared part belongs to no client. A client's part has its machine,
-// its connections with their exclusive queues, and the monitor's knowledge of it. A part names no other client, so
-// clients may change places. It does not depend on the past: executions that lead to equal worlds give equal images.
+// its connections with their exclusive queues, and the monitor's knowledge of the client. A part names no other
+// client, so clients may change places. An image does not depend on the past: executions that lead to equal worlds
+// give equal images.
 
-// writer and reader give the coder that a world has, since one that is handed to a cluster would be allocated each time.
+// writer and reader return the world's own coder. A new one would be allocated each time, as it is passed to a
+// cluster.
 func (w *World) writer(buf []byte) *codec.Coder {
 	w.coder = codec.Write(buf)
 	return &w.coder
@@ -48,7 +50,7 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 		w.clocks.code(c, n, w.clocked.Compared)
 	}
 	if w.leases && cl.dead {
-		w.cluster.CodeClient(c, n) // what it held it holds until its lease ends
+		w.cluster.CodeClient(c, n) // a client holds until its lease ends
 	}
 	if !cl.dead {
 		w.cluster.CodeClient(c, n)
@@ -82,7 +84,7 @@ func (w *World) codeConnection(c *codec.Coder, n uint8) {
 	}
 }
 
-// codeHalfOpen writes or reads a client's connections that are dead while the broker has not noticed.
+// codeHalfOpen writes or reads a client's half-open connections: dead, but not yet noticed by the server.
 func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 	if c.Reading() {
 		for i := codec.Length(c, 0); i > 0; i-- {
@@ -106,7 +108,7 @@ func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 	}
 }
 
-// enterHalfOpen reads one of them.
+// enterHalfOpen reads one half-open connection.
 func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	var granted bool
 	codec.Bool(c, &granted)
@@ -119,7 +121,7 @@ func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	}
 }
 
-// own notes whose a connection is.
+// own notes that client n owns a connection.
 func (w *World) own(conn backend.Session, n uint8) {
 	for int(conn) >= len(w.owners) {
 		w.owners = append(w.owners, 0)
@@ -127,7 +129,7 @@ func (w *World) own(conn backend.Session, n uint8) {
 	w.owners[conn] = n
 }
 
-// normal drops state that can make no more difference.
+// normal drops state that can no longer make a difference.
 func (w *World) normal() {
 	if w.forever {
 		w.forgetEmpty()
@@ -140,7 +142,7 @@ func (w *World) normal() {
 		case cl.dead:
 			cl.next, cl.wake = 0, 0
 		case !cl.busy:
-			w.upcoming(c) // passes over what makes no sense now
+			w.upcoming(c) // skips operations that make no sense now
 		}
 		if w.cluster.Held(c) == 0 && !w.inHalfOpen(cl.grant) && !cl.busy {
 			cl.grant = 0
@@ -148,8 +150,8 @@ func (w *World) normal() {
 	}
 }
 
-// forgetEmpty drops half-open connections without resources and grants. Their end makes no difference, and a client
-// with an endless workload could accumulate them.
+// forgetEmpty drops half-open connections without resources and grants. The end of such a connection makes no
+// difference, and a client with an endless workload could accumulate them.
 func (w *World) forgetEmpty() {
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
 		if w.cluster.Owns(g.conn) || w.believes(g) {
@@ -161,13 +163,13 @@ func (w *World) forgetEmpty() {
 	})
 }
 
-// believes reports whether its client believes to hold what it was granted on a half-open connection.
+// believes reports whether the client believes it holds what it was granted on a half-open connection.
 func (w *World) believes(g halfOpen) bool {
 	cl := &w.clients[g.client-1]
 	return cl.grant == g.conn && w.cluster.Held(g.client) > 0
 }
 
-// disown has a client forget that anything was granted on a half-open connection.
+// disown makes a client forget that it was granted something on a half-open connection.
 func (w *World) disown(g halfOpen) {
 	if cl := &w.clients[g.client-1]; cl.grant == g.conn {
 		cl.grant = 0
@@ -183,7 +185,7 @@ func (w *World) inHalfOpen(conn backend.Session) bool {
 	return false
 }
 
-// load makes the world that of an image.
+// load restores the world from an image.
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.cluster.Clear()
 	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{back: w.clocks.back}

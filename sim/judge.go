@@ -9,9 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Judge completes the verdict on the current execution: the monitor's violations, and linearizability from the history if
-// the execution has no witness. If the history could not be decided, since it was too large or invalid, undecided is the
-// reason.
+// Judge completes the verdict on the current execution: the monitor's violations, and linearizability from the
+// history if the execution has no witness. undecided is the reason why the history could not be decided (too large,
+// or invalid).
 func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided string) {
 	found = r.Monitor.Found
 	whole := func() *history.History { h := r.History(); return &h }
@@ -26,7 +26,7 @@ func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set
 	return found, undecided
 }
 
-// conclude gives the verdicts that only the whole history shows, where it tells anything.
+// conclude adds the verdicts that only the whole history shows, if the specification applies to it.
 func (r *Runner) conclude(failedAcquire property.FailedAcquire, whole func() *history.History, give func(linear.Verdict)) {
 	if r.historyTells() {
 		judge.Execution(&r.Monitor, linear.Options{FailedAcquire: failedAcquire}, whole, give)
@@ -47,8 +47,8 @@ func (w *World) historyTells() bool {
 	return w.scenario.HistoryTells() && !traits.Has(lock.Priorities)
 }
 
-// Violating is the actions of a trace up to the moment at which a property was seen violated, and
-// whether it was.
+// Violating returns the actions of a trace up to the moment at which the monitor saw property p violated, and whether
+// it did.
 func Violating(t *scenario.Trace, p property.Property) ([]scenario.Action, bool) {
 	v, violated := t.Violation(p)
 	if !violated {

@@ -24,7 +24,7 @@ func (p past) Last() own.Exchange {
 	return own.Exchange{What: r.sent, Client: int(r.by), Command: step.Command, Reply: step.Reply}
 }
 
-// NewRunner is a runner that also judges by users' own properties.
+// NewRunner makes a runner that also judges by users' own properties.
 func NewRunner(list own.List) *Runner {
 	r := new(Runner)
 	if len(list) > 0 {
@@ -33,7 +33,7 @@ func NewRunner(list own.List) *Runner {
 	return r
 }
 
-// judgeOwn judges the moment by users' own properties.
+// judgeOwn evaluates users' own properties at this moment.
 func (w *World) judgeOwn() {
 	w.Own.Judge(&w.Monitor, len(w.clients), w.locks, w.Own.List.All(), func(v property.Violation) {
 		if w.record.tracing {
@@ -43,7 +43,7 @@ func (w *World) judgeOwn() {
 	})
 }
 
-// Own judges the state at hand by the bounds' own properties.
+// Own evaluates users' own properties in the current state.
 func (s *System) Own() property.Set {
 	if s.own == nil {
 		return 0

@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Plain is embedded by a [Cluster] that describes nothing about its commands. Nothing is random, sessions are not
-// shared and have no units, and a client may depend on everything and change everything. Its search is slower, but as
-// sound.
+// Plain is embedded by a [Cluster] that says nothing about its commands. Nothing is random, sessions are not shared
+// and have no units, and the search assumes that a client depends on everything and changes everything. It is slower,
+// but as sound.
 type Plain struct{}
 
 // Choices implements [Cluster].

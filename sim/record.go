@@ -10,16 +10,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// record stores an execution: its history always, its steps only on request.
+// record stores an execution: always its history, and its steps on request.
 type record struct {
 	execution.Record
-	silent  bool // not even the history
+	silent  bool // records nothing, not even the history
 	tracing bool
-	sent    backend.Exchange // by the action at hand; Method is 0 where it sent nothing
-	by      uint8            // the client of the action, where users' own properties look at it
+	sent    backend.Exchange // by the current action; Method is 0 if it sent nothing
+	by      uint8            // the client of the current action, for users' own properties
 }
 
-// setUp notes a command from before the first action.
+// setUp notes a command that precedes the first action.
 func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	if r.tracing {
 		step := scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}, Exchange: x}
@@ -28,14 +28,14 @@ func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	}
 }
 
-// initial notes what the servers have before the first action.
+// initial notes the servers' state before the first action.
 func (r *record) initial(truth [lock.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.Setup[len(r.Setup)-1].Truth = truth
 	}
 }
 
-// begin and end bracket an action.
+// begin and end enclose an action.
 func (r *record) begin(a scenario.Action) {
 	if r.tracing {
 		r.Begin(a)
@@ -49,7 +49,7 @@ func (r *record) end(w *World) {
 	}
 }
 
-// exchange notes the command and reply of the action at hand.
+// exchange notes the command and reply of the current action.
 func (r *record) exchange(w *World, x *backend.Exchange) {
 	r.sent = *x
 	if r.tracing {
@@ -75,11 +75,12 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	}
 }
 
-// unnumbered reports whether histories name no slots: the numbers of such permits are the cluster's.
+// unnumbered reports whether histories omit slot numbers, since the cluster itself has chosen the numbers of such
+// permits.
 func (w *World) unnumbered() bool { return w.target.Traits.Has(lock.Permits) }
 
-// move has an acquire that opens a connection on its way belong to that one: what it is granted goes
-// with it.
+// move assigns an acquire that opens a connection on its way to the new connection, since its grant will belong to
+// that.
 func (r *record) move(w *World, c uint8) {
 	if cl := &w.clients[c-1]; !r.silent && cl.busy && w.cluster.Op(c) == lock.Acquire {
 		cl.process = w.process(c, cl.incarnation)
@@ -96,7 +97,7 @@ func (r *record) complete(w *World, c uint8, op lock.Op, res lock.Result) {
 	}
 }
 
-// world notes an occurrence that is no client's doing.
+// world notes an event that no client has caused.
 func (r *record) world(f history.F, process int32) {
 	if !r.silent {
 		r.Add(history.Occurrence(f, process))

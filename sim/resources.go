@@ -1,13 +1,13 @@
 package sim
 
-// Resource is something that a server has, as it stands: a queue, a row, a key.
+// Resource is the state of something on a server: a queue, a row, a key.
 type Resource struct {
 	Name       string
-	Properties string // it was made with, in the backend's words, such as "durable"
-	Content    int    // how many messages it has, or its value
-	// Owner is the client whose session has it exclusively, marked as in [monitor.Truth]; 0 is no client.
+	Properties string // how it was made, in the backend's words, such as "durable"
+	Content    int    // its number of messages, or its value
+	// Owner is the client whose session owns it exclusively, marked as in [monitor.Truth]; 0 is no client.
 	Owner uint8
 }
 
-// Resources are those that there are, in the order of their first use.
+// Resources are the existing resources, in the order of their first use.
 func (w *World) Resources() []Resource { return w.cluster.Resources() }

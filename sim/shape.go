@@ -9,23 +9,23 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Shape fixes what is otherwise drawn of a workload and of its faults. A nil field is drawn; the zero value draws
-// all.
+// Shape fixes parts of a workload and of its faults that are otherwise drawn. A nil field is drawn; the zero value
+// draws everything.
 type Shape struct {
-	Clients *int // that acquire
-	Admins  *int // that administer
-	Slots   *int // that each lock begins with
-	// Start, where it is not 0, is which slots each lock begins with instead.
+	Clients *int // number of clients that acquire
+	Admins  *int // number of clients that administer
+	Slots   *int // number of slots that each lock begins with
+	// Start, if not 0, is the set of slots that each lock begins with, in place of Slots.
 	Start scenario.SlotSet
-	// Rounds is how often each client acquires, verifies up to twice, and releases.
+	// Rounds is the number of rounds of each client: acquire, up to two verifies, release.
 	Rounds *int
 	// CrashShare is the share of operations in which a client dies, from 0 to 1.
 	CrashShare *float64
-	// Restarts is how often the broker restarts.
+	// Restarts is the number of restarts of the broker.
 	Restarts *int
 }
 
-// Bounds of a shape: so that an operation's number fits in a byte, and so that a plan can hold all faults.
+// The bounds keep the number of an operation within a byte, and all faults within a plan.
 const (
 	maxDrawnRounds = 50
 	maxRestarts    = 8
@@ -34,7 +34,7 @@ const (
 // addedEach is the largest number of slots that an administrator adds before any removal.
 const addedEach = 2
 
-// Check says what is wrong with the shape for a lock type. The error begins with the name of what is.
+// Check reports what is wrong with the shape for a lock type. The error begins with the name of the wrong field.
 func (h *Shape) Check(kind lock.Kind) error {
 	clients, admins := fixed(h.Clients, 1), fixed(h.Admins, 0)
 	switch {
@@ -55,10 +55,10 @@ func (h *Shape) Check(kind lock.Kind) error {
 	return h.checkFaults()
 }
 
-// free reports whether all is drawn.
+// free reports whether everything is drawn.
 func (h *Shape) free() bool { return *h == Shape{} }
 
-// top is the last slot that locks begin with, as far as that is fixed.
+// top is the highest slot that locks begin with, 0 if that is drawn.
 func (h *Shape) top() int {
 	if h.Start != 0 {
 		return int(scenario.Begin("", h.Start).Slots)
@@ -66,7 +66,7 @@ func (h *Shape) top() int {
 	return fixed(h.Slots, 0)
 }
 
-// checkStart says what is wrong with the slots that locks begin with.
+// checkStart reports what is wrong with the slots that locks begin with.
 func (h *Shape) checkStart(kind lock.Kind) error {
 	switch most := mostSlots(kind, fixed(h.Admins, 0)); {
 	case h.Start == 0:
@@ -93,7 +93,7 @@ func (h *Shape) checkFaults() error {
 	return nil
 }
 
-// String is what is fixed, in words; "" is nothing.
+// String names the fixed parts; "" if there are none.
 func (h *Shape) String() string {
 	var out []string
 	for _, k := range []struct {
@@ -124,7 +124,8 @@ func (h *Shape) String() string {
 	return strings.Join(out, ", ")
 }
 
-// mostSlots is how many slots a lock of that type can begin with, so that its administrators can add theirs.
+// mostSlots is the largest number of slots that a lock of that type can begin with, if its administrators add slots
+// too.
 func mostSlots(kind lock.Kind, admins int) int {
 	switch kind {
 	case lock.Mutex:
@@ -135,7 +136,7 @@ func mostSlots(kind lock.Kind, admins int) int {
 	return min(monitor.Slots-1, monitor.Slots-addedEach*admins)
 }
 
-// fixed is a value, or another where it is left open.
+// fixed is the value, or open if the value is nil.
 func fixed[T any](value *T, open T) T {
 	if value == nil {
 		return open
@@ -143,7 +144,7 @@ func fixed[T any](value *T, open T) T {
 	return *value
 }
 
-// clients is how many clients there are: as is fixed, or as is drawn, as far as there is room.
+// clients is the number of clients: fixed, or else drawn within the room that is left.
 func (h *Shape) clients(drawn func() int) int {
 	if h.Clients != nil {
 		return *h.Clients
@@ -159,7 +160,7 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	return min(drawn(), lock.MaxClients-clients, h.room())
 }
 
-// room is how many administrators can add slots beside those that locks begin with.
+// room is the number of administrators that can add slots to those that locks begin with.
 func (h *Shape) room() int { return (monitor.Slots - h.top()) / addedEach }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.
@@ -178,7 +179,7 @@ func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {
 	}
 }
 
-// dying draws the command at which a client dies, 0 for none: each operation is as likely to be its last.
+// dying draws the command at which a client dies, 0 for never: each operation is equally likely to be the last.
 func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int {
 	sent, holding := 0, false
 	for _, o := range ops {
@@ -197,7 +198,7 @@ func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int
 	return 0
 }
 
-// usualCommands is how many commands an operation takes in the usual case.
+// usualCommands is the number of commands that an operation usually takes.
 func usualCommands(op lock.Op, kind lock.Kind) int {
 	switch {
 	case op == lock.Verify || op == lock.Refresh || op == lock.Release || kind == lock.Mutex:
@@ -206,17 +207,17 @@ func usualCommands(op lock.Op, kind lock.Kind) int {
 	return 6
 }
 
-// chance is true that often, of all draws.
+// chance is true with the given probability.
 func (d draw) chance(share float64) bool {
 	const fine = 20 // bits
 	return float64(d.Bits(fine)) < share*(1<<fine)
 }
 
-// stepsEach is the bound of steps for each operation, on average, of a fixed workload. It is many times what eight
+// stepsEach bounds the average number of steps of each operation in a fixed workload. It is many times what eight
 // contending clients of the reference take.
 const stepsEach = 50
 
-// steps is how many steps an execution may take, 0 for as many as usual.
+// steps is the maximum number of steps of an execution, 0 for the default.
 func (h *Shape) steps(s *scenario.Scenario) int {
 	if h.Clients == nil && h.Admins == nil && h.Slots == nil && h.Rounds == nil {
 		return 0
@@ -232,7 +233,7 @@ func operations(s *scenario.Scenario) (n int) {
 }
 
 // spread is the number of steps over which faults and PCT's changes are spread, and the number of random choices
-// before they repeat. More rounds make it larger.
+// before they repeat. It grows with the number of rounds.
 func (d draw) spread(s *scenario.Scenario) int {
 	const most = 1000
 	if d.shape.Rounds == nil {
@@ -241,7 +242,7 @@ func (d draw) spread(s *scenario.Scenario) int {
 	return min(max(stepsSpread, 4*operations(s)), most)
 }
 
-// later draws how much later than usual a fault may come where rounds make for longer executions.
+// later draws the additional delay of a fault where rounds make executions longer.
 func (d draw) later(s *scenario.Scenario) uint16 {
 	if d.shape.Rounds == nil {
 		return 0

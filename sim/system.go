@@ -14,8 +14,7 @@ import (
 )
 
 // System is the world as a transition system, for searches: a state is an image in parts, and an action leads to the
-// next state. It is the world that also runs scenarios. A system is not safe for concurrent use; one [Bounds] may
-// serve several.
+// next state. The same world runs scenarios. A System is not safe for concurrent use; one [Bounds] may serve several.
 type System struct {
 	world  World
 	bounds Bounds
@@ -28,20 +27,20 @@ type System struct {
 
 // Outcome is the result of an action besides the next state.
 type Outcome struct {
-	Found     property.Set     // violated by it
-	Exercised property.Set     // judged by it
-	Exchange  backend.Exchange // Method is 0 where the action sent nothing
-	Op        lock.Op          // the operation that it was part of
+	Found     property.Set     // properties that the action violated
+	Exercised property.Set     // properties that the action put to the test
+	Exchange  backend.Exchange // Method is 0 if the action sent nothing
+	Op        lock.Op          // the operation that the action was part of
 	Completed bool             // the operation is over
-	Result    lock.Result      // if it is
-	// Visible says that other clients may notice the action: by the broker's state of the locks, or by the client's
+	Result    lock.Result      // the operation's result, if Completed
+	// Visible says that other clients may notice the action, by the broker's state of the locks or by the client's
 	// belief.
 	Visible bool
-	// Timed says that time matters from now on: something will expire. It can be a variant's doing that
-	// no option tells of.
+	// Timed says that something will expire, so that time matters from now on. Options do not always tell: a variant
+	// of the lock may cause it.
 	Timed bool
-	// Effect decides the action's change of the monitor's state of other clients: equal effects change a client
-	// equally.
+	// Effect determines how the action changes what the monitor knows of other clients: actions with equal effects
+	// change equal clients equally.
 	Effect Effect
 }
 
@@ -52,10 +51,10 @@ type Effect struct {
 	Method        uint8
 	Answer        uint8
 	Key           uint16
-	Restarted     bool // the servers were: all sessions ended
+	Restarted     bool // the servers restarted: all sessions ended
 }
 
-// NewSystem makes the transition system of bounds that were checked.
+// NewSystem makes the transition system of bounds that have passed Check.
 func NewSystem(b Bounds) *System {
 	s := &System{bounds: b, start: b.Scenario()}
 	s.world.record.silent = true
@@ -83,15 +82,15 @@ func (s *System) Reset() {
 	s.normalise()
 }
 
-// limitClocks has clocks be set back by as much as the faults that are left can.
+// limitClocks limits how far clocks can be set back to what the remaining faults allow.
 func (s *System) limitClocks() {
 	s.world.clocks.back = int64(s.left.Clocks) * int64(s.world.clocked.SkewMillis)
 }
 
-// Clients is how many clients there are, and so parts of an image beside the shared one.
+// Clients is the number of clients. An image has a part for each of them, and the shared part.
 func (s *System) Clients() int { return len(s.world.clients) }
 
-// Load goes to a state.
+// Load restores a state.
 func (s *System) Load(shared []byte, clients [][]byte) {
 	c := s.world.reader(shared)
 	s.codeBudget(c)
@@ -118,7 +117,7 @@ func (s *System) codeBudget(c *codec.Coder) {
 	numbers := s.left.numbers()
 	left := numbers[:]
 	if !s.world.clocked.any() {
-		left = left[:len(left)-1] // those of clocks are the last
+		left = left[:len(left)-1] // the number of clock faults comes last
 	}
 	for _, n := range left {
 		codec.Number(c, n)
@@ -145,18 +144,18 @@ func (s *System) View(n int, buf []byte) []byte {
 	return c.Bytes()
 }
 
-// Independent reports whether a client's action depends on other clients only by their views, and changes only the
-// monitor's state of them. Time connects all clients if it passes, and so does a shared connection.
+// Independent reports whether a client's action depends on other clients only by their views, and changes in their
+// parts only the monitor's state. Neither is so if time passes or if clients share a connection.
 func (s *System) Independent() bool {
 	w := &s.world
 	return !w.leases && !w.clocked.any() && w.cluster.Independent()
 }
 
-// Memoryless reports whether a client's part changes by other clients' actions only in its queues.
+// Memoryless reports whether other clients' actions change only the queues in a client's part.
 func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
 
-// Actions appends the possible actions of a client, and its faults; client 0 is the broker. A fault that equals
-// another action followed by a fault is left out unless [Bounds.Every] asks for it: dying with the reply in hand
+// Actions appends the possible actions of client n, including its faults; client 0 is the broker. It omits a fault
+// that equals another action followed by a fault, unless [Bounds.Every] asks for it: dying with the reply in hand
 // equals dying before the next command.
 func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if n == 0 {
@@ -200,7 +199,7 @@ func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action
 }
 
 // mishaps are the faults between two commands of a client. They make no difference to a client that owns nothing and
-// is done.
+// has finished.
 func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	cl := &s.world.clients[c-1]
 	if !s.world.unfinished(c) && !s.world.owns(c) {
@@ -221,7 +220,7 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// disturbed appends what may be done to a client's clock.
+// disturbed appends the possible faults of a client's clock.
 func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
 	f := &s.world.clocked
 	for kind := scenario.ClockAhead; kind <= scenario.ClockSlow; kind++ {
@@ -249,9 +248,10 @@ func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// global is what happens to no client in particular: the server restarts, time passes. Time passes up to the next moment
-// that matters, or to two milliseconds before it and on by single ones from there, so that a command can come just before
-// that moment, with it and just after it. [World.Do] lets the last of those milliseconds pass, as for every action.
+// global appends the actions that concern no particular client: a restart of the server, and the passage of time.
+// Time passes up to the next moment that matters, or to two milliseconds before that moment and on in single
+// milliseconds from there, so that a command can come just before it, with it and just after it. [World.Do] lets the
+// last of those milliseconds pass, as for every action.
 func (s *System) global(buf []scenario.Action) []scenario.Action {
 	if s.left.Restarts > 0 {
 		buf = append(buf, scenario.Action{Kind: scenario.Restart})
@@ -265,7 +265,7 @@ func (s *System) global(buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// nextMoment is the time until a client wakes up or something expires, or 0.
+// nextMoment is the time until a client wakes up or something expires, 0 if there is none.
 func (w *World) nextMoment() int64 {
 	least := int64(0)
 	sooner := func(t int64) {
@@ -284,7 +284,7 @@ func (w *World) nextMoment() int64 {
 	return least
 }
 
-// owns reports whether a client has queues or a belief that its end would change.
+// owns reports whether a client has queues or a belief that the end of its connection would change.
 func (w *World) owns(c uint8) bool {
 	cl := &w.clients[c-1]
 	if w.cluster.Held(c) > 0 {
@@ -293,7 +293,7 @@ func (w *World) owns(c uint8) bool {
 	return cl.conn != 0 && !w.cluster.Shared() && w.cluster.Owns(cl.conn)
 }
 
-// Take carries out one of the Actions.
+// Take carries out one of the actions that Actions has returned.
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
 	before, sight, view := w.truth, w.Monitor.Visible(a.Client), 0
@@ -360,15 +360,15 @@ func (s *System) spend(do scenario.ActionKind) {
 	}
 }
 
-// less takes one fault from those that are left of a number that is bounded.
+// less decrements the number of faults left, if the number is bounded.
 func less(left *int, bound int) {
 	if bound != AnyNumber {
 		*left--
 	}
 }
 
-// Holds reports whether a client has something exclusive: a queue, also by a half-open connection, or a slot that it
-// was granted on a connection that the broker still has.
+// Holds reports whether a client has something exclusive: a queue, even through a half-open connection, or a slot
+// that it was granted on a connection that the broker still has.
 func (s *System) Holds(n int) bool {
 	w := &s.world
 	cl := &w.clients[n-1]
@@ -383,9 +383,9 @@ func (s *System) Holds(n int) bool {
 	return false
 }
 
-// Abandoned removes the half-open connections that the client does not know any more, and returns each as the part of
-// a dead client. The client's part then describes only its new life, or its crash: the end of those connections
-// cannot affect it.
+// Abandoned removes the half-open connections that client n has forgotten, and returns each as the part of a dead
+// client. The client's part then describes only its new life, or its crash. The end of those connections cannot
+// affect that.
 func (s *System) Abandoned(n int) (parts [][]byte) {
 	w := &s.world
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
@@ -399,7 +399,7 @@ func (s *System) Abandoned(n int) (parts [][]byte) {
 	return parts
 }
 
-// halfOpen is the part of a client that died and left a half-open connection.
+// halfOpen is the part of a client that has died and left a half-open connection.
 func (s *System) halfOpen(g halfOpen) []byte {
 	c := s.world.writer(nil)
 	dead, no, next := true, false, uint8(0)
@@ -407,12 +407,12 @@ func (s *System) halfOpen(g halfOpen) []byte {
 	codec.Byte(c, &next)
 	s.world.Monitor.CodeDead(c, g.client)
 	codec.Length(c, 1)
-	codec.Bool(c, &no) // no believed slot was granted on it
+	codec.Bool(c, &no) // the client's believed slot was not granted on it
 	s.world.cluster.CodeSession(c, g.conn)
 	return c.Bytes()
 }
 
-// Audit judges a state in which no operation is under way: what is left behind.
+// Audit judges what is left behind in a state without operations under way.
 func (s *System) Audit() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0
@@ -437,15 +437,15 @@ func (s *System) normalise() {
 	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.FailedAcquire)
 }
 
-// Witnessed reports whether the execution is its own witness of linearizability so far.
+// Witnessed reports whether the execution so far is its own witness of linearizability.
 func (s *System) Witnessed() bool {
 	return s.world.Monitor.Witnesses(s.bounds.FailedAcquire)
 }
 
-// Slots is the set of slots that the first lock has: bit s is slot s.
+// Slots is the set of the first lock's slots: bit s is slot s.
 func (s *System) Slots() uint16 { return s.world.truth[0].Exists }
 
-// Finish judges a state without further actions: leftovers, and unfinished clients.
+// Finish judges a state that has no further actions: leftovers, and unfinished clients.
 func (s *System) Finish() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0

@@ -21,7 +21,7 @@ func (w *World) changed(l, c uint8) {
 	}
 }
 
-// lapsed notes whose leases have ended since the truth was looked up.
+// lapsed notes the clients whose leases have ended since the truth was last looked up.
 func (w *World) lapsed(before *monitor.Truth) {
 	if at := before.Nearest(); at == 0 || at > w.now {
 		return
@@ -33,14 +33,14 @@ func (w *World) lapsed(before *monitor.Truth) {
 	}
 }
 
-// allChanged does so for every lock.
+// allChanged calls changed for every lock.
 func (w *World) allChanged(c uint8) {
 	for l := range w.locks {
 		w.changed(uint8(l), c)
 	}
 }
 
-// survey looks up what the servers have of a lock.
+// survey looks up the servers' state of a lock.
 func (w *World) survey(l uint8) {
 	w.cluster.Truth(l, &w.truth[l])
 	if w.leases {

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// World is clients, servers and what watches them, at one moment of an execution.
+// World is the state of an execution at one moment: clients, servers and monitor.
 type World struct {
 	target   *lock.Target
 	options  lock.Options
@@ -21,41 +21,41 @@ type World struct {
 	units    bool        // of the backend
 	clocked  ClockFaults // of the backend
 	clocks   Clocks
-	clusters map[*Backend]Cluster // made so far
-	locks    []string             // their names
+	clusters map[*Backend]Cluster // the clusters made so far
+	locks    []string             // names of the locks
 	now      int64                // virtual milliseconds
-	shared   backend.Session      // that all clients use, if they share one
+	shared   backend.Session      // the session that all clients use, if they share one
 	clients  []client
 	halfOpen []halfOpen
-	owners   []uint8 // by session: the client's number
+	owners   []uint8 // by session: the number of the client
 	truth    [lock.MaxLocks]monitor.Truth
 	expired  []backend.Session // scratch
 	coder    codec.Coder       // scratch
 	told     tellers
-	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
+	// Monitor watches the execution. Costs adds up the costs of operations; it may be nil.
 	Monitor monitor.Monitor
 	Costs   *monitor.Costs
-	// Coverage adds up what executions cover; nil adds up nothing.
+	// Coverage collects what executions cover; it may be nil.
 	Coverage *Coverage
-	// Own judges executions by users' own properties; nil judges by none.
+	// Own evaluates users' own properties; nil if there are none.
 	Own *own.Watch
 	// Seen are the coverage points of the current execution.
 	Seen Seen
 
-	forever bool // workloads begin again
+	forever bool // clients repeat their operations
 	record  record
 }
 
-// client is one client: its sessions, and how far its workload is. Its machine is the cluster's.
+// client is one client: its sessions and its progress in its workload. The machine belongs to the cluster.
 type client struct {
-	conn  backend.Session // 0 once the server has dropped it, known to the client or not
-	grant backend.Session // the session under which it was granted what it believes to hold
-	// process is the one that its operation at hand, or the last one, goes by in the history;
-	// incarnation counts its sessions.
+	conn  backend.Session // 0 once the server has dropped it, whether the client knows or not
+	grant backend.Session // the session under which the client was granted what it believes it holds
+	// process identifies, in the history, the current operation or the last one; incarnation counts the client's
+	// sessions.
 	process     int32
 	incarnation int32
-	invoked     int    // index of the event that invoked its operation
-	next        uint8  // index of its next operation
+	invoked     int    // index of the event that invoked the operation
+	next        uint8  // index of the next operation
 	sent        uint16 // commands sent
 	called      uint16 // operations called
 	dead        bool
@@ -63,21 +63,21 @@ type client struct {
 	wake        int64
 }
 
-// halfOpen is a session that is dead while the server has not noticed.
+// halfOpen is a session that is dead, while the server has not noticed.
 type halfOpen struct {
 	conn    backend.Session
 	client  uint8
 	process int32
 }
 
-// tellers are the callbacks of a cluster, made once.
+// tellers are the callbacks passed to a cluster, made once.
 type tellers struct {
 	owner    func(backend.Session) uint8
 	setUp    func(backend.Exchange)
 	believed func(l, s uint8) bool
 }
 
-// reset begins a scenario's execution: the locks have their slots and the clients are connected.
+// reset begins a scenario's execution: it makes the locks' slots and connects the clients.
 func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	w.settle(target, s)
 	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
@@ -113,7 +113,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	}
 }
 
-// settle makes the world one of the target's backend.
+// settle switches the world to the target's backend.
 func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	b := BackendOf(target)
 	if w.clusters == nil {
@@ -145,7 +145,7 @@ func (w *World) connect(c uint8) {
 	cl.sent = 0
 }
 
-// Sent is how many commands clients have sent since they were connected.
+// Sent is the number of commands that clients have sent since they were connected.
 func (w *World) Sent() (n int) {
 	for i := range w.clients {
 		n += int(w.clients[i].sent)
@@ -153,7 +153,7 @@ func (w *World) Sent() (n int) {
 	return n
 }
 
-// Called is how many operations were called.
+// Called is the number of operations that were called.
 func (w *World) Called() (n int) {
 	for i := range w.clients {
 		n += int(w.clients[i].called)
@@ -161,5 +161,5 @@ func (w *World) Called() (n int) {
 	return n
 }
 
-// lockOf is which lock a client uses.
+// lockOf is the index of the lock that a client uses.
 func (w *World) lockOf(c uint8) uint8 { return uint8(w.scenario.Clients[c-1].Lock) }

@@ -12,13 +12,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Attempt runs a scenario and reports whether it still shows the violation, with the actions up to that moment.
+// Attempt runs a scenario and reports whether it still shows the violation. actions lead up to the violation.
 type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
 
 // Minimise looks for the smallest scenario that still shows a violation: fewest steps first, then fewest clients,
-// faults, context switches and unusual options. The scenario's schedule must be Replay. free says which options may
-// be changed. It tries at most tries scenarios, until ctx ends, and returns the best one found. With enough tries, no
-// single part of it can be removed, and no drawn schedule of a smaller workload is shorter.
+// faults, context switches and unusual options. The strategy of the scenario's schedule must be Replay. free says
+// which options may be changed. Minimise tries at most tries scenarios, or until ctx ends, and returns the best one
+// found. With enough tries, no single part of the result can be removed, and no drawn schedule of a smaller workload
+// is shorter.
 func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
 	m := minimiser{ctx: ctx, best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
 	if !m.try(s) {
@@ -29,7 +30,7 @@ func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free fu
 	return m.best
 }
 
-// remembered is an attempt that carries out each scenario once: others may lead to it again and again.
+// remembered caches the results of an attempt, since different changes may lead to the same scenario.
 func remembered(attempt Attempt) Attempt {
 	type outcome struct {
 		actions []scenario.Action
@@ -50,7 +51,7 @@ func remembered(attempt Attempt) Attempt {
 	}
 }
 
-// reduce leaves out parts until none can be.
+// reduce removes parts until no more can be removed.
 func (m *minimiser) reduce() {
 	for m.left > 0 {
 		before := m.cost
@@ -73,12 +74,12 @@ type minimiser struct {
 	cost    [7]int
 	attempt Attempt
 	free    func(string) bool
-	left    int        // scenarios that may still be tried
+	left    int        // number of scenarios that may still be tried
 	random  *rand.Rand // for reschedule; always the same sequence
 }
 
-// try keeps a candidate if it shows the violation and is smaller. It removes the actions after that moment if the
-// violation then remains, since later events may be a reason for it.
+// try keeps a candidate if it shows the violation and is smaller. It also removes the actions after the violation if
+// the violation then remains; it may not, since later events may be part of its cause.
 func (m *minimiser) try(s scenario.Scenario) bool {
 	actions, shown := m.carryOut(&s)
 	if !shown {
@@ -98,7 +99,7 @@ func (m *minimiser) try(s scenario.Scenario) bool {
 	return true
 }
 
-// carryOut is an attempt, as long as any are left.
+// carryOut makes an attempt, unless no tries are left.
 func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, shown bool) {
 	if m.ctx.Err() != nil {
 		m.left = 0
@@ -116,8 +117,9 @@ func (m *minimiser) lighter(s *scenario.Scenario) bool {
 	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
 }
 
-// shift tries a candidate with shorter operations: as it is, and with some first steps of each client removed, so
-// that steps between two others' steps stay there.
+// shift tries a candidate whose operations have become shorter: first as it is, and then without the first 1 to
+// mostShifted steps of each client in turn, so that the client's later steps keep their places among the others'
+// steps.
 func (m *minimiser) shift(s scenario.Scenario) bool {
 	if m.try(s) {
 		return true
@@ -132,8 +134,7 @@ func (m *minimiser) shift(s scenario.Scenario) bool {
 	return false
 }
 
-// mostShifted is how many steps of a client are left out at most where a change makes its operations
-// shorter.
+// mostShifted is the largest number of steps of a client that shift removes.
 const mostShifted = 4
 
 // withoutFirst leaves out the first n steps of a client.
@@ -149,7 +150,7 @@ func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
 	return s
 }
 
-// weigh says how large a scenario is, the most important first.
+// weigh returns the costs of a scenario, the most important first.
 func weigh(s *scenario.Scenario) (cost [7]int) {
 	last := uint8(0)
 	for _, a := range s.Schedule.Actions {
@@ -181,7 +182,7 @@ func weigh(s *scenario.Scenario) (cost [7]int) {
 	return cost
 }
 
-// locks leaves out the locks that nobody uses, and gives the others names that are read at a glance.
+// locks removes unused locks, and gives the others names that are easy to read.
 func (m *minimiser) locks() {
 	for i := len(m.best.Locks) - 1; i >= 0 && len(m.best.Locks) > 1; i-- {
 		if !slices.ContainsFunc(m.best.Clients, func(c scenario.Client) bool { return c.Lock == i }) {
@@ -205,7 +206,7 @@ func removeLock(s *scenario.Scenario, i int) {
 	}
 }
 
-// clients leaves out one client after the other. A scenario has at least one.
+// clients removes one client after the other. A scenario keeps at least one.
 func (m *minimiser) clients() {
 	for c := len(m.best.Clients); c >= 1 && len(m.best.Clients) > 1; c-- {
 		s := m.best.Clone()
@@ -214,14 +215,14 @@ func (m *minimiser) clients() {
 	}
 }
 
-// removeClient leaves out a client and what it does.
+// removeClient removes a client and its actions.
 func removeClient(s *scenario.Scenario, c int) {
 	s.Clients = slices.Delete(s.Clients, c-1, c)
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool { return int(a.Client) == c })
 	for i := range s.Clients {
 		with := &s.Clients[i].With
 		switch cmp.Compare(int(*with), c) {
-		case 0: // it has a process of its own
+		case 0: // the client has its own process
 			*with = 0
 		case +1:
 			*with--
@@ -234,7 +235,7 @@ func removeClient(s *scenario.Scenario, c int) {
 	}
 }
 
-// operations leaves out one operation after the other, from the end.
+// operations removes one operation after the other, from the end.
 func (m *minimiser) operations() {
 	for c := range m.best.Clients {
 		for i := len(m.best.Clients[c].Ops) - 1; i >= 0; i-- {
@@ -245,7 +246,7 @@ func (m *minimiser) operations() {
 	}
 }
 
-// actions leaves out runs of actions, long ones first (delta debugging).
+// actions removes runs of actions, long ones first (delta debugging).
 func (m *minimiser) actions() {
 	for size := max(1, len(m.best.Schedule.Actions)/2); size >= 1; size /= 2 {
 		for from := len(m.best.Schedule.Actions); from >= 0; from-- {
@@ -288,21 +289,21 @@ func (m *minimiser) details() {
 	}
 	for i := range m.best.Schedule.Actions {
 		for _, edit := range []func(*scenario.Action) bool{func(a *scenario.Action) bool { return halve(&a.Arg) }, atOnce} {
-			m.change(func(s *scenario.Scenario) bool { // which may be shorter by now
+			m.change(func(s *scenario.Scenario) bool { // the operation may be shorter by now
 				return i < len(s.Schedule.Actions) && edit(&s.Schedule.Actions[i])
 			})
 		}
 	}
 }
 
-// atOnce has the end of a connection be seen at once.
+// atOnce makes the server notice the end of a connection at once.
 func atOnce(a *scenario.Action) bool {
 	was := a.Late
 	a.Late = false
 	return was
 }
 
-// change tries a candidate that differs in one place, as long as there is something to change.
+// change applies edit and tries the result, as long as edit finds something to change and the result is kept.
 func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 	for {
 		s := m.best.Clone()
@@ -312,15 +313,15 @@ func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 	}
 }
 
-// shortName is how long a lock's name is at most that is read at a glance, in bytes.
+// shortName is the largest length in bytes of a lock name that is easy to read.
 const shortName = 10
 
-// plain reports whether a name is read at a glance: it is short, and has letters alone.
+// plain reports whether a name is easy to read: it is short and consists of letters.
 func plain(name string) bool {
 	return len(name) <= shortName && !strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// shorter gives a lock whose name is not plain one that is, and that no other has.
+// shorter replaces a lock's name by a plain one that no other lock has, unless it is plain already.
 func shorter(locks []scenario.Lock, i int) bool {
 	if plain(locks[i].Name) {
 		return false
@@ -334,7 +335,7 @@ func shorter(locks []scenario.Lock, i int) bool {
 	return false
 }
 
-// fewer takes away a lock's last slot, unless it begins with holes: then that is what is looked at.
+// fewer removes a lock's last slot, unless the lock begins with holes, which the scenario then is about.
 func fewer(l *scenario.Lock) bool { return l.Missing == 0 && lower(&l.Slots, 0) }
 
 func lower(n *uint8, least uint8) bool {
@@ -353,8 +354,8 @@ func halve(n *uint32) bool {
 	return true
 }
 
-// order moves actions back to their client's previous one, so that fewer context switches are left to
-// read. The first two stand as they can.
+// order moves actions back to the same client's previous action, so that a reader has fewer context switches. The
+// first two actions stay.
 func (m *minimiser) order() {
 	for i := 2; i < len(m.best.Schedule.Actions); i++ {
 		j := previous(m.best.Schedule.Actions, i)

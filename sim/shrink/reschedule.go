@@ -10,10 +10,10 @@ import (
 // schedulesTried is how many schedules of a smaller workload are tried.
 const schedulesTried = 150
 
-// longWait, in milliseconds, is tried in place of many steps that only let time pass.
+// longWait, in milliseconds, is tried in place of many steps that let only time pass.
 const longWait = 512
 
-// reschedule leaves the local minimum of removing single parts: it makes the workload smaller, draws other schedules
+// reschedule leaves a local minimum of removing single parts: it makes the workload smaller, draws other schedules
 // for it, and minimises those that still show the violation. It reports whether the result is smaller.
 func (m *minimiser) reschedule() bool {
 	for _, edit := range m.edits() {
@@ -35,7 +35,7 @@ func (m *minimiser) reschedule() bool {
 	return false
 }
 
-// settle minimises the actions of a candidate, and keeps it if it is smaller then.
+// settle minimises the actions of a candidate, and keeps the result if it is smaller.
 func (m *minimiser) settle(s scenario.Scenario) bool {
 	sub := minimiser{ctx: m.ctx, attempt: m.attempt, free: m.free, left: m.left}
 	shown := sub.try(s)
@@ -50,7 +50,7 @@ func (m *minimiser) settle(s scenario.Scenario) bool {
 	return true
 }
 
-// edits are ways to make the workload smaller, the first of them to leave it as it is.
+// edits are ways to make the workload smaller; the first leaves it unchanged.
 func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 	edits := []func(*scenario.Scenario) bool{func(*scenario.Scenario) bool { return true }}
 	add := func(edit func(*scenario.Scenario) bool) { edits = append(edits, edit) }
@@ -74,8 +74,8 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 	return edits
 }
 
-// redraw is other actions for a scenario: its faults in their order, at drawn places among drawn
-// clients' steps. Those that are not possible when their turn comes will be passed over.
+// redraw draws other actions for a scenario: its faults in their order, at random places among steps of random
+// clients. A run skips actions that are not possible when their turn comes.
 func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 	var faults, out []scenario.Action
 	for _, a := range s.Schedule.Actions {
