@@ -1,57 +1,59 @@
 package backend
 
-// Exchange is a command that reached the server, and its reply.
+// Exchange is a command that reached the server, with its reply.
 type Exchange struct {
-	// Method and Answer are numbers of the backend's own tables: for coverage, and for the words of cards and files.
+	// Method and Answer are numbers of the backend's own tables, for coverage, and for the words in reports and
+	// files.
 	Method, Answer uint8
 	Access         Access
 	Result         Result
-	// Role, Lock and Slot say what the resource is that the command is about, where Known. Ambiguous says that it is another
-	// lock's, or has another role, as well.
+	// Role, Lock and Slot identify the command's resource, if Known. Ambiguous says that the resource also belongs to
+	// another lock, or has another role as well.
 	Role       Role
 	Lock, Slot uint8
 	Known      bool
 	Ambiguous  bool
-	// RoundTrip says that the client waited for all replies to what it sent before; Waits, that it is sent a reply.
+	// RoundTrip says that the client waited for all earlier replies before this command; Waits says that it gets a
+	// reply.
 	RoundTrip, Waits bool
 	// Unasked says that the exchange is a delivery to the client, without a command.
 	Unasked bool
-	// Exclusive says that what is made goes with the session.
+	// Exclusive says that the created resource ends with the session.
 	Exclusive bool
-	// Aborted says that the command, or one before it, ended the unit that it was sent on: a channel, a transaction.
+	// Aborted says that the command, or an earlier one, ended its unit of the session: a channel, a transaction.
 	Aborted bool
-	// Ended says that the session is over, by the command or in answer to it.
+	// Ended says that the session is over, because of the command or as the answer to it.
 	Ended bool
-	// Minimal says that it is a command that every driver has (guidelines, "Limitation Tolerance").
+	// Minimal says that every driver offers the command (guidelines, "Limitation Tolerance").
 	Minimal bool
-	// Key is the resource, whatever it is, by the backend's own number; 0 is none.
+	// Key is the backend's own number of the resource, whatever its kind; 0 is none.
 	Key uint16
 }
 
-// Session is a client's session with a server: an AMQP connection, a connection to a database, a lease. It ends at
-// once, with every hold on it. 0 is none.
+// Session is a client's session with a server: an AMQP connection, a connection to a database, a lease. All holds of
+// a session end with it at once. 0 is none.
 type Session uint16
 
-// Footprint is the set of resources that a client touches: with its next command, and with all later ones. Two
-// clients with disjoint footprints may act in any order.
+// Footprint is the set of resources that a client touches, with its next command and with all later ones. Two clients
+// with disjoint footprints may act in any order.
 type Footprint struct {
 	// Choosing says that the next step is the choice of a random option, which affects no other client.
 	Choosing bool
-	// Private says that the next command touches no resource; Reads are the roles of the resource of one that only
-	// looks. Both are unset where neither is the case.
+	// Private says that the next command touches no resource. Reads are the roles of its resource, if it only reads.
+	// Otherwise both are unset.
 	Private bool
 	Reads   Roles
-	// Writes are the roles of the resources that the client may make, delete or lose from now on.
+	// Writes are the roles of the resources that the client may create, delete or lose from now on.
 	Writes Roles
 }
 
-// Role is what a resource is to its lock.
+// Role is the role of a resource in its lock.
 type Role uint8
 
 // The roles.
 const (
-	Slot       Role = iota // it exists where the slot does
-	Holder                 // it exists while the slot has a holder, and belongs to the holder
+	Slot       Role = iota // it exists if the slot does
+	Holder                 // it exists while the slot has a holder, who owns it
 	AdminMutex             // its owner administers
 	Mutex                  // the one resource of a true mutex: it exists while the lock has a holder
 )
@@ -74,16 +76,16 @@ type Access uint8
 // The kinds of access. Opaque is any other.
 const (
 	Opaque Access = iota
-	Read          // it looks, and has no visible effect
-	Create        // it makes the resource, or claims it
+	Read          // it reads, without visible effect
+	Create        // it creates or claims the resource
 	Delete
-	Commit // it has what was sent before take effect
+	Commit // it makes the preceding commands take effect
 	OpenSession
 	CloseSession
 	OpenUnit
 	CloseUnit
-	Mode // it changes how the unit works
-	// Acknowledge is a client's message to the thief of its slot that it has stopped using it.
+	Mode // it changes the mode of the channel or session
+	// Acknowledge is a client's message to the client that took its slot: it has stopped using the slot.
 	Acknowledge
 )
 
@@ -94,11 +96,11 @@ type Result uint8
 const (
 	Done    Result = iota
 	Absent         // the resource does not exist
-	Refused        // another client owns it
-	Denied         // it is not to be had for another reason of the server's
-	Wrong          // the command makes no sense to the server
+	Refused        // another client owns the resource
+	Denied         // the server denies it for another reason
+	Wrong          // the command is invalid
 	Failed         // the server failed: a fault
 	Ended          // the session is over
-	Lost           // nothing came back
-	Blocked        // it waits inside the server
+	Lost           // no reply arrived
+	Blocked        // the command waits inside the server
 )

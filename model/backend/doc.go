@@ -1,4 +1,4 @@
-// Package backend describes a command to a server in terms of any server: whether it took or returned a slot, asked,
-// or connected, and its result. Generic code sees that description alone ([Exchange]), never the command. A backend's
-// own package (model/amqp) describes its commands and replies.
+// Package backend describes a command to any kind of server in general terms: whether it took or returned a slot,
+// read something, or connected, and its result. Generic code sees this description ([Exchange]), never the command
+// itself. A backend's own package (such as model/amqp) describes its commands and replies.
 package backend

@@ -11,56 +11,57 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Audit judges the audit that a history ends with. From [history.Audit] on, faults and operations are over, the server has
-// noticed what is dead, and one client after the other is at work. Then a free slot is granted. The free slots are those
-// that the lock has after all administration, less those that a client may hold. A client may hold one if it was told yes,
-// or does not know, and has neither given it back nor died.
+// Audit judges the audit at the end of a history. From [history.Audit] on, faults and operations are over, the server
+// has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
+// are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
+// if it was told yes or does not know its answer, and has neither given the slot back nor died.
 //
-// The answer to the last of several acquires in a row counts, since a client may first have to see that it has lost its connection.
-// A clause that fails is named by the gravest that has happened before. Grants of too many slots are found by [Certain].
+// If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
+// that its connection is lost. A violation is named after the gravest earlier fault. [Certain] finds grants of too
+// many slots.
 type Audit struct {
-	// Before is what has happened before the audit, beside what the history tells of.
+	// Before says what happened before the audit, besides the history's events.
 	Before Before
 
 	h        *history.History
-	keeps    bool // who fails to release believes on
+	keeps    bool // a client whose release fails keeps its belief
 	begun    bool
 	locks    []audited
 	calls    map[int32]*call
-	earlier  map[int32]bool // the processes that were at work before the audit, or that something befell
-	under    int            // operations under way that were called in the audit
+	earlier  map[int32]bool // processes that were active, or subject to a fault, before the audit
+	under    int            // number of operations under way that were called in the audit
 	verdicts map[property.Property]*linear.Verdict
 }
 
-// Before is what has befallen clients or their server.
+// Before says which faults have happened.
 type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
 
-// audited is what is known of one lock.
+// audited is the knowledge of one lock.
 type audited struct {
 	slots                  Slots
-	may                    map[int32]int // who may hold it, as far as they know, and how many slots: one, but for permits
-	unsure                 map[int32]int // the same of who does not know what an acquire came to, beside that
+	may                    map[int32]int // by process that may hold it, as far as it knows: the number of slots (1 without permits)
+	unsure                 map[int32]int // by process whose acquire has an unknown outcome: the number of slots that it may hold in addition
 	released, administered bool
-	refused                *refusal // the last answer of the audit, if that was no
-	over                   bool     // something is wrong with it: what comes later follows from that
+	refused                *refusal // the last answer of the audit, if it was a refusal
+	over                   bool     // a violation was found: later ones only follow from it
 }
 
 // call is an operation under way.
 type call struct {
 	slots int
-	takes int  // how many slots it takes if it is an acquire: one, but for permits
-	free  int  // slots that were free when it was called
+	takes int  // the number of slots that an acquire takes: 1 without permits
+	free  int  // the number of free slots at its call
 	late  bool // it was called in the audit
-	alone bool // and nobody else was at work
+	alone bool // and overlaps no other operation
 }
 
-// refusal is an acquire that was refused a slot that is free.
+// refusal is an acquire that was refused although a slot is free.
 type refusal struct {
 	process     int32
 	event, free int
 }
 
-// NewAudit judges a history of which nothing has been read yet.
+// NewAudit makes the judge of a history before its first event.
 func NewAudit(h *history.History, o linear.Options) *Audit {
 	a := &Audit{
 		h: h, keeps: o.FailedRelease == linear.KeepsBelief, locks: make([]audited, len(h.Slots)),
@@ -78,10 +79,10 @@ func NewAudit(h *history.History, o linear.Options) *Audit {
 	return a
 }
 
-// Begun reports whether the history has come to an audit.
+// Begun reports whether the audit has begun.
 func (a *Audit) Begun() bool { return a.begun }
 
-// Event takes in the i-th event of the history, counted from 0.
+// Event handles the i-th event of the history, counted from 0.
 func (a *Audit) Event(i int, e *history.Event) {
 	switch {
 	case e.Process == history.Nemesis:
@@ -93,7 +94,7 @@ func (a *Audit) Event(i int, e *history.Event) {
 	}
 }
 
-// world notes what happened to clients.
+// world handles an occurrence.
 func (a *Audit) world(e *history.Event) {
 	switch {
 	case e.F == history.Audit:
@@ -122,7 +123,7 @@ func (a *Audit) world(e *history.Event) {
 	}
 }
 
-// ended is the call of a process, which is over; nil if there was none.
+// ended removes and returns the call of a process; nil if there was none.
 func (a *Audit) ended(process int32) *call {
 	c := a.calls[process]
 	if c != nil && c.late {
@@ -184,8 +185,8 @@ func (a *Audit) completed(i int, e *history.Event) {
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
 }
 
-// answered takes in who may hold the lock after an answer to a call that takes so many slots. keeps says that who fails to release believes on, and mayFree that who
-// fails to ask does not.
+// answered updates who may hold the lock after an answer to a call that takes the given number of slots. keeps: a
+// client whose release fails keeps its belief. mayFree: a client whose verify fails loses it.
 func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	op, held, known := e.F.Op(), e.Type == history.OK && e.Held, e.Type != history.Info
 	switch {
@@ -199,7 +200,7 @@ func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	}
 }
 
-// granted is an acquire that had to be granted.
+// granted judges the answer to an acquire that had to be granted.
 func (a *Audit) granted(i int, e *history.Event, free int) {
 	l := &a.locks[e.Lock]
 	if !e.Held {
@@ -212,7 +213,7 @@ func (a *Audit) granted(i int, e *history.Event, free int) {
 	}
 }
 
-// fails is a lock whose free slot is refused, and not granted to the same client when it tries again.
+// fails reports that the lock refused a free slot, and did not grant it when the same client tried again.
 func (a *Audit) fails(at uint16) {
 	l := &a.locks[at]
 	r := l.refused
@@ -229,7 +230,8 @@ func (a *Audit) fails(at uint16) {
 	a.judge(p, false, r.event, at, fmt.Sprintf("at rest%s, %s, %s, is refused %s (%s)", after, a.h.Who(r.process), who, what, a.h.Moment(r.event)))
 }
 
-// cause is the clause that fails where a fresh client is refused what is free, and after what.
+// cause is the property that is violated if a fresh client is refused although something is free, and the fault
+// before it.
 func (a *Audit) cause(l *audited) (property.Property, string) {
 	switch b := a.Before; {
 	case b.Restarted:
@@ -248,7 +250,7 @@ func (a *Audit) cause(l *audited) (property.Property, string) {
 	return property.Progress, ", though nobody has held it"
 }
 
-// clauses are those that are put to the test where a client is granted what is free.
+// clauses are the properties that a grant of something free puts to the test.
 func (a *Audit) clauses(at uint16, process int32) property.Set {
 	all, b, l := property.Set(0).With(property.Progress), a.Before, &a.locks[at]
 	if a.earlier[process] {
@@ -265,7 +267,7 @@ func (a *Audit) clauses(at uint16, process int32) property.Set {
 	return all
 }
 
-// judge notes that a clause was put to the test.
+// judge notes that a property was put to the test.
 func (a *Audit) judge(p property.Property, ok bool, event int, at uint16, why string) {
 	v := a.verdicts[p]
 	if v == nil {
@@ -278,7 +280,7 @@ func (a *Audit) judge(p property.Property, ok bool, event int, at uint16, why st
 	}
 }
 
-// Verdicts are those on the clauses that the audit has put to the test, when the history is over.
+// Verdicts are the verdicts on the properties that the audit has put to the test, once the history is over.
 func (a *Audit) Verdicts() (all []linear.Verdict) {
 	for l := range a.locks {
 		if a.locks[l].refused != nil {

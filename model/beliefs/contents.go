@@ -5,19 +5,19 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// contents is what there may be of a lock, by its history alone: an administrator may rightly say that there is nothing to
-// be changed.
+// contents is the possible state of a lock, from its history alone: an administrator may rightly report that there
+// was nothing to change.
 type contents struct {
 	fewest int  // the lowest possible number of slots now
-	under  int  // administrative operations under way, those that never return among them
-	mixed  bool // others were, since the last moment without any
+	under  int  // number of administrative operations under way, including those that never return
+	mixed  bool // several of them overlapped since the last moment without any
 	// holders are the processes that may hold a slot: the broker may still have a grant in which its client no longer
 	// believes.
 	holders map[int32]bool
 }
 
-// begin is the invocation of an operation, which may take effect from now on. It returns the number of slots that it
-// may remove.
+// begin handles the invocation of an operation, which may take effect from now on. takes is the number of slots that
+// it may remove.
 func (c *contents) begin(e *history.Event) (takes int) {
 	op := e.F.Op()
 	if !op.Administrative() {
@@ -35,8 +35,7 @@ func (c *contents) begin(e *history.Event) (takes int) {
 	return takes
 }
 
-// end is an operation that has been answered. Only one that no other overlapped is known to have made slots, or to have
-// left them as they were.
+// end handles the answer to an operation. Its effect is known only if no other operation overlapped it.
 func (c *contents) end(e *history.Event, slots, takes int) {
 	op, ok := e.F.Op(), e.Type == history.OK
 	switch {
@@ -62,8 +61,8 @@ func (c *contents) end(e *history.Event, slots, takes int) {
 }
 
 // refuses reports whether an operation may rightly change nothing. fewest is the lowest number of slots at its
-// invocation. There may be no lock, fewer slots than it removes, or a holder of a slot that it removes or by which it
-// creates a lock only once.
+// invocation. The reason may be that there is no lock, that there are fewer slots than it removes, or that a client
+// holds a slot that it removes, or by which it creates a lock only once.
 func (c *contents) refuses(op lock.Op, slots, fewest int) bool {
 	switch op {
 	case lock.Remove:

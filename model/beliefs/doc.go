@@ -3,10 +3,10 @@
 // possible states of a server.
 //
 //	judge.go      a [Judge] reads one event after the other
-//	contents.go   the possible slots, since an administrator may rightly say that it changed nothing
+//	contents.go   the possible slots, since an administrator may rightly report that it changed nothing
 //	fence.go      fencing tokens
 //	limits.go     limits that callers state
-//	slots.go      how many slots there may be
+//	slots.go      the possible numbers of slots
 //	holds.go      the certain holds one by one, and when two clients held one slot
-//	audit.go      what an audit at the end of a history shows: an [Audit]
+//	audit.go      [Audit]: what an audit at the end of a history shows
 package beliefs

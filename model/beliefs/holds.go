@@ -8,28 +8,28 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Hold is a certain hold: a client was told that it holds a slot, and nothing has told it otherwise yet.
+// Hold is a certain hold: a client was told that it holds a slot, and has learnt nothing to the contrary.
 type Hold struct {
 	Process  int32
 	Lock     uint16
 	Slot     uint16
-	From, To int64 // by the history's clock
+	From, To int64 // times in the history
 	End      End
-	// Moment is the event by which it ended; -1 for none.
+	// Moment is the index of the event that ended it; -1 for none.
 	Moment int
 }
 
-// End is how a certain hold ended.
+// End is the way in which a certain hold ended.
 type End uint8
 
-// The ends of holds.
+// The ways in which holds end.
 const (
 	Standing End = iota // it had not ended when the history did
 	Released            // its client called release
-	Denied              // a verify did not say yes; the hold ended when that was called
-	Ended               // its client was told that its session had ended, or its lease had
+	Denied              // a verify did not say yes; the hold ended at the call of the verify
+	Ended               // its client was told of the end of its session or lease
 	Died                // its client died
-	Told                // its client told that it had lost it
+	Told                // its client reported that it had lost it
 )
 
 var endNames = [...]string{"standing", "released", "denied by verify", "told that its session ended", "died", "told of as lost"}
@@ -37,7 +37,7 @@ var endNames = [...]string{"standing", "released", "denied by verify", "told tha
 // String is the end in words.
 func (e End) String() string { return endNames[e] }
 
-// Holds are the certain holds of a history whose locks have numbered slots, in the order of their beginning.
+// Holds are the certain holds of a history whose locks have numbered slots, ordered by their beginning.
 func Holds(h *history.History) []Hold {
 	f := finder{at: make(map[int32]int), asked: make(map[int32]asking), calls: make(map[int32]bool)}
 	for i := range h.Events {
@@ -52,7 +52,7 @@ func Holds(h *history.History) []Hold {
 			f.completed(e)
 		}
 	}
-	for p, a := range f.asked { // nobody knows what these would have said
+	for p, a := range f.asked { // the answers to these are unknown
 		f.end(p, a.time, Denied, a.event)
 	}
 	for i := range f.holds {
@@ -70,13 +70,13 @@ type asking struct {
 	event int
 }
 
-// finder goes through a history.
+// finder reads a history to find its holds.
 type finder struct {
 	now   int64
 	holds []Hold
-	at    map[int32]int // by process: the number of its hold
+	at    map[int32]int // by process: the index of its hold
 	asked map[int32]asking
-	calls map[int32]bool // acquires under way; true where a session has ended meanwhile
+	calls map[int32]bool // acquires under way; true if a session has ended during the call
 }
 
 func (f *finder) world(i int, e *history.Event) {
@@ -95,7 +95,7 @@ func (f *finder) world(i int, e *history.Event) {
 	}
 }
 
-// void has a process not be granted for certain what it is asking for.
+// void makes the grants that a process is asking for uncertain.
 func (f *finder) void(process int32) {
 	if _, acquiring := f.calls[process]; acquiring {
 		f.calls[process] = true
@@ -147,14 +147,14 @@ func (f *finder) end(process int32, time int64, how End, event int) {
 
 // Overlap is a time in which two clients held one slot for certain.
 type Overlap struct {
-	First, Second Hold // the one that was granted it first, and the other
+	First, Second Hold // First was granted the slot first
 	From, To      int64
 }
 
-// Standing reports whether both held it still when the history ended.
+// Standing reports whether both holds lasted until the end of the history.
 func (o *Overlap) Standing() bool { return o.First.End == Standing && o.Second.End == Standing }
 
-// Overlaps are those of a history, in the order of their beginning.
+// Overlaps are the overlaps in a history, ordered by their beginning.
 func Overlaps(h *history.History) (all []Overlap) {
 	holds := Holds(h)
 	for i, a := range holds {

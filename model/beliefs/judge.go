@@ -10,25 +10,25 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Judge judges a valid history by the properties that beliefs show broken:
+// Judge judges a valid history by the properties that beliefs can violate:
 //
 //   - mutual-exclusion: a client believes in its hold from a successful acquire until it calls release, calls a verify
-//     that does not say held, dies, or its connection is gone. Later overlaps are no violation. Options say whether a
-//     failed release ends the belief as well ([linear.FailedRelease]), and whether other clients' releases do
-//     ([linear.ByAnyone]). If the connection ends during an acquire, it must not succeed while another client believes
-//     throughout.
-//   - stale-belief-ends: no verify that is called after the connection was gone says held. If that end need not free
-//     anything ([history.History.GoneMayFree]), no verify says held while another client believes throughout; one that
-//     says held begins a belief like an acquire.
-//   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, whichever slot
-//     they were of, gets a larger token than theirs.
+//     that does not say held, dies, or loses its connection. Two clients must not believe in the same hold at once; later
+//     overlaps are no violation. Options say whether a failed release ends the belief as well
+//     ([linear.FailedRelease]), and whether other clients' releases do ([linear.ByAnyone]). If the connection ends during
+//     an acquire, the acquire must not succeed while another client believes throughout.
+//   - stale-belief-ends: a verify that is called after the connection was lost does not say held. If the loss need not free
+//     anything ([history.History.GoneMayFree]), a verify must not say held while another client believes throughout; if it
+//     says held, a belief begins, as with an acquire.
+//   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, of any slot, gets a
+//     larger token than theirs.
 //   - limit-respected, if acquires state limits: see [Limits].
-//   - loss-told, if clients tell of losses: nobody tells of one who holds the lock for certain.
+//   - loss-told, if clients report losses: no client that certainly holds the lock reports that it has lost it.
 //   - progress: an acquire gives up, or administration is busy, only while another client does the same kind of work. If
-//     the design is not known, any operation of another client is enough. An administrator may then also say that it
-//     changed nothing if there may be no slot, fewer than it removes, or a holder of one that it removes.
+//     the design is not known, any operation of another client is enough. An administrator may then also report that it
+//     changed nothing if there may be no slot, fewer than it removes, or a holder of a slot that it removes.
 //
-// Anything beyond needs the broker's state: a history that passes is not a proof.
+// Everything else needs the broker's state: a history that passes proves no more.
 type Judge struct {
 	h          *history.History
 	options    linear.Options
@@ -39,17 +39,17 @@ type Judge struct {
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
-	contents   map[uint16]*contents // by lock, as its fences
+	contents   map[uint16]*contents // by lock, like fences
 	fences     map[uint16]*Fence
-	slots      map[uint16]*Slots // by lock; nil where they are not judged
-	lastFenced map[place]Fenced  // the last grant of each slot; nil where only grants before a call count
+	slots      map[uint16]*Slots // by lock; nil if slots are not judged
+	lastFenced map[place]Fenced  // the last grant of each slot; nil if only grants before a call count
 	limits     limits
 	answers    history.Answers
-	lock       int // of the event at hand
+	lock       int // of the current event
 	verdicts   [len(judged)]linear.Verdict
 }
 
-// New returns the judge of a history without its events: h describes the history.
+// New returns the judge of a history; h has everything except its events.
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
@@ -62,24 +62,24 @@ func New(h *history.History, o linear.Options) *Judge {
 	return w
 }
 
-// Certain judges a history of clients, whose design is not known, also by how many slots there may be: no-phantom-slot,
-// limit-respected of every semaphore, and removal-drains of every persistent mutex.
+// Certain returns a judge that also judges the possible numbers of slots, for clients of unknown design:
+// no-phantom-slot, limit-respected for semaphores, and removal-drains for persistent mutexes.
 func Certain(h *history.History, o linear.Options) *Judge {
 	w := New(h, o)
 	w.slots, w.lastFenced = make(map[uint16]*Slots), make(map[place]Fenced)
 	return w
 }
 
-// Answers counts the answers of operations so far.
+// Answers are the counts of the answers so far.
 func (w *Judge) Answers() history.Answers { return w.answers }
 
-// Holder is a process that holds a slot for certain, and the event that told it so last.
+// Holder is a process that certainly holds a slot, and the event that told it so last.
 type Holder struct {
 	Process int32
 	Since   int
 }
 
-// Holders are those of a slot by now, but for who is verifying that.
+// Holders are the current holders of a slot, except those that are verifying their hold.
 func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	for _, b := range w.believers[place{lock, slot}] {
 		if !b.asking {
@@ -89,7 +89,8 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	return all
 }
 
-// Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
+// Verdicts are the verdicts so far. Properties that not every lock has are included if the history puts them to the
+// test.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
 		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).With(property.RemovalDrains).Has(v.Property) {
@@ -99,17 +100,17 @@ func (w *Judge) Verdicts() (all []linear.Verdict) {
 	return all
 }
 
-// judged are the properties.
+// judged are the properties that a Judge judges.
 var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected, property.NoPhantomSlot, property.RemovalDrains, property.LossTold}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
 
-// belief is a process that was told that it holds a slot.
+// belief is the belief of a process that was told that it holds a slot.
 type belief struct {
 	process int32
 	since   int  // the event that told it so
-	asking  bool // it is verifying that, so that it may have found out that it is over
+	asking  bool // it is verifying its hold, and may have learnt that it is over
 }
 
 // grant is a successful acquire while other clients were verifying the same slot. A client whose verify says held has
@@ -118,29 +119,29 @@ type grant struct {
 	event   int
 	process int32
 	slot    uint16
-	others  []int32 // who believed then, for certain
+	others  []int32 // other clients that certainly believed then
 	asking  []int32
 }
 
-// work is what operations do that can be in each other's way.
+// work is a kind of work in which operations can conflict.
 type work struct {
 	lock           uint16
 	administrative bool
 }
 
-// contendersOf is who does that.
+// contenders are the clients that do such work.
 type contenders struct {
-	under int // operations under way, those that never return among them
+	under int // number of operations under way, including those that never return
 	last  int // the event that invoked the last one
 }
 
-// session is a process's use of a lock: a process may hold several.
+// session is a process's use of a lock: a process may use several.
 type session struct {
 	process int32
 	lock    uint16
 }
 
-// seen is what is known of one session.
+// seen is the knowledge of one session.
 type seen struct {
 	lock       uint16
 	invoked    int  // the event that invoked its operation
@@ -148,17 +149,17 @@ type seen struct {
 	gone       bool // its connection ended
 	since      bool // and had when the operation under way began, or its lease has ended since, which it extends
 	extending  bool // the operation under way extends a lease
-	ended      bool // it ended in the course of that
-	lapsed     bool // what ended was its lease
+	ended      bool // the connection ended during the operation
+	lapsed     bool // the end was that of its lease
 	believing  bool
 	at         place
-	others     []place // slots that it believed in before, and still does
+	others     []place // further slots in which it still believes
 	released   bool    // it believed when it called the release under way
 	fenced     Fenced  // the largest token when the current operation was invoked
-	slots      int     // the operation's number of slots
-	fewest     int     // the lowest number of slots at the invocation
-	takes      int     // the number of slots that it may remove
-	most       int     // slots that there may have been since it asked for what it holds, or is asking
+	slots      int     // the number of slots in the operation's argument
+	fewest     int     // the lowest possible number of slots at the invocation
+	takes      int     // the number of slots that the operation may remove
+	most       int     // largest possible number of slots since it asked for what it holds, or is asking for
 }
 
 // judge notes that a property was put to the test.
@@ -175,7 +176,7 @@ func (w *Judge) judge(p property.Property, ok bool, event int, format string, ar
 	}
 }
 
-// Event takes in the i-th event of the history, counted from 0.
+// Event handles the i-th event of the history, counted from 0.
 func (w *Judge) Event(i int, e *history.Event) {
 	w.lock = int(e.Lock)
 	w.wake(about(e))
@@ -198,7 +199,7 @@ func (w *Judge) limited(i int, e *history.Event) {
 	}
 }
 
-// session is what is known of a process's use of a lock.
+// session is the knowledge of a process's use of a lock.
 func (w *Judge) session(p int32, l uint16) *seen {
 	s := w.sessions[session{p, l}]
 	if s == nil {
@@ -209,8 +210,8 @@ func (w *Judge) session(p int32, l uint16) *seen {
 	return s
 }
 
-// contendersOf are the clients that do the same kind of work as an operation, or nil if no client can be in its way.
-// If the design is not known ([history.History.GoneMayFree]), any operation on a lock may be in the way of any other.
+// contendersOf are the clients that do the same kind of work as an operation, or nil if no client can conflict with
+// it. If the design is not known ([history.History.GoneMayFree]), any two operations on a lock may conflict.
 func (w *Judge) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() && !w.h.GoneMayFree {
@@ -223,7 +224,7 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 	return w.working[k]
 }
 
-// world notes what happened to clients.
+// world handles an occurrence.
 func (w *Judge) world(i int, e *history.Event) {
 	switch e.F {
 	case history.Restart:
@@ -247,8 +248,8 @@ func (w *Judge) world(i int, e *history.Event) {
 	}
 }
 
-// lapsed is the end of a process's lease. That of a client which is extending it says nothing of the one that it asks for: if
-// the client is told yes, it has that from then on.
+// lapsed handles the end of a process's lease. If the client is extending the lease, the end says nothing of the new
+// one: if the answer is yes, the client holds the lock from then on.
 func (w *Judge) lapsed(p int32) {
 	uses := w.uses[p]
 	if !w.h.GoneMayFree || len(uses) != 1 || !uses[0].extending || !uses[0].believing {
@@ -259,7 +260,7 @@ func (w *Judge) lapsed(p int32) {
 	w.uncertain(p, uses[0])
 }
 
-// disconnected is the end of a process's connection, or of its lease.
+// disconnected handles the end of a process's connection, or of its lease.
 func (w *Judge) disconnected(p int32, lapse bool) {
 	w.ended[p] = true
 	for _, s := range w.uses[p] {
@@ -268,7 +269,7 @@ func (w *Judge) disconnected(p int32, lapse bool) {
 	}
 }
 
-// uncertain ends what a process believes of a lock, for the purpose of judging other clients.
+// uncertain ends the certainty of a process's belief in a lock, for judging other clients.
 func (w *Judge) uncertain(p int32, s *seen) {
 	if !s.believing {
 		return
@@ -281,7 +282,7 @@ func (w *Judge) uncertain(p int32, s *seen) {
 	s.others = nil
 }
 
-// believe has a process believe from an event on.
+// believe starts a process's belief at an event.
 func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	if s.believing && s.at != at {
 		s.others = append(s.others, s.at)
@@ -353,7 +354,7 @@ func (w *Judge) completed(i int, e *history.Event) {
 	}
 }
 
-// contended reports whether somebody else was at work on the same during a call that is over.
+// contended reports whether another client did conflicting work during a completed call.
 func (w *Judge) contended(e *history.Event, s *seen) bool {
 	c := w.contendersOf(e)
 	if c == nil {
@@ -365,8 +366,8 @@ func (w *Judge) contended(e *history.Event, s *seen) bool {
 	return s.contenders || c.last > s.invoked
 }
 
-// released handles the call of a release: it ends its client's belief, or that of another client whose lock it may
-// be.
+// released handles the call of a release: it ends its client's belief, or that of another client if locks may be
+// released by others.
 func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
 	if s.believing || w.options.Releases == linear.ByHolder {
@@ -378,7 +379,7 @@ func (w *Judge) released(e *history.Event, s *seen) {
 	}
 }
 
-// kept is a release that failed, whose client goes on believing.
+// kept handles a failed release whose client keeps its belief.
 func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
@@ -387,10 +388,10 @@ func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	w.believe(i, e.Process, s, s.at)
 }
 
-// acquired is an acquire that was told yes.
+// acquired handles an acquire that was granted.
 func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
-	if s.ended { // it may be over by now
+	if s.ended { // it may be over already
 		w.exclude(i, e, at, s.invoked)
 		return
 	}
@@ -399,7 +400,7 @@ func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	w.believe(i, e.Process, s, at)
 }
 
-// content is what there may be of a lock.
+// content is the possible state of a lock.
 func (w *Judge) content(l uint16) *contents {
 	if w.contents[l] == nil {
 		w.contents[l] = &contents{holders: make(map[int32]bool)}
@@ -410,7 +411,7 @@ func (w *Judge) content(l uint16) *contents {
 	return w.contents[l]
 }
 
-// fence is what was seen of a lock's fencing tokens.
+// fence is the state of a lock's fencing tokens.
 func (w *Judge) fence(l uint16) *Fence {
 	if w.fences[l] == nil {
 		w.fences[l] = new(Fence)
@@ -418,7 +419,7 @@ func (w *Judge) fence(l uint16) *Fence {
 	return w.fences[l]
 }
 
-// grantFenced judges the token that came with a grant.
+// grantFenced judges the token of a grant.
 func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	before := s.fenced
 	if e.Token == 0 || !w.fence(e.Lock).Grant(before, e.Process, e.Token) {
@@ -431,8 +432,8 @@ func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	}
 }
 
-// fencedInOrder judges a token by the last grant of the same slot. The slot was the other's first: had it been this one's, which
-// has not lost it since, the other's grant would have made two holders.
+// fencedInOrder judges a token by the last grant of the same slot. The other client must have had the slot first: if
+// this client had had it first, it would not have lost it since, and the other grant would have made two holders.
 func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
 	at, life := place{e.Lock, e.Slot}, w.fence(e.Lock).Now().life
 	if last := w.lastFenced[at]; last.Token > 0 && last.life == life && last.Who != e.Process && !s.ended {
@@ -442,11 +443,11 @@ func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
 	w.lastFenced[at] = Fenced{Token: e.Token, Who: e.Process, life: life}
 }
 
-// verified is a verify that is over.
+// verified handles the completion of a verify.
 func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	held := e.Type == history.OK && e.Held
 	at := place{e.Lock, e.Slot}
-	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // it need not be named
+	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // the answer need not name the slot
 		at.slot = s.at.slot
 	}
 	if e.Type == history.OK && s.since {
@@ -478,7 +479,7 @@ func (w *Judge) answered(p int32, at place, held bool) {
 	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
 }
 
-// stale judges a verify that was called after its client's connection was gone.
+// stale judges a verify that was called after its client had lost its connection.
 func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
 		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
@@ -491,7 +492,7 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 		over = "lease had ended"
 	}
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
-	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // to verify makes no lease longer
+	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // a verify does not extend a lease
 		w.exclude(i, e, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
@@ -511,19 +512,20 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	}
 }
 
-// counted reports whether holders of a lock are counted, because its slots have no numbers and change.
+// counted reports whether holders of a lock are only counted, because its slots have no numbers and their number
+// changes.
 func (w *Judge) counted(at place) bool {
 	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
 }
 
-// exclusive judges a yes by those who believed then.
+// exclusive judges a grant by the other clients that certainly believed then.
 func (w *Judge) exclusive(g *grant, at place) bool {
 	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }
 
-// believing are the processes that have believed in something for certain since before an event.
+// believing are the processes that have certainly believed in a slot since before an event.
 func (w *Judge) believing(at place, before int) (all []int32) {
 	for _, b := range w.believers[at] {
 		if b.since < before && !b.asking {
@@ -533,7 +535,7 @@ func (w *Judge) believing(at place, before int) (all []int32) {
 	return all
 }
 
-// first is the first of some processes, or 0.
+// first is the first of the processes, or 0.
 func first(processes []int32) (p int32) {
 	if len(processes) > 0 {
 		p = processes[0]
@@ -541,7 +543,7 @@ func first(processes []int32) (p int32) {
 	return p
 }
 
-// limit is how many may hold a slot, or a lock whose history names none.
+// limit is the largest number of holders of a slot, or of a lock whose history does not name slots.
 func (w *Judge) limit(l uint16, at place) int {
 	switch {
 	case w.h.Kind != lock.Semaphore || at.slot != history.AnySlot:

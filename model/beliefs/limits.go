@@ -11,16 +11,16 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Limits judges limit-respected by the history alone. An acquire with a limit must not succeed if
+// Limits judges limit-respected from the history alone. An acquire with a limit must not succeed if
 //
-//   - at every moment of the call that many others certainly held the lock; or
+//   - at every moment of the call at least that many other clients certainly held the lock; or
 //   - the client holds the lock together with others, and each of them that may have been granted it last had stated a
 //     limit that is too small for all of them. A client may have been last if its call had not ended when the last of
 //     their acquires was invoked.
 //
-// A hold is certain from the successful acquire until its client calls release or another acquire, dies, its
-// connection or lease ends, or slots are removed. It is not certain during a verify and after a no. After a yes it is
-// certain again, and was so when the client asked.
+// A hold is certain from the successful acquire until its client calls release or another acquire, dies, loses its
+// connection or lease, or slots are removed. It is not certain during a verify, or after the answer no. After the
+// answer yes it is certain again, and was so when the client asked.
 func Limits(h *history.History) linear.Verdict {
 	j, v := limits{h: h}, linear.Verdict{Property: property.LimitRespected, Decision: linear.Legal, Event: -1}
 	for i := range h.Events {
@@ -38,37 +38,37 @@ func Limits(h *history.History) linear.Verdict {
 // limits reads a history and records the certain holds.
 type limits struct {
 	h *history.History
-	// anyone says that locks may be released by others than their holders.
+	// anyone says that clients other than the holder may release a lock.
 	anyone bool
-	// stated says that an acquire has stated a limit. Earlier events matter only if they are removals.
+	// stated says that some acquire has stated a limit. Before that, only removals matter.
 	stated   bool
 	users    map[user]*usage
-	removals map[uint16]int // by lock: removals under way, including those that never return
+	removals map[uint16]int // by lock: number of removals under way, including those that never return
 }
 
-// user is a client of a lock: all processes that are one client's.
+// user is a client of a lock: all processes of one client.
 type user struct {
 	who  int32
 	lock uint16
 }
 
-// usage is what is known of a client of a lock.
+// usage is the knowledge of one client's use of a lock.
 type usage struct {
-	believes bool // it was told that it holds the lock, and nothing says that this is over
-	certain  bool // it does
-	until    int  // it did, for certain, until the event by which it began to ask; 0 is not known
+	believes bool // it was told that it holds the lock, and nothing has ended that
+	certain  bool // it certainly holds the lock
+	until    int  // it certainly held the lock until this event, at which it began to ask; 0 is unknown
 	// The last acquire:
-	limit       int // that it stated; 0 is none
-	asked, told int // the events
+	limit       int // limit that it stated; 0 is none
+	asked, told int // indexes of its events
 	// The current call:
 	calling lock.Op
-	fewest  int  // at no moment of it fewer others held the lock
-	ended   bool // its connection ended meanwhile
-	shrunk  bool // slots were taken away meanwhile, or may have been
+	fewest  int  // lowest number of other holders at any moment of the call
+	ended   bool // its connection ended during the call
+	shrunk  bool // slots were removed during the call, or may have been
 }
 
-// event reads an event. judged: the event is a success of an acquire with a limit. why is the violation that shows at
-// that event; "" is none.
+// event handles an event. judged: the event is a successful acquire with a limit. why describes the violation that
+// shows at that event; "" is none.
 func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	j.stated = j.stated || e.F.Op() == lock.Acquire && e.Type == history.Invoke && e.Slots > 0
 	switch {
@@ -83,7 +83,7 @@ func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	return "", false
 }
 
-// world reads an event of the environment. It drops the state of clients that are done.
+// world handles an occurrence. It drops the state of clients that are done.
 func (j *limits) world(e *history.Event) {
 	all := e.F == history.Restart
 	if !all && e.F != history.Crash && e.F != history.Gone && e.F != history.Lapse && e.F != history.Lost {
@@ -101,7 +101,7 @@ func (j *limits) world(e *history.Event) {
 	}
 }
 
-// client is the client whose process that is, where it is known.
+// client is the client of a process, if known; else the process.
 func (j *limits) client(process int32) int32 {
 	if j.h.Clients > 0 && process > 0 {
 		return int32(history.ClientOf(process, j.h.Clients))
@@ -120,7 +120,7 @@ func (j *limits) user(e *history.Event) (user, *usage) {
 	return u, j.users[u]
 }
 
-// holders are those who hold a lock for certain, by their numbers.
+// holders are the clients that certainly hold a lock, in the order of their numbers.
 func (j *limits) holders(l uint16) (all []user) {
 	for u, s := range j.users {
 		if u.lock == l && s.certain {
@@ -211,7 +211,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	return why, judged
 }
 
-// beyond is the violation of a grant while others held the lock throughout.
+// beyond describes the violation by a grant while too many other clients held the lock throughout.
 func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 	var names []string
 	for _, u := range j.holders(e.Lock) {
@@ -221,8 +221,8 @@ func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 		j.h.Who(e.Process), s.limit, property.ForKind(j.h.Kind, "a slot", "the lock"), j.h.Moment(i), s.fewest, strings.Join(names, ", "))
 }
 
-// together is the violation of the clients that hold a lock together with a new holder: now, or when others of them
-// invoked a verify.
+// together describes the violation by the clients that hold a lock together with a new holder: now, or when others of
+// them invoked a verify.
 func (j *limits) together(i int, who user) string {
 	moments := []int{i}
 	for u, s := range j.users {
@@ -243,9 +243,9 @@ func (j *limits) together(i int, who user) string {
 	return ""
 }
 
-// crowd are holders of a lock at one moment whose limits forbid each of them to have been granted it last, and those
-// that may have been last. A holder that may have been last within its own limit says nothing about the others, and
-// is left out.
+// crowd are holders of a lock at one moment of which each has a limit too small to have been granted the lock last,
+// and those of them that may have been last. A holder that may have been last within its own limit says nothing about
+// the others, and is left out.
 func (j *limits) crowd(l uint16, at int) (all, last []user) {
 	for u, s := range j.users {
 		if u.lock == l && (s.certain || s.until >= at) && s.told <= at {

@@ -11,26 +11,26 @@ import (
 // tests, where a failed operation has an open end). The zero value is a lock without slots.
 type Slots struct {
 	Least, Most int
-	Highest     int  // the largest possible number of a slot, in any order of the operations
-	under       int  // operations under way, those that were not answered among them
-	adding      int  // slots that those of them add, which may come after whatever begins
-	destroyed   bool // somebody has called destroy
+	Highest     int  // the highest possible slot number, in any order of the operations
+	under       int  // number of operations under way, including those that were never answered
+	adding      int  // number of slots that these may still add
+	destroyed   bool // some client has called destroy
 	since       overlap
 }
 
-// overlap is operations that overlap: what has begun since the last moment without any under way.
+// overlap is a set of overlapping operations: all that began since the last moment without any under way.
 type overlap struct {
-	least, most int // of the lock at that moment
+	least, most int // bounds of the number of slots at that moment
 	begun       int
-	net         int  // slots that those have added and removed that succeeded
-	removed     int  // slots that those remove
+	net         int  // slots that successful operations have added, less those removed
+	removed     int  // slots that the operations remove
 	resizes     bool // all of them add or remove slots, so that their order makes no difference
 }
 
 // NewSlots is a lock with n slots.
 func NewSlots(n int) Slots { return Slots{Least: n, Most: n, Highest: n} }
 
-// Begin is the invocation of an operation on n slots.
+// Begin handles the invocation of an operation on n slots.
 func (s *Slots) Begin(op lock.Op, n int) {
 	if !op.Administrative() {
 		return
@@ -56,8 +56,8 @@ func (s *Slots) Begin(op lock.Op, n int) {
 	}
 }
 
-// End is an operation's answer. The effect of operations is known if all succeeded that overlap, and if there is one, or
-// all add or remove slots that were there.
+// End handles an operation's answer. The effect of overlapping operations is known if all succeeded, and if there is
+// only one, or all add slots or remove slots that existed.
 func (s *Slots) End(op lock.Op, n int, how history.EventType) {
 	if !op.Administrative() || how != history.OK { // it may still take effect
 		return
@@ -82,7 +82,7 @@ func (s *Slots) End(op lock.Op, n int, how history.EventType) {
 	}
 }
 
-// SlotsIn is how many slots a lock has when a history is over, at least and at most.
+// SlotsIn is the number of slots that a lock has at the end of a history, at least and at most.
 func SlotsIn(h *history.History, l uint16) (least, most int) {
 	if h.Kind == lock.Mutex {
 		return 1, 1
@@ -104,7 +104,7 @@ func SlotsIn(h *history.History, l uint16) (least, most int) {
 	return s.Least, s.Most
 }
 
-// administer takes in an event of administration, and what it means for those who acquire or hold the lock.
+// administer handles an administrative event, and its consequences for clients that acquire or hold the lock.
 func (w *Judge) administer(e *history.Event, s *seen) {
 	if w.slots == nil {
 		return
@@ -128,7 +128,7 @@ func (w *Judge) administer(e *history.Event, s *seen) {
 	}
 }
 
-// slotsOf is how many slots a lock may have.
+// slotsOf is the possible number of a lock's slots.
 func (w *Judge) slotsOf(l uint16) *Slots {
 	if w.slots[l] == nil {
 		n := 0
@@ -141,9 +141,9 @@ func (w *Judge) slotsOf(l uint16) *Slots {
 	return w.slots[l]
 }
 
-// within judges a grant by the possible slots. Its number must be possible for a slot. The number of holders must not
-// exceed that of the slots at every moment since the first of them invoked its acquire. A removed slot stays its
-// holder's.
+// within judges a grant by the possible slots. The slot number must be possible. The number of holders must not
+// exceed the number of slots at every moment since the first of them invoked its acquire. A holder keeps a slot that
+// is removed.
 func (w *Judge) within(i int, e *history.Event, s *seen) {
 	switch {
 	case w.slots == nil || w.h.Kind == lock.Mutex:
@@ -169,7 +169,7 @@ func (w *Judge) within(i int, e *history.Event, s *seen) {
 		w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), holders, most)
 }
 
-// there judges a grant of a persistent mutex, which has to have been there at some moment since its client asked for it.
+// there judges a grant of a persistent mutex, which must have existed at some moment since its client asked for it.
 func (w *Judge) there(i int, e *history.Event, s *seen) {
 	there, destroyed := s.most > 0, w.slotsOf(e.Lock).destroyed
 	w.judge(property.NoPhantomSlot, there || destroyed, i, "%s was granted the lock (%s), which nobody had created", w.h.Who(e.Process), w.h.Moment(i))

@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// tells is a client that tells, unasked, that it has lost what it held. It holds nothing any more, and must not have held it for certain.
+// tells handles the report of a client, unasked, that it has lost its hold. The client must not have held it for
+// certain.
 func (w *Judge) tells(i int, e *history.Event) {
 	for _, s := range w.uses[e.Target] {
 		held := s.believing && !slices.ContainsFunc(w.believers[s.at], func(b belief) bool { return b.process == e.Target && b.asking })

@@ -2,7 +2,7 @@ package codec
 
 import "encoding/binary"
 
-// Coder writes values, or reads what a coder has written.
+// Coder writes values, or reads values that a Coder has written.
 type Coder struct {
 	buf     []byte
 	reading bool
@@ -11,14 +11,13 @@ type Coder struct {
 // Write returns a coder that appends to buf.
 func Write(buf []byte) Coder { return Coder{buf: buf} }
 
-// Read returns a coder that reads what was written into buf. Reading more than was written panics: the
-// bytes are the program's own.
+// Read returns a coder that reads buf. Reading beyond its end panics, since the program itself has written the bytes.
 func Read(buf []byte) Coder { return Coder{buf: buf, reading: true} }
 
-// Bytes is what was written, or is left to read.
+// Bytes are the bytes written, or left to read.
 func (c *Coder) Bytes() []byte { return c.buf }
 
-// Reading reports whether values are read.
+// Reading reports whether the coder reads.
 func (c *Coder) Reading() bool { return c.reading }
 
 // Byte writes or reads one byte.
@@ -30,7 +29,7 @@ func Byte[T ~uint8](c *Coder, p *T) {
 	c.buf = append(c.buf, byte(*p))
 }
 
-// Bool writes or reads a truth value.
+// Bool writes or reads a bool.
 func Bool(c *Coder, p *bool) {
 	var b uint8
 	if *p {
@@ -40,7 +39,7 @@ func Bool(c *Coder, p *bool) {
 	*p = b != 0
 }
 
-// Bools writes or reads up to eight truth values as one byte.
+// Bools writes or reads up to eight bools as one byte.
 func Bools(c *Coder, ps ...*bool) {
 	var b uint8
 	for i, p := range ps {
@@ -56,7 +55,7 @@ func Bools(c *Coder, ps ...*bool) {
 	}
 }
 
-// Number writes or reads a number that is not negative. Small ones take little space.
+// Number writes or reads a nonnegative number. Small numbers take little space.
 func Number[T ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64](c *Coder, p *T) {
 	*p = T(c.number(uint64(*p))) // inlined, so that what p points to need not be on the heap
 }

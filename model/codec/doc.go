@@ -1,4 +1,3 @@
-// Package codec writes the fields of a value as bytes and reads them back. A type says once which
-// fields it has, in what order; the same lines then write it and read it, so that the two can't drift
-// apart.
+// Package codec writes the fields of a value as bytes and reads them back. A type lists its fields once, in order;
+// the same code writes and reads them, so that the two cannot differ.
 package codec

@@ -8,25 +8,25 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Record is what is kept of an execution. The zero value is an execution that has not begun.
+// Record is the record of an execution. The zero value is an execution that has not begun.
 type Record struct {
 	Events     []history.Event
 	Setup      []scenario.TraceStep
 	Steps      []scenario.TraceStep
 	Violations []scenario.Violation
-	Step       scenario.TraceStep // the one at hand
+	Step       scenario.TraceStep // the current step
 
 	now  int64 // virtual milliseconds
-	open bool  // the step at hand has not ended
+	open bool  // the current step has not ended
 }
 
-// Reset begins another execution. The memory is used again.
+// Reset begins another execution, and reuses the memory.
 func (r *Record) Reset() {
 	r.Events, r.Setup, r.Steps, r.Violations = r.Events[:0], r.Setup[:0], r.Steps[:0], r.Violations[:0]
 	r.now, r.open = 0, false
 }
 
-// At sets the time of the events to come, in virtual milliseconds.
+// At sets the time of the following events, in virtual milliseconds.
 func (r *Record) At(now int64) { r.now = now }
 
 // Add adds an event, and returns its index.
@@ -42,17 +42,17 @@ func (r *Record) Begin(a scenario.Action) {
 	r.open = true
 }
 
-// Open reports whether a step has begun that has not ended.
+// Open reports whether a step is under way.
 func (r *Record) Open() bool { return r.open }
 
-// End ends it, with what the servers have of the locks after it.
+// End ends the step, with the servers' state of the locks after it.
 func (r *Record) End(truth *[lock.MaxLocks]monitor.Truth) {
 	r.Step.Time, r.Step.Events, r.Step.Truth = r.now, len(r.Events)-r.Step.First, *truth
 	r.Steps = append(r.Steps, r.Step)
 	r.open = false
 }
 
-// Violated takes in a violation that was seen at the step that has just ended.
+// Violated records a violation that was seen at the step that has just ended.
 func (r *Record) Violated(v property.Violation) {
 	r.Violations = append(r.Violations, scenario.Violation{Violation: v, Step: max(0, len(r.Steps)-1)})
 }

@@ -5,7 +5,7 @@ import "github.com/lockproof/lockproof/model/lock"
 // Answers counts the answers of a history's operations. The zero value is ready to use.
 type Answers struct {
 	Called   int // operations invoked
-	Answered int // those that were answered with ok or fail
+	Answered int // operations answered with ok or fail
 	Acquires int // acquires among those invoked
 	Telling  int // answers that reveal a holder: granted acquires, those refused for a known reason, and verifies
 }
@@ -36,7 +36,7 @@ func (h *History) Answers() (a Answers) {
 	return a
 }
 
-// Silence is why the counted answers do not reveal any holder; "" if they do.
+// Silence is the reason why the counted answers reveal no holder; "" if they reveal one.
 func (a *Answers) Silence() string {
 	switch {
 	case a.Answered == 0:

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Who names a process by its client, if the client is known.
+// Who names the client of a process, or the process if the client is unknown.
 func (h *History) Who(process int32) string {
 	if process >= 0 && int(process) < len(h.Called) {
 		return h.Called[process]
@@ -16,7 +16,7 @@ func (h *History) Who(process int32) string {
 	return fmt.Sprintf("c%d", process)
 }
 
-// Moment says when an event was: by its step, where that is known.
+// Moment says when an event happened: by its step, if known.
 func (h *History) Moment(event int) string {
 	if step := h.stepOf(event); step > 0 {
 		return fmt.Sprintf("step %d", step)
@@ -27,7 +27,7 @@ func (h *History) Moment(event int) string {
 	return fmt.Sprintf("event %d", event)
 }
 
-// Moments is the time from one event to another.
+// Moments is the time span from one event to another, in words.
 func (h *History) Moments(from, to int) string {
 	first, last := h.stepOf(from), h.stepOf(to)
 	switch {
@@ -43,7 +43,7 @@ func (h *History) Moments(from, to int) string {
 	return fmt.Sprintf("steps %d to %d", first, last)
 }
 
-// stepOf is the step of an event; 0 is not known.
+// stepOf is the step of an event; 0 if unknown.
 func (h *History) stepOf(event int) int32 {
 	if event < 0 || event >= len(h.Steps) {
 		return 0

@@ -8,22 +8,22 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MostTime and MostClockError are the largest time and clock error that [Loosen] takes, in nanoseconds: twice their sum
-// is a number.
+// MostTime and MostClockError are the largest time and clock error that [Loosen] accepts, in nanoseconds, so that
+// twice their sum does not overflow.
 const (
-	MostTime       = 3 << 60 // in 2079
+	MostTime       = 3 << 60 // in the year 2079
 	MostClockError = 1 << 58 // nine years
 )
 
-// Loosen turns a history, in the order of its times, that machines with clocks of their own have recorded into one whose
-// order is certain.
-// The clocks of two machines differ by at most bound: an operation comes before another only if it ended more than
-// that before the other began. Each operation therefore begins half of the bound earlier, and ends half of it later.
+// Loosen takes a history that machines with their own clocks have recorded, in the order of its times, and returns
+// one whose order is certain. The clocks of two machines differ by at most bound, so an operation certainly comes
+// before another only if it ended more than bound before the other began. Each operation therefore begins half of
+// bound earlier, and ends half of bound later.
 //
-// An acquire and what ends its hold make a process of their own, as the operations of one client may overlap now. A
-// hold that is not certainly longer than the bound is left out, as are answers that say nothing of a hold, and reasons.
-// Whatever is linearizable stays so. short is the number of holds left out, and all that of all. The history has only
-// acquires, verifies, refreshes, releases and waits.
+// An acquire and the operations that end its hold become a process of their own, since the operations of one client
+// may now overlap. Left out are holds that may be no longer than bound, answers that say nothing of a hold, and
+// reasons. If the history is linearizable, so is the result. short is the number of holds left out, all the number of
+// all holds. The result has only acquires, verifies, refreshes, releases and waits.
 func Loosen(h *History, bound int64) (loose *History, short, all int) {
 	l := &loosening{h: h, bound: bound, uses: make(map[use]*uses), losses: make(map[int32][]int64)}
 	for i := range h.Events {
@@ -65,43 +65,43 @@ type use struct {
 
 type uses struct {
 	use
-	began   int64 // its first call
+	began   int64 // time of its first call
 	calling *calling
 	holds   []*hold
-	open    []*hold // that are not over
-	firm    []*hold // of these, those that may not have been lost so far
-	called  []*hold // of these, those that may have been lost since an operation was called
-	told    []int64 // when it had answers
-	vague   bool    // a hold of it may have been lost
+	open    []*hold // holds that are not over
+	firm    []*hold // open holds that certainly have not been lost so far
+	called  []*hold // open holds that may have been lost since an operation was called
+	told    []int64 // times of its answers
+	vague   bool    // a hold may have been lost
 }
 
-// calling is an operation under way, and its invocation.
+// calling is an operation under way, with its invocation.
 type calling struct {
 	call Event
 	from int
 }
 
-// hold is an acquire and the operations that may end what it took.
+// hold is an acquire, with the operations that may end its hold.
 type hold struct {
 	parts []part
-	over  bool // it was given back for certain, or its client does not know it any more
+	over  bool // certainly given back, or its client no longer knows of it
 }
 
-// part is an operation of a hold.
+// part is one operation of a hold.
 type part struct {
 	call, answer Event
-	from, to     int // their events
+	from, to     int // indexes of its events
 }
 
 // step is an event of the loosened history.
 type step struct {
 	at    int64 // twice its time
-	class int   // of steps at one time: invocations come before answers
-	from  int   // the event that it is
+	class int   // orders steps of the same time: invocations come before answers
+	from  int   // index of the original event
 	event Event
 }
 
-// mostOpen is how many holds of a client that are not over are looked through for the one that it releases.
+// mostOpen is the number of a client's open holds that are searched for the one that a release ends.
 const mostOpen = 1 << 8
 
 type loosening struct {
@@ -109,7 +109,7 @@ type loosening struct {
 	bound  int64
 	uses   map[use]*uses
 	order  []*uses
-	losses map[int32][]int64 // when a client may have lost its holds; of Nemesis: when all clients may have
+	losses map[int32][]int64 // by process: when it may have lost its holds; under Nemesis: when all may have
 }
 
 func (l *loosening) event(i int, e *Event) {
@@ -139,7 +139,7 @@ func (l *loosening) event(i int, e *Event) {
 	u.calling = nil
 }
 
-// completed takes in an operation that is over.
+// completed handles the completion of an operation.
 func (l *loosening) completed(u *uses, p part) {
 	if p.answer.Type == Info {
 		l.unanswered(u, p.call, p.answer.Reason)
@@ -172,19 +172,19 @@ func (u *uses) take(p part) {
 	u.holds, u.open, u.firm = append(u.holds, held), append(u.open, held), append(u.firm, held)
 }
 
-// released is a release that succeeded.
+// released handles a successful release.
 func (l *loosening) released(u *uses, p part) {
 	switch i := u.find(cmp.Or(p.answer.Slot, p.call.Slot)); {
 	case i >= 0:
 		held := u.open[i]
 		held.parts, held.over = append(held.parts, p), true
 		u.open = slices.Delete(u.open, i, i+1)
-	case !u.vague: // of what it never had
+	case !u.vague: // it releases what it never held
 		u.holds = append(u.holds, &hold{parts: []part{p}, over: true})
 	}
 }
 
-// find is the place of the latest hold of a slot that is not over; -1 if there is none.
+// find is the index of the latest open hold of a slot; -1 if there is none.
 func (u *uses) find(slot uint16) int {
 	for i, held := range slices.Backward(u.open) {
 		if len(u.open)-i > mostOpen {
@@ -200,7 +200,8 @@ func (u *uses) find(slot uint16) int {
 	return -1
 }
 
-// unanswered is an operation of unknown outcome: an acquire may have taken a slot, and all others may have lost one.
+// unanswered handles an operation of unknown outcome: an acquire may have taken a slot, and every operation may have
+// lost one.
 func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
 	if why == lock.Disconnected || why == lock.Crashed {
 		u.lost()
@@ -214,7 +215,7 @@ func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
 	}
 }
 
-// lost lets the holds of a client be lost since its last answer.
+// lost notes that the client may have lost its holds at any time since its last answer.
 func (u *uses) lost() {
 	since := int64(math.MinInt64)
 	if n := len(u.told); n > 0 {
@@ -226,7 +227,7 @@ func (u *uses) lost() {
 	u.called = nil
 }
 
-// mayLose lets the holds of a client be lost since a time.
+// mayLose notes that the client may have lost its holds at any time since the given one.
 func (u *uses) mayLose(since int64) {
 	u.vague = true
 	for _, held := range u.firm {
@@ -238,7 +239,7 @@ func (u *uses) mayLose(since int64) {
 	u.firm = nil
 }
 
-// mayEnd is a release that may end a hold since a time.
+// mayEnd is a release of unknown outcome, which may end a hold at any time since the given one.
 func (u *uses) mayEnd(held *hold, since int64) part {
 	last := held.parts[len(held.parts)-1]
 	call := Event{Process: u.process, Lock: u.lock, Slot: last.call.Slot, Type: Invoke, F: F(lock.Release), Time: since}
@@ -247,13 +248,14 @@ func (u *uses) mayEnd(held *hold, since int64) part {
 	return part{call: call, answer: answer, from: last.to, to: last.to}
 }
 
-// cut lets a hold be lost in whose course its client may have lost it, since its answer before. It returns false if
-// nothing is certain of the hold, as its client may have lost its connection before it was told of it.
+// cut shortens a hold that may have been lost before it ended: a release of unknown outcome begins after the last
+// answer before the loss. It returns false if nothing is certain of the hold, since the client may have lost its
+// connection before it was told of the hold.
 func (l *loosening) cut(u *uses, held *hold) bool {
 	lost := l.lost(u)
 	first, last := held.parts[0], held.parts[len(held.parts)-1]
 	switch {
-	case first.call.F.Op() != lock.Acquire: // it may have acquired it as another process, if connections are lost
+	case first.call.F.Op() != lock.Acquire: // with lost connections, another process may have acquired it
 		return len(l.losses) == 0
 	case lost == math.MaxInt64:
 		return true
@@ -273,7 +275,8 @@ func (l *loosening) cut(u *uses, held *hold) bool {
 	return true
 }
 
-// lost is the first time at which a client may have lost its connection. A restart concerns clients from before it.
+// lost is the earliest time at which a client may have lost its connection. A restart concerns clients that began
+// earlier.
 func (l *loosening) lost(u *uses) int64 {
 	lost := int64(math.MaxInt64)
 	if losses := l.losses[u.process]; len(losses) > 0 {
@@ -286,11 +289,11 @@ func (l *loosening) lost(u *uses) int64 {
 	return lost
 }
 
-// steps are the events of a hold, as those of a process; ok is false if it is too short.
+// steps are the events of a hold as events of the given process. ok is false if the hold is too short.
 func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
-	before := int64(math.MinInt64) // no operation may begin until then
+	before := int64(math.MinInt64) // the next operation must begin after this time
 	for _, p := range held.parts {
-		if p.call.Time < -MostTime { // nothing is certain of it
+		if p.call.Time < -MostTime { // the time is unknown
 			return nil, false
 		}
 		call, answer := p.call, p.answer
@@ -305,7 +308,7 @@ func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
 			all = append(all, step{at: end, class: 1, from: p.to, event: answer})
 			continue
 		}
-		all = append(all, step{at: begin, from: p.to, event: answer}) // its end says nothing
+		all = append(all, step{at: begin, from: p.to, event: answer}) // the time of its end says nothing
 		before = begin - 1
 	}
 	return all, true

@@ -2,19 +2,20 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// A history knows a client by a process, whose number changes with each of its sessions: the holds of a session end
-// with it. The first sessions of n clients are processes 1 to n, the second n+1 to 2n, and so on (as Jepsen numbers
-// the processes that replace crashed ones).
+// A history knows a client by a process. Its number changes with each session, since the holds of a session end with
+// the session. The first sessions of n clients are processes 1 to n, the second n+1 to 2n, and so on (as Jepsen
+// numbers the processes that replace crashed ones).
 
-// Process is the number of a client's session. client and session count from 1; clients is the number of all clients.
+// Process is the process number of a client's session. client and session count from 1; clients is the number of
+// clients.
 func Process(client, session int32, clients int) int32 { return client + (session-1)*int32(clients) }
 
-// ClientOf is the client, counted from 1, of a process that is not [Nemesis].
+// ClientOf is the client of a process that is not [Nemesis], counted from 1. clients is the number of clients.
 func ClientOf(process int32, clients int) int { return (int(process)-1)%clients + 1 }
 
-// Invocation is a process's call of an operation of lock number l. arg is the number of slots of create, add and
-// remove, and the slot of verify, refresh, release and wait. For an acquire it is the value that its caller states,
-// by the lock's traits.
+// Invocation is a process's call of an operation on lock l. arg is the number of slots for create, add and remove,
+// and the slot for verify, refresh, release and wait. For an acquire it is the limit or priority that the caller
+// states, depending on the lock's traits.
 func Invocation(process int32, l uint8, op lock.Op, arg uint8, traits lock.Traits) Event {
 	e := Event{Process: process, Lock: uint16(l), Type: Invoke, F: F(op)}
 	switch op {
@@ -32,10 +33,10 @@ func Invocation(process int32, l uint8, op lock.Op, arg uint8, traits lock.Trait
 	return e
 }
 
-// completions are the types of events, by outcome. An operation that is not over may have happened or not.
+// completions are event types by outcome. An operation that is still pending may have happened or not.
 var completions = [...]EventType{lock.Pending: Info, lock.Done: OK, lock.Failed: Fail, lock.Unknown: Info}
 
-// Completion is the end of a process's operation.
+// Completion is the completion of a process's operation.
 func Completion(process int32, l uint8, op lock.Op, r lock.Result) Event {
 	return Event{
 		Process: process, Lock: uint16(l), Type: completions[r.Outcome], F: F(op),
@@ -43,7 +44,7 @@ func Completion(process int32, l uint8, op lock.Op, r lock.Result) Event {
 	}
 }
 
-// Occurrence is something that happened to a process, or to a server, and is no client's doing.
+// Occurrence is an event in the environment that concerns a process, or all.
 func Occurrence(f F, process int32) Event {
 	return Event{Process: Nemesis, Target: process, Type: Info, F: f}
 }

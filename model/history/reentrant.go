@@ -2,10 +2,10 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Reentrant turns a history of a lock that its holder may acquire up to most times, and releases as often, into one of
-// a lock that it acquires once. An acquire of a certain holder is a verify that says held, and so is a release that is
-// not the last. A release that may have been the last is one of unknown outcome. An acquire beyond most stays one, and
-// no explanation is left for it.
+// Reentrant converts a history of a reentrant lock, which its holder may acquire up to most times and must release as
+// often, to a history of an ordinary lock. An acquire by a certain holder becomes a verify that says held, and so
+// does a release that is not the last. A release that may have been the last gets an unknown outcome. An acquire
+// beyond most stays an acquire, so that the history is illegal.
 func Reentrant(h *History, most int) *History {
 	out := *h
 	out.Events = append([]Event(nil), h.Events...)
@@ -21,20 +21,20 @@ func Reentrant(h *History, most int) *History {
 	return &out
 }
 
-// none is the place of no event.
+// none is the index for no event.
 const none = -1
 
-// count is how often a client holds a lock, at least and at most.
+// count is the number of times that a client holds a lock, at least and at most.
 type count struct {
 	least, most int
-	calling     int // its invocation that is not completed; or none
+	calling     int // index of the pending invocation, or none
 }
 
 type reentrant struct {
 	events []Event
 	most   int
 	counts map[use]*count
-	// clients are the counts of a process.
+	// clients are the counts of a process, one for each lock.
 	clients map[int32][]*count
 }
 
@@ -67,7 +67,7 @@ func (r *reentrant) event(i int) {
 	c.calling = none
 }
 
-// world is something that happened to a client, or to all, by which holds may be lost.
+// world handles an occurrence that may end the holds of one client or of all.
 func (r *reentrant) world(e *Event) {
 	switch {
 	case e.F == Restart:
@@ -81,7 +81,7 @@ func (r *reentrant) world(e *Event) {
 	}
 }
 
-// completed is an operation that succeeded.
+// completed handles an operation that succeeded.
 func (r *reentrant) completed(c *count, e *Event) {
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Held:
@@ -100,13 +100,13 @@ func (r *reentrant) completed(c *count, e *Event) {
 	}
 }
 
-// holds makes an operation a verify that says held.
+// holds turns an operation into a verify that says held.
 func (r *reentrant) holds(c *count, e *Event) {
 	e.Held, e.Token = true, 0
 	r.asks(c, e)
 }
 
-// asks makes an operation a verify.
+// asks turns an operation into a verify.
 func (r *reentrant) asks(c *count, e *Event) {
 	r.events[c.calling].F, r.events[c.calling].Slots = F(lock.Verify), 0
 	if e != nil {
@@ -114,7 +114,7 @@ func (r *reentrant) asks(c *count, e *Event) {
 	}
 }
 
-// unanswered is an operation of unknown outcome, or without an end.
+// unanswered handles an operation with unknown outcome, or without completion.
 func (r *reentrant) unanswered(c *count, e *Event) {
 	switch r.events[c.calling].F.Op() {
 	case lock.Acquire:

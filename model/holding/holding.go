@@ -1,14 +1,15 @@
-// Package holding is what a user declares of a server's state: by what a client holds a lock there. A wrong belief is found when it
-// begins then, and pictures show who holds what. No verdict needs it.
+// Package holding parses a user's declaration of how a server's state shows that a client holds a lock. With it, a
+// wrong belief is found as soon as it begins, and diagrams show who holds what. No verdict needs it.
 //
-//	queue {name}-{slot}     who has the exclusive queue holds the slot
-//	message {name}.tokens   who was sent a message of the queue, and has not acknowledged it
-//	absent {name}.token     somebody, while a message is missing from the queue
-//	consumer {name}.active  who consumes the queue, and does not wait to be its single active consumer
+//	queue {name}-{slot}     the owner of the exclusive queue holds the slot
+//	message {name}.tokens   a client that has received a message of the queue, and has not acknowledged it, holds a slot
+//	absent {name}.token     some client holds the lock while a message is missing from the queue
+//	consumer {name}.active  a consumer of the queue holds a slot, unless it waits to be the single active consumer
 //
-// {name} is the lock's name and {slot} the slot's number; {slot-1} counts from 0; {{ and }} are braces. If there is no
-// {name}, the first jobs stands for it, as in all that is shown of locks: jobs-{slot} is {name}-{slot}. If there is no
-// {slot}, slots are alike: the server then shows who holds the lock, and not by which slot.
+// {name} is the lock's name and {slot} the slot's number; {slot-1} counts from 0; {{ and }} are braces. If there is
+// no {name}, the first jobs stands for the name, as in everything that is shown of locks: jobs-{slot} is
+// {name}-{slot}. If there is no {slot}, slots are alike: the server then shows who holds the lock, but not which
+// slot.
 package holding
 
 import (
@@ -21,10 +22,10 @@ import (
 	"unicode"
 )
 
-// Thing is what a client has of a server that holds a lock.
+// Thing is the kind of thing on a server whose owner holds a lock.
 type Thing uint8
 
-// The things. Nothing is what is not declared.
+// The things. Nothing is an empty declaration.
 const (
 	Nothing Thing = iota
 	Queue
@@ -35,23 +36,23 @@ const (
 
 var things = [...]string{Queue: "queue", Message: "message", Absent: "absent", Consumer: "consumer"}
 
-// String is the thing as it is typed.
+// String is the thing as the user writes it.
 func (t Thing) String() string { return things[t] }
 
-// Declared is how a server's state tells who holds what. The zero value declares nothing.
+// Declared says how a server's state shows who holds what. The zero value declares nothing.
 type Declared struct {
 	thing    Thing
 	name     string // with {name}
 	numbered bool
 }
 
-// Thing is what holds a lock.
+// Thing is the kind of thing that holds a lock.
 func (d Declared) Thing() Thing { return d.thing }
 
-// Numbered reports whether the thing's name tells the slot.
+// Numbered reports whether the thing's name includes the slot.
 func (d Declared) Numbered() bool { return d.numbered }
 
-// String is the declaration as it is typed, "" for none.
+// String is the declaration as the user writes it, "" for none.
 func (d Declared) String() string {
 	if d.thing == Nothing {
 		return ""
@@ -59,7 +60,7 @@ func (d Declared) String() string {
 	return d.thing.String() + " " + d.name
 }
 
-// Named is what the thing is called for a lock and a slot.
+// Named is the name of the thing for a lock and a slot.
 func (d Declared) Named(lock string, slot int) string {
 	return strings.NewReplacer("{{", "{", "}}", "}", "{name}", lock,
 		"{slot}", strconv.Itoa(slot), "{slot-1}", strconv.Itoa(slot-1)).Replace(d.name)
@@ -67,18 +68,18 @@ func (d Declared) Named(lock string, slot int) string {
 
 const (
 	lockName  = "{name}"
-	usualName = "jobs" // as locks are called wherever they are shown
-	// longestName is how many bytes of a name are read: as many as a queue's may have.
+	usualName = "jobs" // the name of locks in everything shown
+	// longestName is the longest name in bytes: that of a queue.
 	longestName = 255
 )
 
-// slotNumbers are how a name may tell the slot.
+// slotNumbers are the placeholders for the slot.
 var slotNumbers = []string{"{slot}", "{slot-1}"}
 
-// inBraces is what braces may mean in a name; a single one means nothing.
+// inBraces finds placeholders and braces in a name; single braces are invalid.
 var inBraces = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}|[{}]`)
 
-// Parse reads a declaration as it is typed; "" declares nothing.
+// Parse parses a declaration as the user writes it; "" declares nothing.
 func Parse(text string) (Declared, error) {
 	if strings.TrimSpace(text) == "" {
 		return Declared{}, nil
@@ -126,13 +127,13 @@ func parse(text string) (d Declared, err error) {
 	return d, nil
 }
 
-// Hold is a client that holds a slot, as the server's state tells.
+// Hold is a slot with the client that holds it, according to the server's state.
 type Hold struct {
-	// Client is its number, with the bit [monitor.HalfOpen] where it has given up the connection that holds; 0 is none that plays,
-	// [Anybody] one that is not known.
+	// Client is the client's number, with the bit [monitor.HalfOpen] if the client has given up the connection that
+	// holds. 0 is no client of the execution; [Anybody] is an unknown client.
 	Client uint8
 	Slot   uint8 // 0 is any
 }
 
-// Anybody is a client of a [Hold] that is not known.
+// Anybody is the Client of a [Hold] whose client is unknown.
 const Anybody = 0x7f

@@ -6,13 +6,13 @@
 //	                  as they happen; keeps a witness of             exchange
 //	                  linearizability
 //	package linear    linearizable                                   the history alone
-//	package beliefs   mutual-exclusion, stale-belief-ends,           the clients' beliefs, by the history
+//	package beliefs   mutual-exclusion, stale-belief-ends,           the clients' beliefs, from the history
 //	                  progress, fencing-monotone and
-//	                  limit-respected, where what the server
-//	                  has is not known
-//	                  effective-release, crash-frees and others     the audit that a history ends with
+//	                  limit-respected, if the server's state is
+//	                  not known
+//	                  effective-release, crash-frees and others     the audit at the end of a history
 //	                  of recovery
-//	package shares    linearizable and mutual-exclusion, where      the history alone
+//	package shares    linearizable and mutual-exclusion, if         the history alone
 //	                  clients take several permits at once, or
 //	                  read
 //	package own       users' own properties                          whatever they look at

@@ -12,11 +12,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// FromHistory are the properties of which a history alone says something.
+// FromHistory are the properties that can be judged from a history alone.
 const FromHistory = property.Set(1<<property.Linearizable | 1<<property.MutualExclusion | 1<<property.StaleBeliefEnds | 1<<property.Progress)
 
-// Execution gives the verdicts that need an execution's whole history. m has watched it; nil says that the server's
-// state is not known. If the monitor has a witness, the witness decides, and the history is not asked for.
+// Execution gives the verdicts that need an execution's whole history. m has monitored the execution; nil means that
+// the server's state is unknown. If the monitor has a witness, the witness decides, and whole is not called.
 func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.History, give func(linear.Verdict)) {
 	switch {
 	case m == nil:
@@ -30,8 +30,8 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 	}
 }
 
-// Read gives the verdicts on a history that no monitor watched, and reads it event by event; h describes the history.
-// The error is a malformed history.
+// Read gives the verdicts on a history without a monitor, and reads its events one by one; h has the rest of the
+// history. The error says what is malformed.
 func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
 	b := beliefs.New(h, o)
 	f, err := linear.CheckRead(h, beside(read, b), o)
@@ -41,7 +41,8 @@ func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Ve
 	return verdicts(f, b), nil
 }
 
-// verdicts are the finding on a history and what beliefs show of it. One that says nothing of its lock puts nothing to the test.
+// verdicts are the finding f on linearizability, and the verdicts of b. If no answer reveals a holder,
+// linearizability is Unjudged.
 func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
 	answers := b.Answers()
 	v := f.Verdict(answers.Called)
@@ -51,7 +52,7 @@ func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
 	return append([]linear.Verdict{v}, b.Verdicts()...)
 }
 
-// beside has beliefs judged by the events as well, when they are read for the first time.
+// beside returns a source that also passes each event to b when it is read for the first time.
 func beside(read linear.Source, b *beliefs.Judge) linear.Source {
 	again, n := false, 0
 	return func(event func(e *history.Event) error) error {
@@ -67,7 +68,7 @@ func beside(read linear.Source, b *beliefs.Judge) linear.Source {
 	}
 }
 
-// History gives the verdicts on a history without a monitor. The error is a malformed history.
+// History gives the verdicts on a history without a monitor. The error says what is malformed.
 func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	return judged(h, o), nil
 }
 
-// judged gives the verdicts on a history that is one.
+// judged gives the verdicts on a well-formed history.
 func judged(h *history.History, o linear.Options) []linear.Verdict {
 	b := beliefs.New(h, o)
 	for i := range h.Events {
@@ -84,15 +85,15 @@ func judged(h *history.History, o linear.Options) []linear.Verdict {
 	return verdicts(linear.Check(h, o), b)
 }
 
-// Violation is a verdict that its history is illegal as a violation in the trace of the execution.
+// Violation converts the verdict that a history is illegal to a violation in the trace of the execution.
 func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 	out := scenario.Violation{Step: t.StepOf(v.Event), Violation: property.Violation{
 		Property: v.Property, Kind: t.History.Kind, Lock: uint8(v.Lock), Slot: uint8(v.Slot), Detail: v.Why,
 	}}
-	if v.Property != property.Linearizable && v.Event >= 0 { // what is said of linearizability names the client itself
+	if v.Property != property.Linearizable && v.Event >= 0 { // texts about linearizability name the client themselves
 		e := &t.History.Events[v.Event]
 		who := e.Process
-		if who == history.Nemesis && e.F.Whose() { // what befell somebody
+		if who == history.Nemesis && e.F.Whose() { // an occurrence that concerns a client
 			who = e.Target
 		}
 		out.Client = uint8(history.ClientOf(who, t.Clients()))
@@ -100,8 +101,8 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 	return out
 }
 
-// Certain gives the verdicts on safety in a history of somebody else's clients, of whose lock nothing else is known: by what each of
-// them holds for certain.
+// Certain gives the verdicts on safety in a history of external clients whose lock is otherwise unknown. They rest on
+// what each client certainly holds.
 func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
 	b := beliefs.Certain(h, o)
 	for i := range h.Events {
@@ -115,8 +116,8 @@ func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
 	return all
 }
 
-// Audit gives the verdicts on recovery of the audit that a history ends with. before is what has happened beside what it tells of.
-// The error is that there is no audit, or one of reading.
+// Audit gives the verdicts on recovery that follow from the audit at the end of a history. before says what has
+// happened besides the history's events. The error is that there is no audit, or comes from reading.
 func Audit(h *history.History, read linear.Source, o linear.Options, before beliefs.Before) ([]linear.Verdict, error) {
 	a, n := beliefs.NewAudit(h, o), 0
 	a.Before = before
@@ -131,10 +132,10 @@ func Audit(h *history.History, read linear.Source, o linear.Options, before beli
 	return a.Verdicts(), err
 }
 
-// ErrNoAudit is the error of a history that does not say where its audit begins.
+// ErrNoAudit says that a history does not mark where its audit begins.
 var ErrNoAudit = errors.New(`no audit: expected {"type":"info","process":"nemesis","f":"audit"} where all is at rest, and behind it fresh clients that acquire and release`)
 
-// Events gives the events of a history that is at hand.
+// Events is the source of a history in memory.
 func Events(h *history.History) linear.Source {
 	return func(event func(e *history.Event) error) error {
 		for i := range h.Events {
@@ -146,7 +147,7 @@ func Events(h *history.History) linear.Source {
 	}
 }
 
-// Merge has each property once among some verdicts: broken where one of them says so.
+// Merge combines verdicts on the same property: it is violated if one of them says so.
 func Merge(verdicts []linear.Verdict) (all []linear.Verdict) {
 	for _, v := range verdicts {
 		i := slices.IndexFunc(all, func(o linear.Verdict) bool { return o.Property == v.Property })

@@ -8,47 +8,48 @@ import (
 	"strings"
 )
 
-// Backend is a kind of server, as far as the locks that stand on it are concerned.
+// Backend is a kind of server, with all that concerns the locks on it.
 type Backend struct {
-	// Name is what targets and files call it; "" is AMQP.
+	// Name is the backend's name in targets and files; "" is AMQP.
 	Name string
-	// Title is its name among people, such as "RabbitMQ".
+	// Title is the name for readers, such as "RabbitMQ".
 	Title string
-	// Defaults are the options of its locks, safe and cheap.
+	// Defaults are the default options of the locks, safe and cheap.
 	Defaults Options
-	// References are locks that should break no property; Mutants are variants of them with one bug each, which prove that
-	// the properties can be broken.
+	// References are locks that should violate no property. Mutants are variants of them with one bug each, which
+	// prove that the properties can be violated.
 	References, Mutants []*Target
-	// Words are how texts speak of its servers.
+	// Words are the words for its servers in texts.
 	Words Words
-	// Skips says which properties mean nothing for its locks, by their names, and why. [Target.Skips] adds to it.
+	// Skips says which properties do not apply to the backend's locks, with the reasons, by the properties' names.
+	// [Target.Skips] adds to it.
 	Skips map[string]string
 }
 
-// Words are how texts speak of a backend's servers. The zero value says no more than that there is one.
+// Words are the words in which texts speak of a backend's servers. The zero value speaks of a server without details.
 type Words struct {
 	// Server is the word for one server, such as "broker"; "" is "server".
 	Server string
 	// Restarted is the effect of a restart on locks, such as "exclusive queues are gone"; "" is none.
 	Restarted string
-	// Hold is the thing that makes a client a holder, such as "a token"; "" is an exclusive queue.
+	// Hold is the thing whose possession makes a client a holder, such as "a token"; "" is an exclusive queue.
 	Hold string
 }
 
-// Called is what a server is called.
+// Called is the word for a server.
 func (w Words) Called() string { return cmp.Or(w.Server, "server") }
 
-// The is a server, with its article.
+// The is the word for a server, with its article.
 func (w Words) The() string { return "the " + w.Called() }
 
-// OffBroker reports whether the server is known to be another than a broker. Without words nothing is known of it.
+// OffBroker reports whether the server is known not to be a broker. With zero Words the kind of server is unknown.
 func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" }
 
-// Simulated is what its simulated server is called.
+// Simulated is the name of the simulated server.
 func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
 
-// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on a kind of server;
-// "" is a broker.
+// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on the
+// kind of server named server; "" is a broker.
 func WordsOf(target, server string) Words {
 	if t := TargetNamed(target); t != nil {
 		return BackendOf(t).Words
@@ -61,7 +62,7 @@ func WordsOf(target, server string) Words {
 // Targets are the references, then the mutants.
 func (b *Backend) Targets() []*Target { return slices.Concat(b.References, b.Mutants) }
 
-// Reference is the first of the references that is of a type, or nil.
+// Reference is the backend's first reference of a lock type, or nil.
 func (b *Backend) Reference(k Kind) *Target {
 	i := slices.IndexFunc(b.References, func(t *Target) bool { return t.Kind == k })
 	if i < 0 {
@@ -70,14 +71,14 @@ func (b *Backend) Reference(k Kind) *Target {
 	return b.References[i]
 }
 
-// backends are those registered. It is not changed once a program has begun.
+// backends are the registered backends. The list does not change after initialisation.
 var backends []*Backend
 
-// ErrUnknownBackend is, somewhere in it, the error of a backend's name that none has.
+// ErrUnknownBackend is wrapped by the error for an unknown backend's name.
 var ErrUnknownBackend = errors.New("not known")
 
-// Register makes a backend known. It is called while a program begins. A name that is taken panics, and so does a target
-// of another backend's name.
+// Register makes a backend known. It is called during initialisation. It panics if the name is taken, or if a target
+// belongs to another backend.
 func Register(b *Backend) {
 	if _, err := BackendNamed(b.Name); err == nil {
 		panic(fmt.Sprintf("lock: backend %q is registered twice", b.Name))
@@ -94,27 +95,27 @@ func Register(b *Backend) {
 	slices.SortFunc(backends, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Backends are all that are registered and have locks of ours, by their names: AMQP is the first. The others are there for locks of
-// somebody else's alone.
+// Backends are the registered backends with simulated locks, sorted by name; AMQP comes first. Other registered
+// backends serve external locks only.
 func Backends() []*Backend {
 	return slices.DeleteFunc(slices.Clone(backends), func(b *Backend) bool { return len(b.References) == 0 })
 }
 
-// unset are the options of a backend that has no locks of ours.
+// unset are the options of a backend without simulated locks.
 type unset struct{}
 
-// Check is nil.
+// Check returns nil.
 func (unset) Check() error { return nil }
 
-// Facts are none.
+// Facts are empty.
 func (unset) Facts() Facts { return Facts{} }
 
-// RegisterServer makes a backend known that has no locks of ours, by the words for it.
+// RegisterServer makes a backend without simulated locks known, with the words for it.
 func RegisterServer(name, title string, w Words) {
 	Register(&Backend{Name: name, Title: title, Words: w, Defaults: NewTable(name, unset{}).Defaults()})
 }
 
-// BackendNamed is the backend of that name. AMQP's may be written out.
+// BackendNamed is the backend with that name. AMQP's name may be "" or written out.
 func BackendNamed(name string) (*Backend, error) {
 	for _, b := range backends {
 		if b.Name == name || name == "amqp" && b.Name == "" {
@@ -128,7 +129,7 @@ func BackendNamed(name string) (*Backend, error) {
 	return nil, fmt.Errorf("server %q is %w: expected one of %s", name, ErrUnknownBackend, strings.Join(names, ", "))
 }
 
-// BackendOf is the backend that a target stands on, which must have been registered.
+// BackendOf is the backend of a target. It must be registered.
 func BackendOf(t *Target) *Backend {
 	b, err := BackendNamed(t.Backend)
 	if err != nil {
@@ -137,7 +138,7 @@ func BackendOf(t *Target) *Backend {
 	return b
 }
 
-// DefaultsOf are the default options of the backend of that name, which must have been registered.
+// DefaultsOf are the default options of the backend with that name, which must be registered.
 func DefaultsOf(name string) Options {
 	b, err := BackendNamed(name)
 	if err != nil {
@@ -146,7 +147,7 @@ func DefaultsOf(name string) Options {
 	return b.Defaults
 }
 
-// TargetNamed is the target of that name, of whatever backend, or nil.
+// TargetNamed is the target with that name, from any backend, or nil.
 func TargetNamed(name string) *Target {
 	for _, b := range backends {
 		for _, t := range b.Targets() {

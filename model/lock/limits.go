@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// MaxClients and MaxLocks bound one execution, so that what watches it is a value of fixed size.
+// MaxClients and MaxLocks bound one execution, so that a monitor is a value of fixed size.
 const (
 	MaxClients = 8
 	MaxLocks   = 2
 )
 
-// MaxSlots is the largest slot number that a client can be given: slots are counted in a byte, and add may go beyond what
-// create was given.
+// MaxSlots is the largest slot number that a client can be given. A byte counts slots, and add may exceed the number
+// given to create.
 const MaxSlots = 250
 
 // CheckName reports what is wrong with a lock's name: a queue's name has at most 255 bytes, and those

@@ -2,11 +2,11 @@ package lock
 
 import "fmt"
 
-// Op is an operation: what a lock's user, or its administrator, calls.
+// Op is an operation that a lock's user or its administrator calls.
 type Op uint8
 
-// The operations. Connect is the harness's own: it opens the connection and the channel that
-// a client works on, before the first operation.
+// The operations. Connect belongs to the harness: it opens the client's connection and channel before the first
+// operation.
 const (
 	NoOp Op = iota
 	Connect
@@ -19,7 +19,7 @@ const (
 	Destroy
 	Count
 	Wait
-	Refresh // a holder puts off the end of its lease; held says whether it still has one
+	Refresh // a holder extends its lease; held says whether it still holds one
 	ops
 )
 
@@ -46,20 +46,20 @@ func OpNamed(name string) (Op, bool) {
 	return NoOp, false
 }
 
-// Administrative reports whether the operation changes the slots of a semaphore. Counting and
-// waiting only look.
+// Administrative reports whether the operation changes the slots of a semaphore. Count and wait only read.
 func (o Op) Administrative() bool { return o >= Create && o <= Destroy }
 
-// AsksHeld reports whether the operation asks if something is held still. A refresh is a verify that makes it last.
+// AsksHeld reports whether the operation asks if the client still holds the lock. A refresh is a verify that extends
+// the lease.
 func (o Op) AsksHeld() bool { return o == Verify || o == Refresh }
 
-// Outcome is how an operation ended, in Jepsen's words.
+// Outcome is how an operation ended, in Jepsen's terms.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Pending Outcome = iota // not over yet
-	Done                   // ok: it happened
+	Pending Outcome = iota // not completed
+	Done                   // ok: it took effect
 	Failed                 // fail: it certainly had no effect
 	Unknown                // info: it may have happened, and may still happen
 )
@@ -69,18 +69,18 @@ var outcomeNames = [...]string{"pending", "ok", "fail", "info"}
 // String is Jepsen's word for the outcome.
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// Reason says why an operation did not give what was asked for.
+// Reason says why an operation did not succeed.
 type Reason uint8
 
 // The reasons.
 const (
 	NoReason     Reason = iota
 	Full                // acquire: every slot was seen taken, up to the first that does not exist
-	GaveUp              // acquire, wait: the last permitted attempt was lost; slots may be free
-	Withdrawn           // acquire: the slot went away between claiming and verifying it
+	GaveUp              // acquire, wait: the last permitted attempt failed; slots may be free
+	Withdrawn           // acquire: the slot was removed between its claim and the check
 	Removed             // verify: the slot does not exist any more
 	Disconnected        // the connection was lost
-	Busy                // administration: the mutex was held by another until the last attempt
+	Busy                // administration: another client held the mutex until the last attempt
 	TimedOut            // no reply in time
 	Crashed             // the client died
 	NotHeld             // release: there was nothing to release
@@ -99,7 +99,7 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Of returns the name of the reason for a lock of kind k: a full semaphore is a taken mutex.
+// Of returns the name of the reason for a lock of kind k. For a mutex, full is called taken.
 func (r Reason) Of(k Kind) string {
 	switch {
 	case k == Semaphore:
@@ -111,7 +111,7 @@ func (r Reason) Of(k Kind) string {
 	return r.String()
 }
 
-// ReasonNamed is the reason with that name; the empty name is no reason.
+// ReasonNamed is the reason with that name; "" is NoReason.
 func ReasonNamed(name string) (Reason, bool) {
 	for r, n := range reasonNames {
 		if n == name {
@@ -121,16 +121,16 @@ func ReasonNamed(name string) (Reason, bool) {
 	return NoReason, false
 }
 
-// Result is how an operation ended and what it returned.
+// Result is the outcome of an operation and what it returned.
 type Result struct {
 	Outcome Outcome
 	Reason  Reason
 	// Held says, for acquire, verify and refresh with outcome ok, that the lock is held.
 	Held bool
-	// Slot is the slot acquired, verified, refreshed, released, withdrawn or waited for; of an acquire whose
-	// outcome is unknown, the one it was claiming.
+	// Slot is the slot acquired, verified, refreshed, released, withdrawn or waited for. For an acquire with unknown
+	// outcome it is the slot that was being claimed.
 	Slot uint8
-	// Slots is what count returned.
+	// Slots is the number that count returned.
 	Slots uint8
 }
 
@@ -163,7 +163,7 @@ func KindNamed(name string) (Kind, error) {
 	return 0, fmt.Errorf("lock type %q: expected one of %q", name, kindNames)
 }
 
-// Operations are those of the lock type, in the order of a session. The slice is shared: do not change it.
+// Operations are the operations of the lock type, in the order of a session. The slice is shared: do not change it.
 func (k Kind) Operations() []Op {
 	switch k {
 	case Mutex:

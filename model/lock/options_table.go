@@ -8,31 +8,32 @@ import (
 	"strings"
 )
 
-// Settings are a backend's options as a struct of its own, which has a field for each.
+// Settings are a backend's own struct of options, with a field for each.
 type Settings interface {
 	comparable
-	// Check is that of [Options], and Facts are.
+	// Check and Facts are those of [Options].
 	Check() error
 	Facts() Facts
 }
 
-// Field is one option and how it is read and set.
+// Field describes one option, and reads and sets its field.
 type Field[T any] struct {
 	Option
 	Get func(*T) string
 	Set func(*T, string) error
 }
 
-// Table makes [Options] of a backend's settings.
+// Table converts a backend's settings to [Options].
 type Table[T Settings] struct {
 	server   string
 	defaults T
-	safe     Options // the defaults, made once: scenarios are drawn from them
+	safe     Options // the defaults, made once, since every scenario is drawn from them
 	fields   []Field[T]
 	options  []Option
 }
 
-// NewTable describes the options of the backend of that name. No two have one name, be it an earlier one.
+// NewTable describes the options of the backend with that name. All names of options must differ, including earlier
+// names.
 func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{server: server, defaults: defaults, fields: fields}
 	t.safe = t.Options(defaults)
@@ -50,10 +51,10 @@ func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[
 // Defaults are the safe and cheap settings.
 func (t *Table[T]) Defaults() Options { return t.safe }
 
-// Options are settings as generic code has them.
+// Options converts settings to generic Options.
 func (t *Table[T]) Options(v T) Options { return settings[T]{t, v} }
 
-// Of returns the settings of options. Options of another backend are a programming error.
+// Of returns the settings of options. It panics for options of another backend.
 func (t *Table[T]) Of(o Options) T {
 	s, ok := o.(settings[T])
 	if !ok {
@@ -65,19 +66,19 @@ func (t *Table[T]) Of(o Options) T {
 	return s.v
 }
 
-// Edit are options with their settings changed.
+// Edit returns options whose settings have been changed.
 func (t *Table[T]) Edit(o Options, change func(*T)) Options {
 	v := t.Of(o)
 	change(&v)
 	return t.Options(v)
 }
 
-// Fix is a change of settings as [Target.Fix] has it.
+// Fix makes a function for [Target.Fix] from a change of settings.
 func (t *Table[T]) Fix(change func(*T)) func(Options) Options {
 	return func(o Options) Options { return t.Edit(o, change) }
 }
 
-// settings are [Options].
+// settings implement [Options].
 type settings[T Settings] struct {
 	table *Table[T]
 	v     T
@@ -89,7 +90,7 @@ func (s settings[T]) Table() []Option   { return s.table.options }
 func (s settings[T]) Check() error      { return s.v.Check() }
 func (s settings[T]) Facts() Facts      { return s.v.Facts() }
 
-// field is the option that has that name, or had it, or nil.
+// field is the option with that name or earlier name, or nil.
 func (t *Table[T]) field(name string) *Field[T] {
 	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name || f.Was != "" && f.Was == name })
 	if i < 0 {
@@ -129,7 +130,7 @@ func (s settings[T]) Changed() (out [][2]string) {
 	return out
 }
 
-// String is the options that differ from the defaults, as name=value.
+// String lists the options that differ from the defaults, as name=value.
 func (s settings[T]) String() string {
 	var out []string
 	for _, c := range s.Changed() {
@@ -138,7 +139,7 @@ func (s settings[T]) String() string {
 	return strings.Join(out, " ")
 }
 
-// MarshalJSON writes what [ReadOptions] reads with the defaults.
+// MarshalJSON writes the options so that [ReadOptions] reads them with the defaults.
 func (s settings[T]) MarshalJSON() ([]byte, error) {
 	changed := make(map[string]string)
 	for _, c := range s.Changed() {
@@ -147,7 +148,7 @@ func (s settings[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(changed)
 }
 
-// Word is an option that is one of some words.
+// Word is an option whose value is one of several words.
 func Word[T any](name, doc string, field func(*T) *string, values ...string) Field[T] {
 	return Field[T]{Option: Option{Name: name, Values: strings.Join(values, "|"), Doc: doc},
 		Get: func(o *T) string { return *field(o) },

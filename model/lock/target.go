@@ -7,23 +7,24 @@ type Target struct {
 	Name string
 	Doc  string // one line
 	Kind Kind
-	// Backend is the kind of server that it stands on; "" is AMQP.
+	// Backend is the name of the lock's kind of server; "" is AMQP.
 	Backend string
-	// Traits are what its locks have that not every lock has.
+	// Traits are the lock's special features.
 	Traits Traits
-	// Offers are the operations that it has; nil is those of its kind, and Refresh where it has leases.
+	// Offers are the operations of the lock; nil means those of its kind, and Refresh if it has leases.
 	Offers []Op
-	// Breaks is the property that a mutant breaks; "" for a lock that should break none.
+	// Breaks is the property that a mutant violates; "" for a lock that should violate none.
 	Breaks string
-	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil. See [Table.Fix].
+	// Fix overrides a scenario's options with those that define the target. It may be nil. See [Table.Fix].
 	Fix func(Options) Options
-	// Skips says which properties mean nothing for the target, by their names, and why. [Backend.Skips] adds to it.
+	// Skips says which properties do not apply to the target, with the reasons, by the properties' names.
+	// [Backend.Skips] adds to it.
 	Skips map[string]string
-	// Design is what the backend makes the target's machines of, in a type of its own; nil is its reference.
+	// Design is the backend's own description of the target's machines; nil is the reference.
 	Design any
 }
 
-// Operations are those that the target offers.
+// Operations are the operations that the target offers.
 func (t *Target) Operations() []Op {
 	switch {
 	case t.Offers != nil:
@@ -34,7 +35,7 @@ func (t *Target) Operations() []Op {
 	return t.Kind.Operations()
 }
 
-// Settled are the options of a scenario as the target runs with them.
+// Settled are a scenario's options after the target's Fix.
 func (t *Target) Settled(o Options) Options {
 	if t.Fix != nil {
 		return t.Fix(o)
@@ -42,8 +43,8 @@ func (t *Target) Settled(o Options) Options {
 	return o
 }
 
-// Set is options with some of them set otherwise, as the target runs with them. An option that the target itself sets to
-// another value is an error: what is judged has every option that was asked for.
+// Set changes some of the options, and applies the target's Fix. It is an error if Fix gives one of them another
+// value, since the judged lock must have every option that was asked for.
 func (t *Target) Set(o Options, pairs [][2]string) (Options, error) {
 	o, err := SetOptions(o, pairs)
 	if err != nil {

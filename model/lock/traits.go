@@ -1,19 +1,20 @@
 package lock
 
-// Traits are the features that not every lock has. They decide which scenarios are drawn, and which properties apply.
+// Traits are features that not every lock has. They decide which scenarios are drawn, and which properties apply.
 type Traits uint16
 
 // The traits.
 const (
-	// Leases says that a hold ends by itself at a moment of the server's clock; [Refresh] puts it off.
+	// Leases says that a hold ends by itself at a time of the server's clock; [Refresh] extends it.
 	Leases Traits = 1 << iota
-	// Limits says that a caller states how many clients may hold the lock at once: the argument of [Acquire].
+	// Limits says that the argument of [Acquire] limits how many clients may hold the lock at once.
 	Limits
-	// Priorities says that a caller has a priority, the argument of [Acquire], and takes the lock from a holder of a
-	// lower one. A target has Limits or Priorities, not both.
+	// Priorities says that the argument of [Acquire] is a priority, and that a client takes the lock from a holder of
+	// lower priority. A target has Limits or Priorities, not both.
 	Priorities
-	// Permits says that slots have no numbers of their own: a holder has the lowest that was free (see
-	// [github.com/lockproof/lockproof/model/monitor.Truth]), and a lock is full by count.
+	// Permits says that slots have no numbers of their own. A holder is given the lowest number that was free (see
+	// [github.com/lockproof/lockproof/model/monitor.Truth]), and the number of holders decides whether a lock is
+	// full.
 	Permits
 	// Tokens says that grants have fencing tokens.
 	Tokens
@@ -21,15 +22,15 @@ const (
 	Deadlines
 	// Acknowledged says that a client that takes the lock from its holder waits for the holder's acknowledgement.
 	Acknowledged
-	// Extends says of somebody else's lock that a holder puts off the end of its lease by calling [Refresh].
+	// Extends says that the holder of an external lock extends its lease by calling [Refresh].
 	Extends
-	// Losses says of somebody else's lock that clients tell, unasked, that they have lost it.
+	// Losses says that clients of an external lock report, unasked, that they have lost it.
 	Losses
-	// Modes says of somebody else's mutex that clients take it to read, which many may, or to write.
+	// Modes says that clients take an external mutex in read mode, which many may have at once, or in write mode.
 	Modes
-	// Sums says of somebody else's semaphore that an acquire takes as many permits as its caller says.
+	// Sums says that an acquire of an external semaphore takes a number of permits that its caller states.
 	Sums
 )
 
-// Has reports whether all of some traits are there.
+// Has reports whether the traits include all of some.
 func (t Traits) Has(some Traits) bool { return t&some == some }

@@ -14,18 +14,19 @@ type Property struct {
 	Name string
 	// Sometimes says that the property must be seen in some execution, instead of holding after each step.
 	Sometimes bool
-	// Look looks at an execution after a step. It reports whether the property is violated, and how in one line; or, if it is
-	// what must be seen sometimes, whether it is seen. Several goroutines call it at once.
+	// Look looks at an execution after a step. It reports whether the property is violated, with a detail in one
+	// line; or, for Sometimes, whether the property is seen. Several goroutines may call it at once.
 	Look func(View) (seen bool, detail string)
 
 	asked atomic.Bool
 	fault atomic.Pointer[string]
 }
 
-// Asked reports whether the function has asked for the past where there is none, so that nothing is known of it there.
+// Asked reports whether the function has asked for the past in a search, which has none, so that it cannot be judged
+// there.
 func (p *Property) Asked() bool { return p.asked.Load() }
 
-// Sentence is what the property says, as a card puts it.
+// Sentence is the property's sentence in a report.
 func (p *Property) Sentence() string {
 	if p.Sometimes {
 		return property.OwnSometimes
@@ -33,13 +34,13 @@ func (p *Property) Sentence() string {
 	return property.OwnAlways
 }
 
-// List is the properties of one run.
+// List are the custom properties of one run.
 type List []*Property
 
-// Most is how many a list may have.
+// Most is the largest length of a List.
 const Most = property.Most - int(property.Count)
 
-// Check reports lists that make no sense.
+// Check reports an invalid list.
 func (l List) Check() error {
 	if len(l) > Most {
 		return fmt.Errorf("%d properties of your own: expected at most %d", len(l), Most)
@@ -62,13 +63,14 @@ func (l List) Check() error {
 	return nil
 }
 
-// unfit reports what a property's name does not have: it stands in files' names, and on command lines.
+// unfit reports whether a character is not allowed in a property's name, which is part of file names and command
+// lines.
 func unfit(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 
 // ID is the number of the list's i-th property.
 func ID(i int) property.Property { return property.Count + property.Property(i) }
 
-// Of returns the property with a number, or nil if it is not in the list.
+// Of returns the property with a number, or nil if the list has none.
 func (l List) Of(p property.Property) *Property {
 	if i := int(p) - int(property.Count); i >= 0 && i < len(l) {
 		return l[i]
@@ -76,7 +78,7 @@ func (l List) Of(p property.Property) *Property {
 	return nil
 }
 
-// Name is the name of a property that is of the list, and "" of any other.
+// Name is the name of a property of the list, "" for any other.
 func (l List) Name(p property.Property) string {
 	if own := l.Of(p); own != nil {
 		return own.Name
@@ -102,7 +104,7 @@ func (l List) All() (set property.Set) {
 	return set
 }
 
-// Sometimes is the set of those that must be seen in some execution.
+// Sometimes is the set of the properties that must be seen in some execution.
 func (l List) Sometimes() (set property.Set) {
 	for i, p := range l {
 		if p.Sometimes {
@@ -112,7 +114,7 @@ func (l List) Sometimes() (set property.Set) {
 	return set
 }
 
-// Err is the fault of the first property whose function panicked, or contradicted itself.
+// Err is the error of the first property whose function panicked or contradicted itself.
 func (l List) Err() error {
 	for _, p := range l {
 		if why := p.fault.Load(); why != nil {
@@ -122,7 +124,7 @@ func (l List) Err() error {
 	return nil
 }
 
-// Contradicted says that a property's function said something else of the same execution.
+// Contradicted notes that a property's function gave another result for the same execution.
 func (l List) Contradicted(p property.Property) {
 	if own := l.Of(p); own != nil {
 		own.fail("it says two things of one execution: expected it to depend on its View alone")
@@ -131,7 +133,7 @@ func (l List) Contradicted(p property.Property) {
 
 func (p *Property) fail(why string) { p.fault.CompareAndSwap(nil, &why) }
 
-// look asks the function about a view, and takes its panic for a fault.
+// look calls the function, and turns its panic into an error of the property.
 func (p *Property) look(v View) (seen bool, detail string) {
 	if p.fault.Load() != nil {
 		return false, ""

@@ -12,55 +12,55 @@ import (
 // function that receives it returns.
 type View struct {
 	Locks   []Lock
-	Clients []Client // c1 is the first
+	Clients []Client // client 1 comes first
 	watch   *Watch
 }
 
-// Lock is what the server has of a lock.
+// Lock is the server's state of a lock.
 type Lock struct {
 	Name    string
-	Slots   []int    // that exist
-	Holders []Holder // of slots that are taken
-	Admin   int      // the client that has the administration mutex; 0 is none
+	Slots   []int    // the slots that exist
+	Holders []Holder // of the slots that are taken
+	Admin   int      // the client that holds the administration mutex; 0 is none
 }
 
-// Holder is a slot that is taken.
+// Holder is a slot that is taken, and its client.
 type Holder struct {
 	Slot, Client int  // client 0: the slot's queue has no owner
-	HalfOpen     bool // its connection is dead, and the server has not noticed
+	HalfOpen     bool // the holder's connection is dead, and the server has not noticed
 }
 
 // Client is a client of the execution.
 type Client struct {
-	Lock      int    // which of Locks it called last, from 0
-	Operation string // that is under way, such as "acquire"; "" is none
-	Believes  int    // the slot that it believes to hold; 0 is none
-	Alive     bool   // it has not crashed
-	Connected bool   // the server has the connection under which it was granted what it believes to hold, if anything
+	Lock      int    // index in Locks of the lock that it called last
+	Operation string // the operation under way, such as "acquire"; "" is none
+	Believes  int    // the slot that the client believes it holds; 0 is none
+	Alive     bool   // the client has not crashed
+	Connected bool   // the server has the connection under which it was granted what it believes it holds, if anything
 }
 
-// Event is the call of an operation, its end, or something that befell a client or the server.
+// Event is the call of an operation, its completion, or an occurrence that concerns a client or the server.
 type Event struct {
-	Type      string // "invoke", or "ok", "fail" or "info" at its end
+	Type      string // "invoke"; at its end "ok", "fail" or "info"
 	Operation string // such as "acquire"; or, with "info", "crash", "gone", "pause" or "restart"
 	Client    int    // 0 is none
-	Lock      int    // which of Locks, from 0
-	Slot      int    // that is acquired, verified, released or waited for
-	Slots     int    // that count returned, or that are to be created, added or removed
-	Held      bool   // of acquire and verify that end ok: the slot is held
-	Reason    string // why it did not end as it was to, such as "full"
+	Lock      int    // index in Locks
+	Slot      int    // acquired, verified, released or waited for
+	Slots     int    // returned by count, or to be created, added or removed
+	Held      bool   // acquire and verify with type ok: the slot is held
+	Reason    string // why it failed, such as "full"
 }
 
-// Exchange is a command of a client and its reply.
+// Exchange is a client's command and its reply.
 type Exchange struct {
-	Client  int    // 0 where the step sent none
+	Client  int    // 0 if the step sent none
 	Command string // in the server's words, such as "declare jobs-1-B exclusive"
-	Reply   string // likewise, such as "ok"
-	// What describes the command for any server: its effect on which slot, and its result.
+	Reply   string // in the server's words, such as "ok"
+	// What describes the command in general terms: its effect on which slot, and its result.
 	What backend.Exchange
 }
 
-// Events is the history so far. A state of an exploration has none: see [Property.Asked].
+// Events is the history so far. In a search it is empty: see [Property.Asked].
 func (v View) Events() (all []Event) {
 	if v.watch.Past == nil {
 		v.watch.asked = true
@@ -83,7 +83,7 @@ func (v View) Events() (all []Event) {
 	return all
 }
 
-// Last is the exchange of the step. A state of an exploration has none: see [Property.Asked].
+// Last is the exchange of the step. In a search it is empty: see [Property.Asked].
 func (v View) Last() Exchange {
 	if v.watch.Past == nil {
 		v.watch.asked = true
@@ -92,23 +92,23 @@ func (v View) Last() Exchange {
 	return v.watch.Past.Last()
 }
 
-// Past is what has happened in an execution.
+// Past is the past of an execution.
 type Past interface {
 	Events() []history.Event
 	Last() Exchange
 }
 
-// Watch judges one execution after the other by a list of properties. It is not safe for concurrent use.
+// Watch evaluates a list of properties on one execution after the other. It is not safe for concurrent use.
 type Watch struct {
 	List List
-	// Past is that of the execution; nil where a state is all there is.
+	// Past is the past of the execution; nil if there is only a state.
 	Past Past
 
-	asked bool // for the past, where there is none
+	asked bool // a function asked for the past without there being one
 }
 
-// Step judges a moment: it returns the asked properties that are violated, or seen. told, which may be nil, gets the
-// details.
+// Step evaluates the asked properties after a step, and returns those that are violated, or seen. told, which may be
+// nil, gets the details.
 func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked property.Set, told func(property.Property, string)) (seen property.Set) {
 	v := View{watch: w}
 	for l, name := range locks {
@@ -132,8 +132,8 @@ func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked prop
 	return seen
 }
 
-// Judge judges the moment after a step by the judged properties, which the monitor then counts as its own. told, if
-// it is not nil, is called with each new violation.
+// Judge evaluates the judged properties after a step, and adds the results to the monitor's. It calls told, unless
+// nil, with each new violation.
 func (w *Watch) Judge(m *monitor.Monitor, clients int, locks []string, judged property.Set, told func(property.Violation)) {
 	m.Exercised |= judged
 	if m.Checks != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Applicable are the properties that mean something for a lock type.
+// Applicable are the properties that apply to a lock type.
 func Applicable(k lock.Kind) Set {
 	all := Set(1<<NoCrash - 1)
 	if k != lock.Mutex {
@@ -19,7 +19,7 @@ func Applicable(k lock.Kind) Set {
 	return all
 }
 
-// Of returns the properties that apply to a target: those of its kind and traits, without those that its backend or
+// Of returns the properties that apply to a target: those of its kind and traits, except those that its backend or
 // the target skips.
 func Of(t *lock.Target) Set {
 	set := Applicable(t.Kind) | ForTraits(t.Traits)
@@ -38,14 +38,14 @@ func External(b *lock.Backend, k lock.Kind) Set {
 	return set
 }
 
-// Skipped are the properties that mean nothing for a target, though they do for others of its type, and why.
+// Skipped are the properties that do not apply to a target although they apply to its type, with the reasons.
 func Skipped(t *lock.Target) map[Property]string {
 	out := skipped(lock.BackendOf(t).Skips, t.Skips)
 	maps.Copy(out, untold(t.Traits))
 	return out
 }
 
-// skipped panics where a property is not known, since CheckSkips has said so before.
+// skipped panics for an unknown property, since CheckSkips has already checked the names.
 func skipped(skips ...map[string]string) map[Property]string {
 	out := make(map[Property]string)
 	for _, all := range skips {
@@ -60,7 +60,7 @@ func skipped(skips ...map[string]string) map[Property]string {
 	return out
 }
 
-// CheckSkips reports a property that a backend or one of its targets skips and that is not known, or has no reason.
+// CheckSkips reports a property that a backend or one of its targets skips, and that is unknown or lacks a reason.
 func CheckSkips(b *lock.Backend) error {
 	check := func(skips map[string]string) error {
 		for name, reason := range skips {
@@ -84,7 +84,7 @@ func CheckSkips(b *lock.Backend) error {
 	return nil
 }
 
-// ForTraits are the properties that mean something for locks with some traits, beside those of their type.
+// ForTraits are the additional properties that apply to locks with some traits.
 func ForTraits(t lock.Traits) (all Set) {
 	for _, need := range []struct {
 		trait lock.Traits
@@ -103,7 +103,8 @@ func ForTraits(t lock.Traits) (all Set) {
 	return all
 }
 
-// untold are the properties that mean nothing for locks with some traits, though they do for others of their type, and why.
+// untold are the properties that do not apply to locks with some traits although they apply to their type, with the
+// reasons.
 func untold(t lock.Traits) map[Property]string {
 	out := make(map[Property]string)
 	if t.Has(lock.Priorities) {

@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// Contracts are the promises that a lock may be held to, by name. A lock keeps a promise or breaks it; to break it is wrong
-// only where the contract demands it.
+// Contracts are sets of promises that a lock can be required to keep, by name. Breaking a promise is a violation only
+// if the contract includes it.
 var Contracts = map[string]Set{
-	// The guidelines of locks by queues of one message each: all of them.
+	// The guidelines of locks by queues of one message each demand all promises.
 	"guidelines": Promises,
-	// A lock whose callers rely on the answer at the moment when it is given: a release is effective when it returns, and a
-	// refusal says that the lock was taken.
+	// The callers of a mutex rely on each answer at the moment of the answer: a release takes effect before it
+	// returns, and a refusal says that the lock was taken.
 	"mutex":     Set(0).With(Linearizable),
 	"semaphore": Set(0).With(Linearizable),
-	// A lock that time takes away: safety and recovery say all that its callers may rely on.
+	// A lease ends with time. Its callers may rely only on safety and recovery.
 	"lease": 0,
 }
 
-// ParseContract is what a contract demands: the name of one, or of single promises, with commas. "" demands nothing.
+// ParseContract returns the promises that text names: a contract, or promises separated by commas. "" demands
+// nothing.
 func ParseContract(text string) (demands Set, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name == "" {

@@ -2,31 +2,31 @@ package property
 
 import "fmt"
 
-// FailedAcquire is what an acquire that failed because the lock was full is taken to promise.
+// FailedAcquire says what an acquire promises that failed because the lock was full.
 type FailedAcquire uint8
 
 // The semantics of a failed acquire.
 const (
-	// Weak is the most that the guidelines' algorithm can promise, since it scans slot by slot: each slot was taken
-	// or missing at some moment of the call.
+	// Weak says that each slot was taken or missing at some moment of the call. The guidelines' algorithm cannot
+	// promise more, since it scans slot by slot.
 	Weak FailedAcquire = iota
-	// Strong is that at one moment of the call every slot was taken.
+	// Strong says that at one moment of the call every slot was taken.
 	Strong
 )
 
 var (
 	failedAcquireNames = [...]string{"weak", "strong"}
-	// earlierNames are those in the files of earlier versions.
+	// earlierNames are the names in files of earlier versions.
 	earlierNames = [...]string{"scan", "strict"}
 )
 
 // String is the name of the semantics.
 func (f FailedAcquire) String() string { return failedAcquireNames[f] }
 
-// Note is what a card says of them.
+// Note is the line about the semantics in a report.
 func (f FailedAcquire) Note() string { return "failed acquires: " + f.String() }
 
-// FailedAcquireNamed is the semantics with that name, or with the name that earlier versions wrote.
+// FailedAcquireNamed is the semantics with that name, or with that name in earlier versions.
 func FailedAcquireNamed(name string) (FailedAcquire, error) {
 	for f, n := range failedAcquireNames {
 		if n == name || earlierNames[f] == name {

@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// Property is a named thing that must hold.
+// Property is a requirement that must hold.
 type Property uint8
 
-// The properties, in the order of the card.
+// The properties, in the order of reports.
 const (
 	MutualExclusion Property = iota
 	Linearizable
@@ -40,10 +40,10 @@ const (
 	FencingMonotone
 	LossTold
 	FreesAtOnce
-	Count // how many there are; from here on they are users' own: see package own
+	Count // their number; users' own properties start here: see package own
 )
 
-// Most bounds how many properties a [Set] can tell apart, users' own among them.
+// Most is the largest number of properties in a [Set], including users' own.
 const Most = 64
 
 // Evidence is what a property is judged from.
@@ -51,7 +51,7 @@ type Evidence uint8
 
 // The kinds of evidence.
 const (
-	FromHistory  Evidence = iota // what clients saw, alone
+	FromHistory  Evidence = iota // the clients' observations alone
 	FromTruth                    // the server's state at every moment
 	FromCommands                 // the commands sent
 )
@@ -61,11 +61,11 @@ func (e Evidence) String() string {
 	return [...]string{"history", "the broker's truth", "commands"}[e]
 }
 
-// Description describes a property to a reader.
+// Description describes a property to readers.
 type Description struct {
 	Name     string
-	Sentence string // holds when …
-	Passage  string // of the guidelines, or of the specification
+	Sentence string // the property holds when …
+	Passage  string // in the guidelines or the specification
 	Evidence Evidence
 }
 
@@ -139,10 +139,11 @@ func (p Property) String() string {
 	return "unknown"
 }
 
-// Own reports whether it is a user's: its name is in a list that is handed along.
+// Own reports whether it is a user's own property, whose name is in an
+// [github.com/lockproof/lockproof/model/own.List].
 func (p Property) Own() bool { return p >= Count }
 
-// Evidence is what the property is judged from. A function of a user's may look at anything.
+// Evidence is the evidence for the property. A user's own function may look at anything.
 func (p Property) Evidence() Evidence {
 	if p.Own() {
 		return FromTruth
@@ -150,7 +151,7 @@ func (p Property) Evidence() Evidence {
 	return Properties[p].Evidence
 }
 
-// ErrUnknown is, somewhere in it, the error of a name that no property has.
+// ErrUnknown is wrapped by the error for an unknown property's name.
 var ErrUnknown = errors.New("not known")
 
 // Named is the property with that name.
@@ -172,7 +173,7 @@ func (s Set) Has(p Property) bool { return s&(1<<p) != 0 }
 // With is the set and one property more.
 func (s Set) With(p Property) Set { return s | 1<<p }
 
-// All yields the properties of the set, users' own behind.
+// All yields the properties of the set, users' own last.
 func (s Set) All() iter.Seq[Property] {
 	return func(yield func(Property) bool) {
 		for p := range Property(Most) {
@@ -183,7 +184,7 @@ func (s Set) All() iter.Seq[Property] {
 	}
 }
 
-// Names are the properties of the set by name, in the order of the card.
+// Names are the names of the set's properties, in the order of reports.
 func (s Set) Names() (names []string) {
 	for p := range Count {
 		if s.Has(p) {

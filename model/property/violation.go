@@ -9,16 +9,16 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Violation is one property seen broken.
+// Violation is a violated property.
 type Violation struct {
 	Property Property
-	Own      string    // its name, where it is a user's
+	Own      string    // its name, if it is a user's own
 	Kind     lock.Kind // of the lock
 	Lock     uint8
-	Client   uint8  // whose step or answer broke it, from 1; 0 is the broker
+	Client   uint8  // the client whose step or answer violated it, from 1; 0 is the broker
 	Other    uint8  // the other client concerned; 0 is none
 	Slot     uint8  // the slot concerned; 0 is none
-	Detail   string // what was wrong, where the property alone does not say
+	Detail   string // what was wrong, if the property alone does not say it
 }
 
 // Name is the property's name.
@@ -29,7 +29,7 @@ func (v Violation) Explain() string {
 	if v.Property.Own() {
 		return v.Detail
 	}
-	if v.Detail != "" && sentences.Has(v.Property) { // a history tells of it
+	if v.Detail != "" && sentences.Has(v.Property) { // the detail is from a history
 		return v.Detail
 	}
 	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
@@ -73,12 +73,12 @@ func (v Violation) Explain() string {
 	return v.about(c, s)
 }
 
-// sentences are the properties of which a violation needs no detail: if it has one, that says all.
+// sentences are the properties that explain a violation without a detail. If there is a detail, it says everything.
 const sentences = Set(1<<MutualExclusion | 1<<NoFalseHold | 1<<NoPhantomSlot | 1<<HonestVerify | 1<<StaleBeliefEnds | 1<<ExactCount |
 	1<<AdminExclusion | 1<<LeaseRespected | 1<<VictimAcknowledged | 1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart |
 	1<<MinimalDriver | 1<<NameSafety)
 
-// overspent is what cost too much.
+// overspent says which cost was too high.
 func (v Violation) overspent() string {
 	if v.Detail == "" {
 		return "costs more than it may"
@@ -86,7 +86,7 @@ func (v Violation) overspent() string {
 	return v.Detail
 }
 
-// about is the detail with its clients and slot.
+// about is the detail, with its clients and slot.
 func (v Violation) about(c, s string) string {
 	text := v.Detail
 	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {
@@ -98,7 +98,7 @@ func (v Violation) about(c, s string) string {
 	return text
 }
 
-// names reports whether a text names a client: details from a history do.
+// names reports whether a text names a client, as details from a history do.
 func names(text, client string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		return strings.TrimSuffix(strings.TrimRight(word, ",;:"), "'s") == client

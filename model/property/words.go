@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// To its users a mutex has no slots, though a persistent one is a semaphore with one of them: it is free, held, or
-// not there.
+// Users of a mutex see no slots, although a persistent mutex is a semaphore with one slot: it is free, held, or does
+// not exist.
 
-// SlotName is what a lock's slot is called: of a mutex, and where no slot is known, the lock.
+// SlotName is the name of a lock's slot: for a mutex, or if the slot is unknown, it is the lock.
 func SlotName(k lock.Kind, slot int) string {
 	if k != lock.Semaphore || slot == 0 {
 		return "the lock"
@@ -17,7 +17,7 @@ func SlotName(k lock.Kind, slot int) string {
 	return fmt.Sprintf("slot %d", slot)
 }
 
-// ForKind chooses what is said of a semaphore, or of a mutex.
+// ForKind selects the wording for a semaphore, or for a mutex.
 func ForKind(k lock.Kind, semaphore, mutex string) string {
 	if k == lock.Semaphore {
 		return semaphore
@@ -25,7 +25,7 @@ func ForKind(k lock.Kind, semaphore, mutex string) string {
 	return mutex
 }
 
-// mutexSentences are the properties in other words, where those of [Properties] speak of slots.
+// mutexSentences replace the sentences of [Properties] that speak of slots.
 var mutexSentences = map[Property]string{
 	MutualExclusion:  "no two clients hold the lock at once",
 	NoPhantomSlot:    "nobody is granted a lock that did not exist at any moment of the call",
@@ -46,8 +46,7 @@ const (
 	OwnSometimes = "a function of your own sees it in some execution"
 )
 
-// serverSentences are the properties in other words, where the others speak of a broker and its queues: those of locks on a
-// server of another kind.
+// serverSentences replace the sentences that speak of a broker and its queues, for locks on another kind of server.
 var serverSentences = map[Property]string{
 	StaleBeliefEnds: "a client whose session the server has ended learns it from its next verify",
 	CrashFrees:      "what a crashed client holds becomes free once the server notices",
@@ -57,7 +56,7 @@ var serverSentences = map[Property]string{
 	CheapAcquire:    "acquire stays within its round trips, and never reconnects but to mend a connection",
 }
 
-// SentenceOn is [Property.Sentence] of a lock on a server of which one speaks in these words.
+// SentenceOn is [Property.Sentence] for a lock on a server with the words w.
 func (p Property) SentenceOn(w lock.Words, k lock.Kind) string {
 	if said, ok := serverSentences[p]; ok && w.OffBroker() {
 		return said

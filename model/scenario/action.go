@@ -8,25 +8,25 @@ type ActionKind uint8
 // The actions: everything that can happen in a world, one at a time.
 const (
 	NoAction     ActionKind = iota
-	Step                    // the client's next command reaches the broker, and its reply the client
+	Step                    // the client's next command reaches the broker, and the reply reaches the client
 	CrashBefore             // the client dies instead of sending its next command
-	CrashEffect             // its next command takes effect, and it dies before the reply
-	CrashReply              // it gets the reply to its next command, returns if that was the last, and dies
+	CrashEffect             // the client's next command takes effect, and the client dies before the reply
+	CrashReply              // the client gets the next reply, returns if its operation is complete, and dies
 	Detect                  // the broker notices that the client's old connection is dead
-	Drop                    // the broker drops the client's connections, or one of them; the client does not know yet
-	ChannelError            // the broker closes the client's channel; the client does not know yet
-	Lose                    // the client's next command takes effect, its reply never arrives
-	Pause                   // the client stands still for Arg milliseconds
+	Drop                    // the broker drops the client's connections, or one of them; the client does not notice yet
+	ChannelError            // the broker closes the client's channel; the client does not notice yet
+	Lose                    // the client's next command takes effect, but the reply never arrives
+	Pause                   // the client is paused for Arg milliseconds
 	Advance                 // Arg milliseconds pass
 	Restart                 // the broker restarts
-	Choose                  // the client's random option takes its Arg-th way
+	Choose                  // the client's random option takes value number Arg
 	ClockAhead              // the client's clock jumps Arg milliseconds ahead
 	ClockBehind             // the client's clock jumps Arg milliseconds back
 	ClockFast               // from now on the client's clock is fast by Arg thousandths
 	ClockSlow               // from now on the client's clock is slow by Arg thousandths
 	Idle                    // Arg seconds pass without any activity
-	Stall                   // the client's next command takes effect, and its reply waits, with all that comes behind it
-	Arrive                  // what has waited for the client arrives: replies, or that its connection is gone
+	Stall                   // the client's next command takes effect; its reply and everything after it wait
+	Arrive                  // what has waited for the client arrives: replies, or the end of its connection
 	Audit                   // once all clients rest, an auditor or a surviving client carries out an operation alone
 	actionKinds
 )
@@ -59,14 +59,14 @@ func (d *ActionKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("action %q: expected one of %q", text, actionNames[1:])
 }
 
-// Global reports whether the action befalls the broker or time, and no client.
+// Global reports whether the action concerns the broker or time, not a client.
 func (d ActionKind) Global() bool { return d == Restart || d == Advance || d == Idle }
 
 // Crash reports whether the action kills its client.
 func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
-// Fault reports whether the action is a fault: no client's own step, no passing of time, and nothing that the broker
-// notices.
+// Fault reports whether the action is a fault: not a client's own step, the passage of time, or something that the
+// broker notices.
 func (d ActionKind) Fault() bool {
 	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive && d != Audit
 }
@@ -74,22 +74,23 @@ func (d ActionKind) Fault() bool {
 // Clock reports whether the action is a fault of its client's clock.
 func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
 
-// Action is one choice made: what happens next.
+// Action is one choice of what happens next.
 type Action struct {
 	Kind   ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"` // the client's number, from 1
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection until a Detect.
-	// For external clients it also makes an action wait for its moment, and it is recorded at that moment. An Advance
-	// waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until their
-	// client is about to release. An Arrive waits until its client is about to verify: the broker then drops its
-	// connections, and tells it at once.
+	// For external clients it makes some actions wait for a moment, and the action is recorded at that moment. An
+	// Advance waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until
+	// their client is about to release. An Arrive waits until its client is about to verify: the broker then drops
+	// the client's connections, and tells the client at once.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, for Idle seconds, for clock rates thousandths, or the choice. For Drop it selects one of
-	// the client's connections: 1 is the one used last, 0 is all. For Step it is the client's link.
+	// Arg is in milliseconds; for Idle in seconds, for clock rates in thousandths. For Choose it is the choice, and
+	// for Step the client's link. For Drop it selects one of the client's connections: 1 is the one used last, 0 is
+	// all.
 	Arg uint32 `json:"arg,omitzero"`
 }
 
-// String is the action as a person would say it.
+// String is the action in words.
 func (a Action) String() string {
 	switch a.Kind {
 	case Restart:

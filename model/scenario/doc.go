@@ -1,8 +1,8 @@
-// Package scenario has executions as data: the workload is which client calls which operations, the faults go wrong,
-// and the schedule has the choices that turn both into one execution. A trace is the result, step by step. A scenario
-// and its target decide an execution completely.
+// Package scenario represents executions as data. The workload says which client calls which operations, the faults
+// say what goes wrong, and the schedule has the choices that turn both into one execution. A trace is the resulting
+// execution, step by step. A scenario and its target determine an execution completely.
 //
-// To add a fault, always:
+// To add a fault, always add:
 //
 //	its kind                            action.go, and its row in README.md
 //	its effect                          sim/fault.go, or sim/client.go if it strikes during a command
@@ -16,5 +16,5 @@
 //	clients behind the gate             adapters/foreign: loop.go, faults.go, broker.go; drawn by sim/external.go
 //	explorations of them                adapters/orders: options.go, label.go
 //	replays on a real server            replay*.go in adapters/amqp/rabbitmq, adapters/redis, adapters/sql
-//	a reader of a page who chooses      adapters/explorer/enabled.go
+//	the interactive explorer            adapters/explorer/enabled.go
 package scenario

@@ -6,35 +6,35 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// World is what a [Plan] has to know of the world for which it chooses. Clients are numbered from 1.
+// World is what a [Plan] needs from the world for which it chooses. Clients are numbered from 1.
 type World interface {
-	// Ready reports whether a client has something to do and is not standing still.
+	// Ready reports whether a client has something to do and is not paused.
 	Ready(c uint8) bool
-	// SentBy is how many commands a client has sent so far.
+	// SentBy is the number of commands that a client has sent so far.
 	SentBy(c uint8) uint16
-	// Ways is how many ways a random option of a client leaves open now, 0 for none.
+	// Ways is the number of values that a client's random option has now, 0 for no choice.
 	Ways(c uint8) int
 	// Links is the set of a client's links that can continue: bit 0 is its operation, the others are activities
-	// beside it, such as renewing a lease.
+	// besides it, such as renewing a lease.
 	Links(c uint8) uint8
-	// Undetected is a client of which the broker has a dead connection, 0 for none.
+	// Undetected is a client with a dead connection that the broker has not noticed, 0 for none.
 	Undetected() uint8
-	// Wake is in how many milliseconds the first of those who stand still goes on, 0 for never.
+	// Wake is the number of milliseconds until the first paused client continues, 0 if none is paused.
 	Wake() int64
 }
 
-// Plan chooses what happens next, as a scenario's schedule says: faults when they are due, otherwise
-// the next command of a client that the strategy picks.
+// Plan chooses what happens next according to a scenario's schedule: faults when they are due, otherwise the next
+// command of a client that the strategy picks.
 type Plan struct {
 	s        *Scenario
 	step     int
-	choice   int // choices used so far
-	change   int // priority changes so far
+	choice   int // number of choices used so far
+	change   int // number of priority changes so far
 	replayed int
-	done     uint64 // faults that have happened
+	done     uint64 // set of faults that have happened
 	detect   [lock.MaxClients]int
 	arrive   [lock.MaxClients]int
-	stalled  bool // some reply waits, or has waited
+	stalled  bool // a reply waits, or has waited
 	priority [lock.MaxClients]int
 	ready    []uint8
 }
@@ -49,7 +49,7 @@ func (p *Plan) Reset(s *Scenario) {
 	}
 }
 
-// Next is the next action, or false when nothing is left to happen.
+// Next is the next action, or false if nothing is left to happen.
 func (p *Plan) Next(w World) (Action, bool) {
 	if p.s.Schedule.Strategy == Replay {
 		return p.replay()
@@ -78,7 +78,7 @@ func (p *Plan) replay() (Action, bool) {
 	return p.s.Schedule.Actions[p.replayed-1], true
 }
 
-// due is a fault that is no client's, or a dead connection that the broker notices now.
+// due is a due fault that belongs to no client, or the detection of a dead connection now.
 func (p *Plan) due() (Action, bool) {
 	for c, at := range p.detect[:len(p.s.Clients)] {
 		if at > 0 && at <= p.step {
@@ -99,7 +99,7 @@ func (p *Plan) due() (Action, bool) {
 	return Action{}, false
 }
 
-// arriving is a client for which a reply that has waited arrives now, 0 for none.
+// arriving is a client whose waiting reply arrives now, 0 for none.
 func (p *Plan) arriving() uint8 {
 	if !p.stalled {
 		return 0
@@ -113,7 +113,7 @@ func (p *Plan) arriving() uint8 {
 	return 0
 }
 
-// idle is the next event when no client can continue: the broker notices dead connections, and time passes for
+// idle is the next action when no client can continue: the broker notices a dead connection, or time passes for
 // waiting clients.
 func idle(w World) (Action, bool) {
 	if c := w.Undetected(); c > 0 {
@@ -123,7 +123,7 @@ func idle(w World) (Action, bool) {
 	return Action{Kind: Advance, Arg: uint32(wake)}, wake > 0
 }
 
-// pick is the client that goes on.
+// pick is the client that continues.
 func (p *Plan) pick() uint8 {
 	if p.s.Schedule.Strategy == Random {
 		return p.ready[p.choose(len(p.ready))]
@@ -143,7 +143,7 @@ func (p *Plan) pick() uint8 {
 	return best
 }
 
-// choose takes one of n ways by the schedule's next choice.
+// choose is a number below n, by the schedule's next choice.
 func (p *Plan) choose(n int) int {
 	choices := p.s.Schedule.Choices
 	if len(choices) == 0 {
@@ -175,7 +175,7 @@ func (p *Plan) act(w World, c uint8) Action {
 	return Action{Kind: Step, Client: c}
 }
 
-// link picks the link by which a client goes on, where it has several.
+// link picks one of a client's links.
 func (p *Plan) link(links uint8) uint32 {
 	if links <= 1 {
 		return 0
@@ -186,7 +186,7 @@ func (p *Plan) link(links uint8) uint32 {
 	return uint32(bits.TrailingZeros8(links))
 }
 
-// fault is a planned fault as an action.
+// fault converts a planned fault to an action.
 func (p *Plan) fault(f *Fault) Action {
 	a := Action{Kind: f.Do, Client: f.Client, Arg: f.Arg, Late: f.Late}
 	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {

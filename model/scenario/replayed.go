@@ -2,19 +2,19 @@ package scenario
 
 import "fmt"
 
-// Replayed is the result of a trace on a real server.
+// Replayed is the result of replaying a trace on a real server.
 type Replayed struct {
-	Server string // what it calls itself
-	// Skipped says why nothing was replayed; "" where it was.
+	Server string // the server's own name
+	// Skipped says why nothing was replayed; "" if something was.
 	Skipped string
-	// Agreed is the number of steps, from the first, with the recorded results; Steps is the number of all.
+	// Agreed is the number of steps, from the first on, with the recorded results; Steps is the number of all steps.
 	Agreed, Steps int
-	// Disagreement says at which step the servers part, and how; "" if they do not.
+	// Disagreement describes the first difference and its step; "" if there is none.
 	Disagreement string
 }
 
-// Follow carries out the steps of a trace until a server answers otherwise: take carries one out, and says what differs; ""
-// is nothing. Its error is told with the step.
+// Follow carries out the steps of a trace until a server answers differently. take carries out one step and describes
+// the difference; "" is none. Follow adds the step to the error of take.
 func (r *Replayed) Follow(t *Trace, take func(i int, step *TraceStep) (said string, err error)) error {
 	for i := range t.Steps {
 		step := &t.Steps[i]
@@ -31,8 +31,8 @@ func (r *Replayed) Follow(t *Trace, take func(i int, step *TraceStep) (said stri
 	return nil
 }
 
-// Reproduces reports whether a violation of the trace was seen: every step agreed up to the one that shows it, so that it
-// was the same execution.
+// Reproduces reports whether the replay shows a violation of the trace: every step agreed up to the one that shows
+// it.
 func (r *Replayed) Reproduces(v Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, r.Steps)
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Bounds of a scenario. How many clients and locks it has is bounded by [lock.MaxClients] and [lock.MaxLocks].
+// Bounds of a scenario. [lock.MaxClients] and [lock.MaxLocks] bound its clients and locks.
 const (
-	MaxSteps = 600 // an execution that is not over by then has not made progress, unless its scenario says more
-	// MostSteps is the most that a scenario may say.
+	MaxSteps = 600 // an execution that takes longer makes no progress, unless its scenario allows more
+	// MostSteps is the largest value of [Scenario.Steps].
 	MostSteps = 60_000
-	// MaxOperations is how many operations one client calls at most.
+	// MaxOperations is the largest number of operations of one client.
 	MaxOperations = 200
 )
 
-// Scenario is one execution to be: target, options, workload, faults and schedule.
+// Scenario is the description of one execution: target, options, workload, faults and schedule.
 type Scenario struct {
 	Target string `json:"target"`
-	// Server is the backend that the target stands on ([lock.Target]); "" is AMQP. The options are of the same.
+	// Server is the backend of the target ([lock.Target]) and of the options; "" is AMQP.
 	Server  string       `json:"server,omitzero"`
 	Options lock.Options `json:"options"`
 	Locks   []Lock       `json:"locks"`
@@ -28,26 +28,26 @@ type Scenario struct {
 	Clients []Client `json:"clients"`
 	Faults  []Fault  `json:"faults,omitempty"`
 	// Deeper is the number of commands of each operation, after the first, that do not count towards the moments of
-	// faults, so that faults fall into long operations: see [World.SentBy]. With EveryCommand, each command counts.
-	// With EveryChange, those count that may change the broker's state. Only external clients need it; a number of
-	// commands makes sense if locks are not held by queues.
+	// faults, so that faults strike late in long operations: see [World.SentBy]. With EveryCommand, all commands
+	// count. With EveryChange, only those count that may change the broker's state. Only external clients need this
+	// field; a number of commands makes sense if locks are not held by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
-	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
+	// Steps is the limit of steps, if a large workload needs more than MaxSteps; 0 is MaxSteps.
 	Steps int `json:"steps,omitzero"`
 }
 
-// The values of [Scenario.Deeper] for faults after any command, or after any command that may change the broker's
-// state: reads, in any number, do not count then.
+// Special values of [Scenario.Deeper]: faults strike after any command, or after any command that may change the
+// broker's state. In the second case reads do not count, however many there are.
 const (
 	EveryCommand = 255
 	EveryChange  = 254
 )
 
-// StepLimit is how many steps the execution may take.
+// StepLimit is the largest number of steps of the execution.
 func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
 
-// Changed are its options that are not the defaults, as names and values. One that leaves them to its target has none.
+// Changed are the options that differ from the defaults, as names and values; none if the target decides the options.
 func (s *Scenario) Changed() [][2]string {
 	if s.Options == nil {
 		return nil
@@ -55,7 +55,7 @@ func (s *Scenario) Changed() [][2]string {
 	return s.Options.Changed()
 }
 
-// Facts are the facts of its options for its judges; a scenario that leaves them to its target has none.
+// Facts are the facts of the options for the judges; zero if the target decides the options.
 func (s *Scenario) Facts() lock.Facts {
 	if s.Options == nil {
 		return lock.Facts{}
@@ -63,7 +63,7 @@ func (s *Scenario) Facts() lock.Facts {
 	return s.Options.Facts()
 }
 
-// Restarts reports whether the broker is restarted.
+// Restarts reports whether the broker restarts.
 func (s *Scenario) Restarts() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do == Restart }) ||
 		slices.ContainsFunc(s.Schedule.Actions, func(a Action) bool { return a.Kind == Restart })
@@ -72,48 +72,48 @@ func (s *Scenario) Restarts() bool {
 // Lock is one lock of a scenario and the slots it has before the first step.
 type Lock struct {
 	Name    string  `json:"name"`
-	Slots   uint8   `json:"slots"`            // the last one
-	Missing SlotSet `json:"missing,omitzero"` // those before it that are not there
+	Slots   uint8   `json:"slots"`            // the highest slot
+	Missing SlotSet `json:"missing,omitzero"` // the slots below it that do not exist
 }
 
-// Client is one client's workload: operations called one after the other. Operations that make no
-// sense when their turn comes (acquire while holding, verify and release while not) are passed over.
+// Client is the workload of one client: operations called one after the other. Operations that make no sense when
+// their turn comes (acquire while holding; verify and release while not holding) are skipped.
 type Client struct {
-	Lock int `json:"lock"` // which of the scenario's locks, from 0
-	// With, where it is not 0, is another client, of another lock: both are one process, which uses two locks. It makes
-	// their calls one at a time, and what befalls it befalls both. Only clients that are not ours are asked for that.
+	Lock int `json:"lock"` // index of its lock in the scenario
+	// With, if not 0, is another client, with another lock: both are one process, which uses two locks. The process
+	// makes their calls one at a time, and a fault of one concerns both. Only external clients have it.
 	With uint8       `json:"with,omitzero"`
 	Ops  []Operation `json:"ops"`
 }
 
-// Administers reports whether the client is to change the slots of its lock.
+// Administers reports whether the client changes the slots of its lock.
 func (c *Client) Administers() bool {
 	return slices.ContainsFunc(c.Ops, func(o Operation) bool { return o.Op.Administrative() })
 }
 
-// Operation is one call. Arg is the number of slots of create, add and remove, and the slot of wait. For an acquire
-// it is its caller's limit or priority ([lock.Limits], [lock.Priorities]), 0 for none, or that it may wait for the
-// lock ([Waiting]). A release with [Anyway] is called without a hold.
+// Operation is one call. Arg is the number of slots for create, add and remove, and the slot for wait. For an acquire
+// it is the caller's limit or priority ([lock.Limits], [lock.Priorities]), 0 for none; or [Waiting], if the acquire
+// may wait for the lock. A release with [Anyway] is called without a hold.
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
-	// Share is, of an acquire by clients that are not ours, how many permits of a semaphore it takes, or [Reading] of a mutex
-	// that it takes to read; 0 does not say.
+	// Share, in an acquire by an external client, is the number of permits that it takes of a semaphore, or [Reading]
+	// for a mutex in read mode; 0 is unstated.
 	Share uint8 `json:"share,omitzero"`
 }
 
-// Reading is the Share of an acquire of a mutex to read.
+// Reading is the Share of an acquire of a mutex in read mode.
 const Reading = 1
 
-// Anyway is the Arg of a release that is called though its client holds nothing: after a verify that said no, twice, or of
-// what it never held. It must change nothing. Locks of ours take it for a release that makes no sense, and pass over it.
+// Anyway is the Arg of a release by a client without a hold: after a verify that said no, for the second time, or
+// without an acquire. It must change nothing. Simulated locks skip it as a release that makes no sense.
 const Anyway = 1
 
-// Waiting is the Arg of an acquire, by clients that are not ours, that may wait for the lock: they are told for how long.
+// Waiting is the Arg of an acquire by an external client that may wait for the lock, up to a given time.
 const Waiting = 1
 
-// Sensible reports whether an operation makes sense: a client acquires without a hold, and verifies and releases with
-// one.
+// Sensible reports whether an operation makes sense: a client without a hold acquires, and a client with one verifies
+// and releases.
 func Sensible(op lock.Op, holding bool) bool {
 	switch op {
 	case lock.Acquire:
@@ -130,29 +130,29 @@ type Fault struct {
 	Do     ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
-	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths
-	// of ClockFast and ClockSlow. For Drop it selects one of the client's connections, cyclically from 1, the one
+	// Arg is in milliseconds for Pause, Advance, ClockAhead and ClockBehind, in seconds for Idle, and in thousandths
+	// for ClockFast and ClockSlow. For Drop it selects one of the client's connections, cyclically from 1, the one
 	// used last; 0 is all.
 	Arg uint32 `json:"arg,omitzero"`
-	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
+	// Delay, if not 0, is the number of steps after which the broker notices a dead connection.
 	Delay uint16 `json:"delay,omitzero"`
-	// Late says that the action waits for its moment: see [Action].
+	// Late says that the action waits for a certain moment: see [Action].
 	Late bool `json:"late,omitzero"`
-	// Yields says that all others go on before its client does, where the strategy is PCT.
+	// Yields says that all other clients continue before this one, if the strategy is PCT.
 	Yields bool `json:"yields,omitzero"`
 }
 
-// Strategy is how a schedule chooses among the clients that can go on.
+// Strategy is how a schedule chooses among the clients that can continue.
 type Strategy uint8
 
 // The strategies.
 const (
 	// Random takes any client with equal probability at every step.
 	Random Strategy = iota
-	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client of the highest priority
-	// runs, and at each of depth-1 drawn steps its priority drops below all others.
+	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client with the highest priority
+	// runs, and at each of depth-1 random steps its priority drops below all others.
 	PCT
-	// Replay does what is written in Actions.
+	// Replay follows the schedule's Actions.
 	Replay
 )
 
@@ -178,21 +178,21 @@ func (s *Strategy) UnmarshalText(text []byte) error {
 // Schedule is the choices that turn a workload and faults into one execution.
 type Schedule struct {
 	Strategy Strategy `json:"strategy"`
-	// Choices decide every step of Random, and every random option: the i-th choice, modulo the
-	// number of ways there are. They are used again from the beginning when they run out.
+	// Choices decide every step of Random, and every random option: choice number i, modulo the number of
+	// alternatives. When they run out, they start over.
 	Choices []uint8 `json:"choices,omitempty"`
-	// Priorities are PCT's: the numbers of the clients, the one with the highest priority first.
-	// Changes are the steps at which the running client's priority drops: depth-1 of them.
+	// Priorities are the numbers of the clients for PCT, the highest priority first. Changes are the depth-1 steps at
+	// which the running client's priority drops.
 	Priorities []uint8  `json:"priorities,omitempty"`
 	Changes    []uint16 `json:"changes,omitempty"`
-	// Actions are the whole execution of Replay, faults included. One that cannot be done when its
-	// turn comes is passed over.
+	// Actions are the whole execution for Replay, including faults. An action that is not possible when its turn
+	// comes is skipped.
 	Actions []Action `json:"actions,omitempty"`
-	// Before is the number of actions that lead to the start of the judged part: their violations do not count.
+	// Before is the number of actions that lead to the start of the judged part. Violations during them do not count.
 	Before int `json:"before,omitzero"`
 }
 
-// Clone is a copy that shares nothing with the scenario that can be changed.
+// Clone is a copy that shares no mutable data with the scenario.
 func (s Scenario) Clone() Scenario {
 	s.Locks, s.Clients = slices.Clone(s.Locks), slices.Clone(s.Clients)
 	for i := range s.Clients {

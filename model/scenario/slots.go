@@ -53,7 +53,7 @@ func (s *SlotSet) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Begin is a lock that begins with certain slots, such as 1 and 3.
+// Begin is a lock that begins with the given slots, such as 1 and 3.
 func Begin(name string, slots SlotSet) Lock {
 	top := max(0, bits.Len16(uint16(slots))-1)
 	return Lock{Name: name, Slots: uint8(top), Missing: (1<<(top+1) - 2) &^ slots}
@@ -65,8 +65,8 @@ func (l Lock) Has(slot uint8) bool { return slot >= 1 && slot <= l.Slots && !l.M
 // Existing are the slots that the lock begins with.
 func (l Lock) Existing() SlotSet { return (1<<(l.Slots+1) - 2) &^ l.Missing }
 
-// HistoryTells reports whether the history is judged. A history tells the initial number of slots, not which they
-// are, and has to start with its execution.
+// HistoryTells reports whether the execution's history can be judged. A history tells only the initial number of
+// slots, not their numbers, and must start with its execution.
 func (s *Scenario) HistoryTells() bool { return s.Schedule.Before == 0 && !s.holes() }
 
 // holes reports whether a lock begins with holes.

@@ -13,21 +13,20 @@ import (
 // Trace is one execution, step by step.
 type Trace struct {
 	Scenario Scenario
-	// Setup are the steps that made the world before the first action: connections, and the slots
-	// that locks begin with.
+	// Setup are the steps before the first action: connections, and the initial slots of locks.
 	Setup   []TraceStep
 	Steps   []TraceStep
 	History history.History
-	// Violations are in the order in which they were seen.
+	// Violations are in the order in which the monitor saw them.
 	Violations []Violation
 	// Errors are the messages of external clients for failed calls, by the index of the event that ends the call.
 	Errors map[int]string
 }
 
-// Clients is how many clients there are: those of the scenario, and those that audit.
+// Clients is the number of clients: those of the scenario, and those that audit.
 func (t *Trace) Clients() int { return max(len(t.Scenario.Clients), t.History.Clients) }
 
-// Violation is the first violation of a property in the trace, and whether there is one.
+// Violation is the trace's first violation of a property, and whether there is one.
 func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	i := slices.IndexFunc(t.Violations, func(v Violation) bool { return v.Property == p })
 	if i < 0 {
@@ -36,7 +35,7 @@ func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	return t.Violations[i], true
 }
 
-// Shown is how many steps there are to be shown: an audit ends with the last violation that it shows.
+// Shown is the number of steps to be shown: an audit ends with the last violation in it.
 func (t *Trace) Shown() int {
 	n, last := len(t.Steps), 0
 	for _, v := range t.Violations {
@@ -48,7 +47,7 @@ func (t *Trace) Shown() int {
 	return n
 }
 
-// Scheduled is how many steps the schedule has decided: those of an audit follow by themselves.
+// Scheduled is the number of steps that the schedule has decided. Steps of an audit are not among them.
 func (t *Trace) Scheduled() (n int) {
 	for i := range t.Steps {
 		if t.Steps[i].Action.Kind != Audit {
@@ -62,27 +61,26 @@ func (t *Trace) Scheduled() (n int) {
 type TraceStep struct {
 	Action Action
 	Time   int64 // virtual milliseconds since the beginning
-	// Exchange is the command that the action sent and the server's reply, whether or not the client saw it. Its Method is 0
-	// where the action sent none, or one that the model does not have.
+	// Exchange is the command that the action sent and the server's reply, whether or not the client saw it. Method
+	// is 0 if the action sent none, or one that the model does not have.
 	Exchange backend.Exchange
-	// Command and Reply are the same in words, "" for none; Resource is the name of what the command is about.
+	// Command and Reply are the same in words, "" for none; Resource is the name of the command's resource.
 	Command, Reply, Resource string
-	// Payload is the command and the reply as the backend has them, where the trace was made in this process.
+	// Payload is the backend's own form of command and reply, if the trace was made in this process.
 	Payload any
-	// First and Events are the part of the history that the action added: Events of them from
-	// index First on.
+	// First and Events are the part of the history that the action added: Events events from index First on.
 	First, Events int
-	// Truth is what the broker has of each lock after the action.
+	// Truth is the broker's state of each lock after the action.
 	Truth [lock.MaxLocks]monitor.Truth
 }
 
-// Violation is a property seen broken, and when.
+// Violation is a violated property, and when it was seen.
 type Violation struct {
 	property.Violation
-	Step int // index in Steps; len(Steps) is "when all was over"
+	Step int // index in Steps; len(Steps) is the end of the execution
 }
 
-// Number has the history speak of the trace's steps.
+// Number makes the history refer to the trace's steps.
 func (t *Trace) Number() {
 	t.History.Steps = make([]int32, len(t.History.Events))
 	for i, s := range t.Steps {
@@ -92,12 +90,12 @@ func (t *Trace) Number() {
 	}
 }
 
-// Restarts reports whether the server restarts in it.
+// Restarts reports whether the server restarts during the trace.
 func (t *Trace) Restarts() bool {
 	return slices.ContainsFunc(t.Steps, func(s TraceStep) bool { return s.Action.Kind == Restart })
 }
 
-// StepOf is the step that added an event to the history; an event of no step belongs to the end.
+// StepOf is the step that added an event to the history; an event without a step belongs to the end.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {
 		if event >= s.First && event < s.First+s.Events {

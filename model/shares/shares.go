@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Taken reports whether clients take shares in a history: otherwise package linear judges it.
+// Taken reports whether clients take shares in a history. If not, package linear judges it.
 func Taken(h *history.History) bool {
 	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return Takes(&e) })
 }
 
-// Takes reports whether an event is of a share.
+// Takes reports whether an event concerns a share.
 func Takes(e *history.Event) bool { return e.Shared || e.Permits > 1 }
 
-// Readings are how a history of shares is read, each in a line.
+// Readings are the rules by which a history of shares is interpreted, one in each line.
 func Readings(h *history.History) []string {
 	how := "many may hold the lock to read, and nobody while somebody writes"
 	if h.Kind == lock.Semaphore {
@@ -28,7 +28,7 @@ func Readings(h *history.History) []string {
 	return []string{how, "grants are judged together, refusals one by one"}
 }
 
-// Check judges a history by its grants, releases and refusals. The error is of what it does not judge.
+// Check judges a history by its grants, releases and refusals. The error says what cannot be judged.
 func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	return []linear.Verdict{order.verdict, exclusion.verdict}, nil
 }
 
-// judgeable reports what a history of shares has that is not judged.
+// judgeable reports an event in a history of shares that cannot be judged.
 func judgeable(h *history.History, o linear.Options) error {
 	if o.Releases == linear.ByAnyone {
 		return errors.New("--release-by-others allow: whose share a release by anyone gives back is not known; expected reject")
@@ -70,35 +70,35 @@ func judgeable(h *history.History, o linear.Options) error {
 	return nil
 }
 
-// everything is the share of who holds a lock to write.
+// everything is the share of a client that holds a lock in write mode.
 const everything = 1 << 40
 
-// place is a client's use of a lock.
+// place is a process's use of a lock.
 type place struct {
 	process int32
 	lock    uint16
 }
 
-// share is what a client has of a lock.
+// share is a client's share of a lock.
 type share struct {
-	certain  int  // it holds this for certain
-	possible int  // it may hold this
-	last     int  // its last acquire took this
-	asked    int  // the operation under way is about this
-	freest   int  // of the acquire under way: so much was free at every moment since it was called
-	capacity int  // of the lock, or less if its caller states a lower limit
-	lost     bool // since the operation under way began
-	since    int  // the event that granted it something last
+	certain  int  // the amount that it certainly holds
+	possible int  // the largest amount that it may hold
+	last     int  // the amount of its last acquire
+	asked    int  // the amount of the operation under way
+	freest   int  // of the acquire under way: the smallest amount that was certainly free at any moment of the call
+	capacity int  // of the lock, or less if the caller states a lower limit
+	lost     bool // lost since the operation under way began
+	since    int  // the event of the last grant
 	reading  bool
-	releases bool // the release under way has an effect
+	releases bool // the release under way takes effect
 }
 
 type judge struct {
 	h       *history.History
 	o       linear.Options
-	endings []history.EventType // by invocation: how the operation ended; Invoke is not at all
-	ends    bool                // a release that fails ends what its client believes in
-	beliefs bool                // only what clients believe in is judged
+	endings []history.EventType // by invocation: how the operation ended; Invoke if it did not
+	ends    bool                // a failed release ends its client's belief
+	beliefs bool                // judges only what clients believe in
 	shares  map[place]*share
 	open    map[place]bool // acquires under way
 	verdict linear.Verdict
@@ -110,7 +110,7 @@ func newJudge(h *history.History, o linear.Options, endings []history.EventType,
 	return j
 }
 
-// endingsOf are how operations ended, by invocation; Invoke is not at all.
+// endingsOf says how each operation ended, by the index of its invocation; Invoke if it did not.
 func endingsOf(h *history.History) []history.EventType {
 	endings, called := make([]history.EventType, len(h.Events)), make(map[int32]int)
 	for i := range h.Events {
@@ -136,7 +136,7 @@ func (j *judge) of(at place) *share {
 	return j.shares[at]
 }
 
-// capacity is all that there is of a lock.
+// capacity is the total amount of a lock.
 func (j *judge) capacity(l uint16) int {
 	switch {
 	case j.h.Kind != lock.Semaphore:
@@ -147,7 +147,7 @@ func (j *judge) capacity(l uint16) int {
 	return j.h.Slots[l]
 }
 
-// size is what an acquire asks for.
+// size is the amount that an acquire asks for.
 func (j *judge) size(e *history.Event) int {
 	if j.h.Kind == lock.Mutex && !e.Shared {
 		return everything
@@ -176,7 +176,7 @@ func (j *judge) event(i int, e *history.Event) {
 	}
 }
 
-// world is something by which shares may be lost.
+// world handles an occurrence by which shares may be lost.
 func (j *judge) world(e *history.Event) {
 	switch {
 	case e.F == history.Restart:
@@ -188,7 +188,7 @@ func (j *judge) world(e *history.Event) {
 	}
 }
 
-// loses ends what a client holds for certain. It may have it still.
+// loses ends a client's certain hold. The client may still hold it.
 func (j *judge) loses(process int32) {
 	for at, s := range j.shares {
 		if at.process == process {
@@ -197,7 +197,7 @@ func (j *judge) loses(process int32) {
 	}
 }
 
-// asks is the call of an acquire: from here on it may have been granted, unless it was refused.
+// asks handles the call of an acquire: it may have been granted from here on, unless it was refused.
 func (j *judge) asks(at place, ending history.EventType, size int, e *history.Event) {
 	s := j.of(at)
 	s.asked, s.lost, s.reading, s.freest = size, false, e.Shared, j.unheld(at.lock)
@@ -211,7 +211,7 @@ func (j *judge) asks(at place, ending history.EventType, size int, e *history.Ev
 	}
 }
 
-// unheld is what nobody may hold of a lock.
+// unheld is the amount of a lock that is certainly free.
 func (j *judge) unheld(l uint16) int {
 	free := j.capacity(l)
 	for at, s := range j.shares {
@@ -222,7 +222,7 @@ func (j *judge) unheld(l uint16) int {
 	return free
 }
 
-// narrow has acquires under way see how little of a lock nobody may hold.
+// narrow updates the acquires under way after a change of the amount that is certainly free.
 func (j *judge) narrow(l uint16) {
 	free := j.unheld(l)
 	for at := range j.open {
@@ -233,7 +233,7 @@ func (j *judge) narrow(l uint16) {
 	}
 }
 
-// told is the answer to an acquire.
+// told handles the answer to an acquire.
 func (j *judge) told(i int, e *history.Event, at place) {
 	s := j.of(at)
 	delete(j.open, at)
@@ -250,7 +250,7 @@ func (j *judge) told(i int, e *history.Event, at place) {
 	}
 }
 
-// refused judges a refusal by what nobody may have held at any moment of the call.
+// refused judges a refusal by the amount that was certainly free throughout the call.
 func (j *judge) refused(i int, e *history.Event, s *share) {
 	free := s.freest - (j.capacity(e.Lock) - s.capacity)
 	switch {
@@ -262,7 +262,7 @@ func (j *judge) refused(i int, e *history.Event, s *share) {
 	}
 }
 
-// granted judges a grant by what others hold for certain.
+// granted judges a grant by what other clients certainly hold.
 func (j *judge) granted(i int, e *history.Event, at place) {
 	s, held := j.of(at), 0
 	other, found := at, false
@@ -287,7 +287,7 @@ func (j *judge) granted(i int, e *history.Event, at place) {
 		j.h.Moment(i), j.h.Who(other.process), use(o.certain < everything), j.h.Moment(o.since))
 }
 
-// gives is the call of a release: from here on it may have given back what it is about, unless it failed.
+// gives handles the call of a release: it may have taken effect from here on, unless it failed.
 func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
 	s := j.of(at)
 	s.asked = s.last
@@ -302,7 +302,7 @@ func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
 	}
 }
 
-// gave is the answer to a release.
+// gave handles the answer to a release.
 func (j *judge) gave(i int, e *history.Event, at place) {
 	s := j.of(at)
 	if e.Type != history.OK {
@@ -315,7 +315,7 @@ func (j *judge) gave(i int, e *history.Event, at place) {
 	s.possible = max(0, s.possible-s.asked)
 }
 
-// breaks notes the first event that breaks the history.
+// breaks notes the first event that makes the history illegal.
 func (j *judge) breaks(i int, e *history.Event, format string, args ...any) {
 	if j.verdict.Decision == linear.Legal {
 		j.verdict.Decision, j.verdict.Event, j.verdict.Lock, j.verdict.Why = linear.Illegal, i, int(e.Lock), fmt.Sprintf(format, args...)
@@ -324,7 +324,7 @@ func (j *judge) breaks(i int, e *history.Event, format string, args ...any) {
 
 func permits(n int) string { return property.Counted(n, "permit") }
 
-// use is what a lock is held for.
+// use names the mode in which a lock is held.
 func use(reading bool) string {
 	if reading {
 		return "read"
