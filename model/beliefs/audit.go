@@ -39,8 +39,8 @@ type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
 // audited is the knowledge of one lock.
 type audited struct {
 	slots                  Slots
-	may                    map[int32]int // by process that may hold it, as far as it knows: the number of slots (1 without permits)
-	unsure                 map[int32]int // by process whose acquire has an unknown outcome: the number of slots that it may hold in addition
+	may                    map[int32]int // by process: slots that it may hold, as far as it knows
+	unsure                 map[int32]int // by process: slots that an acquire of unknown outcome may hold in addition
 	released, administered bool
 	refused                *refusal // the last answer of the audit, if it was a refusal
 	over                   bool     // a violation was found: later ones only follow from it

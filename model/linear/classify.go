@@ -6,22 +6,22 @@ import (
 )
 
 // Most operations have a best moment of effect: a slot is taken as early and returned as late as possible. Other
-// operations only need the slot to be taken at some moment, and its takers follow each other in the order of their
-// answers. Three kinds need the slot to be free: a wait, an acquire that withdraws, and an acquire whose grant may
-// end before its answer. If one of them overlaps an operation on its slot, that operation is open: its moment is
-// searched for.
+// operations only need the slot to be taken at some moment, and its takers follow one another in the order of their
+// answers. Three kinds of operations need the slot to be free: a wait, an acquire that withdraws, and an acquire
+// whose grant may end before its answer. If one of them overlaps an operation on its slot, the latter is open: its
+// moment is searched for.
 
 // disturbance is a call that needs its slot free at some moment.
 type disturbance struct {
 	slot     uint16
 	inv, ret int32
-	reach    int32 // the last end of those of its slot that began no later
+	reach    int32 // the latest end of this one and those before it on the same slot
 }
 
 // disturbances are sorted by slot and beginning.
 type disturbances []disturbance
 
-// overlap reports whether one overlaps a stretch of time on a slot.
+// overlap reports whether a disturbance of a slot overlaps the time from from to to.
 func (d disturbances) overlap(slot uint16, from, to int32) bool {
 	i, _ := slices.BinarySearchFunc(d, disturbance{slot: slot, inv: to}, compareDisturbances)
 	return i > 0 && d[i-1].slot == slot && d[i-1].reach > from
@@ -88,7 +88,7 @@ func (k *operation) disturbs() bool {
 	return k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(interrupted)
 }
 
-// mayDisturb notes a call that does.
+// mayDisturb notes a call that may need its slot free at some moment.
 func (r *normaliser) mayDisturb(k *operation) {
 	if k.disturbs() {
 		r.disturbed = append(r.disturbed, disturbance{slot: r.numbered(k.slot), inv: k.inv, ret: k.ret})

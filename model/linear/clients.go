@@ -2,26 +2,26 @@ package linear
 
 import "github.com/lockproof/lockproof/model/history"
 
-// client is what is known of one process while its history is resolved.
+// client is the knowledge of one process while its history is normalised.
 type client struct {
 	process int32
-	inv     int32     // the event of its invocation that is not completed; or none
-	f       history.F // what that calls, and of which lock
+	inv     int32     // event of its invocation that is not completed; or none
+	f       history.F // operation and lock of that invocation
 	lock    uint16
-	call    int32 // the call of that invocation, if it is about the lock at hand; or none
-	gone    int32 // the first event since then at which its connection ended; or none
-	ended   bool  // its connection ended before that
+	call    int32 // call of that invocation, if it concerns the current lock; or none
+	gone    int32 // first event since then at which its connection ended; or none
+	ended   bool  // its connection had ended before that
 	died    bool  // it crashed before its connection ended
-	crashed int32 // where its connection ends at any moment from its crash on: that event; or endless
+	crashed int32 // the crash, if its connection ends at any moment from the crash on; or endless
 	late    bool  // it appeared after a restart, which may have ended its connection
-	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
-	pending int32 // its latest call without an answer (pendings); or none
+	grants  int32 // the latest call by which it may have a slot; link leads to earlier ones
+	pending int32 // its latest unanswered call (index in pending); or none
 	silent  bool  // its operation had no answer for so long that none is expected
 	heard   int32 // the last event at which it had an answer
-	asked   int32 // its latest acquire that was not answered; or none
+	asked   int32 // its latest unanswered acquire; or none
 }
 
-// clients numbers the processes of a history in the order in which they appear.
+// clients numbers the processes of a history in the order of their appearance.
 type clients struct {
 	list   []client
 	dense  []int32 // by process: its index in list, plus 1
@@ -29,7 +29,7 @@ type clients struct {
 	late   bool // the broker has restarted
 }
 
-// denseProcesses bounds the numbers of processes that are looked up by index.
+// denseProcesses bounds the process numbers that are looked up by index.
 const denseProcesses = 1 << 20
 
 func (t *clients) reset() {
@@ -57,7 +57,7 @@ func (t *clients) find(process int32) int32 {
 	return t.dense[process] - 1
 }
 
-// index is the index of a process, which is added if it is new.
+// index is the index of a process; a new process is added.
 func (t *clients) index(process int32) int32 {
 	if i := t.find(process); i != none {
 		return i

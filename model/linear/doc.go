@@ -1,4 +1,4 @@
-// Package linear decides whether a history is a linearizable history of the sequential specification of its locks,
+// Package linear decides whether a history is linearizable with respect to the sequential specification of its locks,
 // and explains a violation.
 //
 // [Check] decides lock by lock, in these steps ([Validate] checks whether a history is well-formed):
@@ -21,6 +21,6 @@
 //	read.go            lock by lock, in one or more passes
 //	roll.go            the part of the past that is kept, and assumptions about events not read yet
 //
-// The tests compare with porcupine and with a brute-force search. readings.go has the ways to read a call of release,
-// on which models of locks differ.
+// The tests compare with porcupine and with a brute-force search. readings.go has the choices about the meaning of a
+// release, on which models of locks differ.
 package linear

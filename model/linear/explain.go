@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// failed is the finding that no state was left at the event at hand, the answer of a call.
+// failed is the finding that the current event, the answer of call k, leaves no possible state.
 func (w *frontier) failed(k int32) Finding {
 	c := w.r.call(k)
 	if w.incomplete {
@@ -16,7 +16,7 @@ func (w *frontier) failed(k int32) Finding {
 	return Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
 }
 
-// why explains a wrong answer in one line, by the last state given up.
+// why explains a wrong answer in one line, by the last state that was discarded.
 func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
@@ -44,7 +44,7 @@ func (w *frontier) why(c *operation) string {
 	return fmt.Sprintf("%s's %s is about %s %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
 }
 
-// whyNot is why a slot cannot have been granted.
+// whyNot is the reason why a slot cannot have been granted.
 func (w *frontier) whyNot(st *state, c *operation) string {
 	slot := int32(c.slot)
 	what := fmt.Sprintf("%s %s", w.r.h.SlotName(c.slot), w.when(c))
@@ -62,7 +62,8 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	return what + ", but it was there and free at no moment of the call"
 }
 
-// whyNotFull is why not every slot can have been taken. Which of several an unanswered acquire has had, a history does not tell.
+// whyNotFull is the reason why some slot must have been free. If an unanswered acquire may have had one of several
+// slots, the history does not say which.
 func (w *frontier) whyNotFull(st *state, c *operation) string {
 	var free []string
 	for s := int32(1); s <= st.slots; s++ {
@@ -79,7 +80,7 @@ func (w *frontier) whyNotFull(st *state, c *operation) string {
 	return property.ForKind(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
 }
 
-// withoutPending is what there is to say of unanswered acquires.
+// withoutPending is the part of an explanation about unanswered acquires.
 func (w *frontier) withoutPending() string {
 	if w.pending.some {
 		return ", and no unanswered acquire can have had it"
@@ -97,7 +98,7 @@ func (w *frontier) whyNotHeld(st *state, c *operation) string {
 	return ", but it had lost it"
 }
 
-// holder names the client that has a slot.
+// holder names the client that holds a slot.
 func (w *frontier) holder(st *state, slot int32) string {
 	if h := st.cells[slot].holder; h != none {
 		return w.r.who(w.r.call(h))
@@ -105,7 +106,7 @@ func (w *frontier) holder(st *state, slot int32) string {
 	return "somebody"
 }
 
-// when is the time of a call.
+// when is the time of a call, in words.
 func (w *frontier) when(c *operation) string {
 	return "(" + w.r.h.Moments(int(c.inv), int(c.ret)) + ")"
 }

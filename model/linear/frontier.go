@@ -9,48 +9,49 @@ import (
 // frontier is the fast check. It walks the events of one lock once and keeps every possible state of the lock, given
 // the answers so far. An operation with a known best moment of effect (classify.go) takes effect then and splits no
 // state. Open operations split states: steps of administration, unanswered acquires, and operations that affect
-// others. A state that contradicts an answer is given up. The history is illegal once no state is left.
+// others. A state that contradicts an answer is discarded. The history is illegal once no state is left.
 //
-// An open operation takes effect just before an event that asks for it: no earlier moment makes a difference. Among
-// states that differ only in when slots were last free, taken, added or removed, the later dominates, and the others
-// are given up.
+// An open operation takes effect just before an event that asks for the effect: no earlier moment makes a difference.
+// Among states that differ only in when slots were last free, taken, added or removed, the latest dominates, and the
+// others are discarded.
 type frontier struct {
 	r             *normaliser
 	failedAcquire property.FailedAcquire
-	now           int32 // the event at hand
+	now           int32 // index of the current event
 
 	states []*state
 	pool   []*state
-	dead   *state // the last state that was given up
+	dead   *state // the last state that was discarded
 
-	queues           [][]int32 // by slot: takes under way whose moment is not open, the first to return first
-	waiting          []int32   // calls under way that ask for a moment
-	fulls            int       // how many of them found the lock full
+	queues           [][]int32 // by slot: takes under way whose moment is not open, the earliest answer first
+	waiting          []int32   // calls under way that ask for an effect of others
+	fulls            int       // how many of these found the lock full
 	staged           []stagedOperation
 	free             []int32 // stage numbers not in use
-	stages           int32   // stage numbers
-	floatingReleases []int32 // holders whose moment to lose their slot is open
+	stages           int32   // number of stage numbers
+	floatingReleases []int32 // holders that may lose their slot at an open moment
 	pending          pendingAcquires
 
 	effort     effort
 	work       int
-	incomplete bool // states were left out: that none is left proves nothing
+	incomplete bool // states were left out: that no state is left proves nothing
 }
 
-// stagedOperation is a call under way that takes effect in steps; a state has how far it is at a number.
+// stagedOperation is a call under way that takes effect in steps. stage is the index at which a state has its
+// progress.
 type stagedOperation struct {
 	call, stage int32
 }
 
 // effort bounds the search. At a bound, states are left out; the check then decides Legal or nothing.
 type effort struct {
-	keep int // states kept from event to event
+	keep int // states kept from one event to the next
 	most int // states at one event
 	work int // states made and compared, plus four for each event
 }
 
-// efforts are tried in turn until one decides. The first explanation is usually right; one history in some thousands
-// needs the last effort.
+// efforts are tried in turn until one decides. The first effort is usually enough; one history in some thousands
+// needs the last.
 var efforts = [...]effort{
 	{keep: 8, most: 1 << 10, work: 1 << 21},
 	{keep: 1 << 9, most: 1 << 10, work: 1 << 21},
@@ -66,13 +67,13 @@ var unproved = Finding{
 	Event: -1, How: byFastCheck, Why: "a slot is verified or released that only an unanswered acquire can have taken",
 }
 
-// tooMany is the finding where the bounds are met.
+// tooMany is the finding if a bound is reached.
 var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
-// tooManySlots is the finding where a state would be too large.
+// tooManySlots is the finding if a state would be too large.
 var tooManySlots = Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 
-// run checks the lock that a normaliser has at hand.
+// run checks the normaliser's current lock.
 func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	switch {
 	case r.unproven:
@@ -87,7 +88,7 @@ func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	return f
 }
 
-// walk goes through the events with so much effort.
+// walk handles the events with the given effort.
 func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Finding {
 	w.reset(r, s, e)
 	for i, k := range r.at {
@@ -98,10 +99,11 @@ func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Findi
 	return legal
 }
 
-// legal is the finding that there was an explanation all along.
+// legal is the finding that the whole history has an explanation.
 var legal = Finding{Decision: Legal, Event: -1, How: byFastCheck}
 
-// event is event i, which is about call k if it is about any. It is the last if the finding is over with it.
+// event handles event i. k is its call, or a negative mark (see normaliser.at). over says that the finding f is
+// final.
 func (w *frontier) event(i, k int32) (f Finding, over bool) {
 	w.now = i
 	switch {
@@ -145,7 +147,7 @@ func (w *frontier) reset(r *normaliser, s property.FailedAcquire, e effort) {
 	w.states = append(w.states, first)
 }
 
-// begin is an invocation.
+// begin handles an invocation.
 func (w *frontier) begin(k int32, c *operation) {
 	switch c.effect {
 	case takes:
@@ -186,7 +188,7 @@ func (w *frontier) settleAll(slot uint16) {
 	}
 }
 
-// stage gives a call a number for its stage.
+// stage gives a staged call an index for its progress.
 func (w *frontier) stage(k int32) {
 	if len(w.free) == 0 {
 		for _, st := range w.states {
@@ -200,8 +202,7 @@ func (w *frontier) stage(k int32) {
 	w.free = w.free[:n]
 }
 
-// end is an answer: states that contradict it are given up, once everything that might make it true
-// was tried.
+// end handles an answer. It tries everything that might make the answer true, and discards states that contradict it.
 func (w *frontier) end(k int32, c *operation) {
 	if w.careful() {
 		w.explore()
@@ -220,7 +221,7 @@ func (w *frontier) end(k int32, c *operation) {
 	w.merge()
 }
 
-// keep keeps the states in which an answer is true.
+// keep keeps the states in which the answer of call k is true.
 func (w *frontier) keep(k int32, c *operation) {
 	n := 0
 	for _, st := range w.states {
@@ -253,7 +254,7 @@ func (w *frontier) close(k int32, c *operation) {
 	}
 }
 
-// remove takes a call out of a list, keeping the order.
+// remove removes a call from a list, keeping the order.
 func remove(list []int32, k int32) []int32 {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == k {
@@ -288,7 +289,7 @@ func (w *frontier) unstage(k int32) {
 	}
 }
 
-// release gives back what a call still has.
+// release returns what a call still holds.
 func (w *frontier) release(c *operation) {
 	for _, st := range w.states {
 		if st.cells[c.slot].holder == c.link {
@@ -297,8 +298,8 @@ func (w *frontier) release(c *operation) {
 	}
 }
 
-// disconnect is the end of one connection or of all: their slots are free, and their unanswered operations cannot
-// happen any more.
+// disconnect handles the end of one connection or of all: their slots become free, and their unanswered operations
+// can no longer take effect.
 func (w *frontier) disconnect(at int32) {
 	if w.careful() {
 		w.explore()
@@ -316,7 +317,7 @@ func (w *frontier) disconnect(at int32) {
 	w.merge()
 }
 
-// expire forgets calls without an answer that the event at hand bounds.
+// expire forgets unanswered calls that cannot take effect after the current event.
 func (w *frontier) expire() {
 	for i := len(w.staged) - 1; i >= 0; i-- {
 		if k := w.staged[i].call; w.r.call(k).ret == w.now {
@@ -330,7 +331,7 @@ func (w *frontier) expire() {
 	}
 }
 
-// disturbed opens the moment at which a slot is lost that a call which begins needs free.
+// disturbed makes the moment open at which a holder loses the slot that the beginning call c needs free.
 func (w *frontier) disturbed(c *operation) {
 	for _, st := range w.states {
 		if h := st.cells[c.slot].holder; h != none && w.r.call(h).ends() < c.ret {
@@ -339,7 +340,7 @@ func (w *frontier) disturbed(c *operation) {
 	}
 }
 
-// refer keeps the calls that are under way or have a slot in some state.
+// refer calls keep for the calls that are under way or hold a slot in some state.
 func (w *frontier) refer(keep func(k int32)) {
 	for _, st := range w.states {
 		for i := range st.cells {

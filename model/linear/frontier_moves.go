@@ -2,12 +2,12 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// careful reports whether an event may allow more than the best moments.
+// careful reports whether effects at moments other than the best must be tried.
 func (w *frontier) careful() bool {
 	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.failedAcquire == property.Strong && w.fulls > 0 && w.pending.some
 }
 
-// explore adds every state that steps of the calls under way lead to.
+// explore adds every state that can be reached by steps of the calls under way.
 func (w *frontier) explore() {
 	for i := 0; i < len(w.states); i++ {
 		st := w.states[i]
@@ -23,7 +23,7 @@ func (w *frontier) explore() {
 	}
 }
 
-// step takes a call one step further, if it can be.
+// step takes a call one step further, if possible.
 func (w *frontier) step(st *state, c *operation, s stagedOperation) {
 	at := st.stage[s.stage]
 	if at == c.stages() || c.effect == findsHeld {
@@ -38,7 +38,7 @@ func (w *frontier) step(st *state, c *operation, s stagedOperation) {
 	w.pool = append(w.pool, next)
 }
 
-// apply has the step of a call that follows stage at happen, or reports that it cannot.
+// apply carries out the step of a call after its stage, or reports that it cannot.
 func (w *frontier) apply(st *state, c *operation, s stagedOperation, at int32) bool {
 	slot := int32(c.slot)
 	switch c.effect {
@@ -62,13 +62,13 @@ func (w *frontier) apply(st *state, c *operation, s stagedOperation, at int32) b
 			w.shrink(st)
 		}
 		if st.slots > 0 {
-			st.stage[s.stage] = at // there is more to do
+			st.stage[s.stage] = at // more steps follow
 		}
 	}
 	return true
 }
 
-// withdraw is an acquire that claims a slot, sees it gone, and gives it back.
+// withdraw is an acquire that claims a slot, sees that it does not exist, and gives it back.
 func (w *frontier) withdraw(st *state, slot, k, at int32) bool {
 	switch at {
 	case 0:
@@ -80,7 +80,7 @@ func (w *frontier) withdraw(st *state, slot, k, at int32) bool {
 	return true
 }
 
-// seize has a call take a slot, from a holder that may be without it as well.
+// seize makes a call take a free slot, or the slot of a holder that may have lost it.
 func (w *frontier) seize(st *state, slot, k int32) bool {
 	if st.cells[slot].holder != none {
 		if !w.leaving(st, slot) {
@@ -95,7 +95,7 @@ func (w *frontier) seize(st *state, slot, k int32) bool {
 	return true
 }
 
-// give adds the states in which a holder is without its slot whose moment to lose it is open.
+// give adds the states in which a holder has lost its slot at an open moment.
 func (w *frontier) give(st *state) {
 	for s := int32(1); s < int32(len(st.cells)); s++ {
 		h := st.cells[s].holder
@@ -108,7 +108,7 @@ func (w *frontier) give(st *state) {
 	}
 }
 
-// add adds a state that is not dominated by another.
+// add adds a state unless another dominates it.
 func (w *frontier) add(st *state) {
 	since := w.horizon()
 	for _, o := range w.states {
@@ -126,7 +126,7 @@ func (w *frontier) add(st *state) {
 	w.states = append(w.states, st)
 }
 
-// calm drops open losses of holders that have no slot in any state.
+// calm drops open losses of holders that hold no slot in any state.
 func (w *frontier) calm() {
 	n := 0
 	for _, k := range w.floatingReleases {
@@ -138,7 +138,7 @@ func (w *frontier) calm() {
 	w.floatingReleases = w.floatingReleases[:n]
 }
 
-// holds reports whether a call has its slot in some state.
+// holds reports whether a call holds its slot in some state.
 func (w *frontier) holds(k int32, c *operation) bool {
 	for _, st := range w.states {
 		if st.cells[c.slot].holder == k {
@@ -148,7 +148,7 @@ func (w *frontier) holds(k int32, c *operation) bool {
 	return false
 }
 
-// merge gives up states that are dominated by others, and the last ones if there are too many.
+// merge discards states that are dominated by others, and the last ones if there are too many.
 func (w *frontier) merge() {
 	if len(w.floatingReleases) > 0 {
 		w.calm()
@@ -191,7 +191,7 @@ func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 	return false
 }
 
-// horizon is the beginning of the oldest call under way: no moment before it matters.
+// horizon is the beginning of the oldest call under way: earlier moments no longer matter.
 func (w *frontier) horizon() int32 {
 	since := w.now
 	for _, k := range w.waiting {
@@ -200,7 +200,7 @@ func (w *frontier) horizon() int32 {
 	return since
 }
 
-// dominates reports whether whatever is true in another state later on will be true in this one.
+// dominates reports whether everything that can become true in state o can also become true in this one.
 func (st *state) dominates(o *state, since int32) bool {
 	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
 		return false

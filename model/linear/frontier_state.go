@@ -2,24 +2,24 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// state is a possible state of a lock. Moments are the indices of events. A thing of moment i happened just before
-// event i, or because of it. It happened during every operation that began before event i and had not ended.
+// state is a possible state of a lock. Moments are the indices of events. What has moment i happened just before
+// event i, or because of it, and so during every operation that began before event i and had not ended.
 type state struct {
-	slots int32  // how many there are
-	open  int32  // the number of free ones
-	full  int32  // the last moment at which none of them was
+	slots int32  // number of slots
+	open  int32  // number of free slots
+	full  int32  // the last moment at which no slot was free
 	used  uint64 // unanswered acquires that have taken a slot (pending.go)
 	spent [2]int32
 	cells []cell  // by slot
 	left  []int32 // by number of slots: the last moment with that number
-	stage []int32 // how far calls are that take effect in steps
+	stage []int32 // progress of the calls that take effect in steps
 }
 
 // cell is one slot.
 type cell struct {
 	holder int32 // the call that took it; or none
-	opened int32 // the last moment at which it was taken or missing, if it is there and free
-	taken  int32 // the last moment at which it was free, if it is held
+	opened int32 // if it exists and is free: the last moment at which it was taken or missing
+	taken  int32 // if it is held: the last moment at which it was free
 }
 
 // never is the moment before the first event.
@@ -34,7 +34,7 @@ func (st *state) reset(first, slots int) {
 	*st = state{slots: int32(first), open: int32(first), full: never, cells: cells, left: left, stage: stage}
 }
 
-// fresh is a state to be filled.
+// fresh is an empty state from the pool.
 func (w *frontier) fresh() *state {
 	if n := len(w.pool); n > 0 {
 		st := w.pool[n-1]
@@ -75,7 +75,7 @@ func (w *frontier) vacate(st *state, slot int32) {
 	}
 }
 
-// opening notes that a slot is there and free from now on.
+// opening notes that a slot exists and is free from now on.
 func (st *state) opening(slot, now int32) {
 	st.cells[slot].opened = now
 	if st.open == 0 {
@@ -100,7 +100,7 @@ func (w *frontier) settle(st *state, slot int32) {
 	}
 }
 
-// before reports whether the take of a slot that comes before another is not over.
+// before reports whether the previous take of the same slot is not over.
 func (w *frontier) before(k int32) bool {
 	after := w.r.call(k).after
 	if after == none {
@@ -110,7 +110,7 @@ func (w *frontier) before(k int32) bool {
 	return c != nil && c.ret >= w.now
 }
 
-// leaving reports whether the holder of a slot may be without it from now on.
+// leaving reports whether the holder of a slot may have lost it by now.
 func (w *frontier) leaving(st *state, slot int32) bool {
 	h := w.r.call(st.cells[slot].holder)
 	return h.exit <= w.now || h.quit <= w.now && st.missed(slot, h.quit)
@@ -146,7 +146,7 @@ func (w *frontier) shrink(st *state) {
 	st.slots--
 }
 
-// covers reports whether a slot is free and was so, at every moment since an event.
+// covers reports whether a slot is free and has been free at every moment since an event.
 func (st *state) covers(slot, since int32) bool {
 	c := &st.cells[slot]
 	return slot <= st.slots && c.holder == none && c.opened <= since
@@ -180,7 +180,7 @@ func (w *frontier) answers(st *state, k int32, c *operation) bool {
 	return c.effect != impossible
 }
 
-// sawFull reports whether an acquire was right to find no slot.
+// sawFull reports whether an acquire rightly found no free slot.
 func (w *frontier) sawFull(st *state, c *operation) bool {
 	if st.open == 0 || st.full > c.inv {
 		return true
@@ -196,7 +196,7 @@ func (w *frontier) sawFull(st *state, c *operation) bool {
 	return true
 }
 
-// stages is the stage at which a call that takes effect in steps is through.
+// stages is the stage at which a call that takes effect in steps is complete.
 func (c *operation) stages() int32 {
 	switch c.effect {
 	case adds, creates, removes:
@@ -207,7 +207,7 @@ func (c *operation) stages() int32 {
 	return 1
 }
 
-// stageOf is the number of a call's stage.
+// stageOf is the index of a call's stage.
 func (w *frontier) stageOf(k int32) int32 {
 	for _, s := range w.staged {
 		if s.call == k {
@@ -217,7 +217,7 @@ func (w *frontier) stageOf(k int32) int32 {
 	panic("linear: a call without a stage")
 }
 
-// witness notes of verifies under way that what they say is true at this moment.
+// witness notes, for verifies under way, whether their answer is true at this moment.
 func (w *frontier) witness(st *state) {
 	for _, s := range w.staged {
 		c := w.r.call(s.call)

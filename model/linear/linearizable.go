@@ -10,7 +10,7 @@ type Decision uint8
 
 // The decisions.
 const (
-	Undecided Decision = iota // the reason is in Why
+	Undecided Decision = iota // Why has the reason
 	Legal
 	Illegal
 )
@@ -18,48 +18,49 @@ const (
 // String is the decision in one word.
 func (d Decision) String() string { return [...]string{"undecided", "legal", "illegal"}[d] }
 
-// Options are the choices that checking a history leaves open.
+// Options are choices about the meaning of a history.
 type Options struct {
 	FailedAcquire property.FailedAcquire
-	// Permits is how many there are of a lock whose history does not name slots ([AnySlot]); 0 is the
-	// number of slots that the history begins with. A mutex has one.
+	// Permits is the number of permits of a lock whose history does not name slots ([AnySlot]); 0 is the initial
+	// number of slots. A mutex has one.
 	Permits int
-	// Releases is who may release a lock.
+	// Releases says who may release a lock.
 	Releases Releases
-	// FailedRelease is what a failed release says of its caller's belief. For linearizability it had no effect.
+	// FailedRelease says whether a failed release ends its caller's belief. For linearizability it has no effect.
 	FailedRelease FailedRelease
-	// Steps is how many the search may take over a lock that the fast check leaves undecided; 0 is
+	// Steps is the largest number of steps of the search, for a lock that the fast check leaves undecided; 0 is
 	// [DefaultSteps].
 	Steps int
 }
 
-// Finding is the result of checking a history. A history of several locks has the worst of their decisions.
+// Finding is the result of checking a history. For several locks it has the worst of their decisions.
 type Finding struct {
 	Decision Decision
-	// Lock is the one concerned, where there is one to point at.
+	// Lock is the lock concerned, if it is known.
 	Lock int
-	// Event is the index of the event at which no explanation of the history was left; -1 if there
-	// always was one, or the event is not known.
+	// Event is the index of the event at which the history had no explanation left; -1 if it always had one, or if
+	// the event is not known.
 	Event int
 	Slot  int    // the slot concerned; 0 is none
-	Why   string // one line for people; empty for Legal
-	How   string // what decided: "fast check" or "search"
+	Why   string // one line for readers; empty for Legal
+	How   string // the deciding check: "fast check" or "search"
 }
 
-// Verdict is what a history says of one property.
+// Verdict is the verdict of a history on one property.
 type Verdict struct {
 	Property property.Property
 	Decision Decision
-	Checked  int    // how often the history put it to the test
-	Event    int    // the event that breaks it; -1 for none
-	Why      string // one line for people; empty for Legal
-	// Unjudged is why the history says nothing of its lock, as nothing was answered; "" where it says something.
+	Checked  int    // number of times that the history put the property to the test
+	Event    int    // index of the event that violates the property; -1 for none
+	Why      string // one line for readers; empty for Legal
+	// Unjudged is the reason why the history does not put the property to the test, such as that nothing was
+	// answered; "" if it does.
 	Unjudged string
-	// Lock and Slot are what a history that is not linearizable is about; Slot is 0 where it is no slot in particular.
+	// Lock and Slot are where a history is not linearizable; Slot is 0 if it is no particular slot.
 	Lock, Slot int
 }
 
-// Verdict is the finding as a verdict on linearizability; operations is their number.
+// Verdict converts the finding to a verdict on linearizability; operations is the number of operations.
 func (f Finding) Verdict(operations int) Verdict {
 	return Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
 }
@@ -70,14 +71,14 @@ const (
 	bySearch    = "search"
 )
 
-// Check decides whether a history is a linearizable history of the sequential
-// specification; [Specification] says what that is.
+// Check decides whether a history is linearizable with respect to the sequential specification, which [Specification]
+// describes.
 func Check(h *history.History, o Options) Finding {
 	return new(Checker).Linearizable(h, o)
 }
 
-// Checker checks histories one after the other in memory that it uses again. The zero value is ready.
-// It is not safe for concurrent use.
+// Checker checks histories one after the other, and reuses its memory. The zero value is ready. It is not safe for
+// concurrent use.
 type Checker struct {
 	normaliser normaliser
 	frontier   frontier
@@ -110,7 +111,7 @@ func (f Finding) and(next Finding) Finding {
 	return f
 }
 
-// lock checks one lock of a history: the fast check first, then the search for what it leaves.
+// lock checks one lock of a history: the fast check first, then the search if the fast check does not decide.
 func (c *Checker) lock(h *history.History, l int, o Options) Finding {
 	if err := c.normaliser.normalise(h, l, o); err != nil {
 		return Finding{Lock: l, Event: err.Event, Why: err.Error(), How: byFastCheck}
@@ -118,7 +119,7 @@ func (c *Checker) lock(h *history.History, l int, o Options) Finding {
 	return c.decide(l, o)
 }
 
-// decide checks the lock whose whole history the normaliser has.
+// decide checks the normaliser's lock, whose whole history is in memory.
 func (c *Checker) decide(l int, o Options) Finding {
 	if c.normaliser.inconsistent() {
 		return inconsistent.of(l)
@@ -130,19 +131,19 @@ func (c *Checker) decide(l int, o Options) Finding {
 	return f.of(l)
 }
 
-// of is the finding of a lock.
+// of is the finding, about the given lock.
 func (f Finding) of(lock int) Finding {
 	f.Lock = lock
 	return f
 }
 
-// inconsistent is the finding where only some operations name slots.
+// inconsistent is the finding if only some operations name slots.
 var inconsistent = Finding{Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
 
 // anyone is the finding of the fast check if clients release other clients' slots, which it does not support.
 var anyone = Finding{Event: -1, How: byFastCheck, Why: "anyone may have released it"}
 
-// fast checks the lock that the normaliser has at hand.
+// fast makes the fast check of the normaliser's current lock.
 func (c *Checker) fast(o Options) Finding {
 	switch {
 	case o.Releases == ByAnyone:

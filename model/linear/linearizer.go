@@ -11,37 +11,37 @@ import (
 // visited nodes. An atomic step takes effect just before a return that asks for it ("just-in-time linearization").
 // The library porcupine visits every subset of the steps under way; two rules keep this search small:
 //
-//   - No return asks for an atomic step that never returns. The state shows whether it took effect, so the node does
-//     not.
+//   - No return asks for an atomic step that never returns. The state shows whether such a step took effect, so the node
+//     need not.
 //   - An atomic step that only observes takes effect as soon as its observation is true: it affects no other step.
 type linearizer struct {
 	p     *Specification
 	asks  []ask // in the order of time
-	steps *int  // that are left
+	steps *int  // number of steps left
 	seen  map[node]struct{}
 	todo  []node
 }
 
-// ask is the return of an atomic step: by then it must have had its effect.
+// ask is the return of an atomic step, which must have taken effect before.
 type ask struct {
 	asked int    // index in open; or none, if the atomic step returns before it is called
-	open  []wait // the atomic steps that are called and have not returned
+	open  []wait // the atomic steps that were called and have not returned
 }
 
-// wait is an atomic step under way, and the number by which it is known to have had its effect; or none.
+// wait is an atomic step under way. Its number identifies it in the set of steps that have taken effect; or none.
 type wait struct {
 	*atomicStep
 	number int
 }
 
-// node is a position of the search: all returns before ask have had their effect.
+// node is a position of the search: all steps that return before ask have taken effect.
 type node struct {
 	ask   int
-	done  stepSet // of the atomic steps under way
+	done  stepSet // those atomic steps under way that have taken effect
 	state lockState
 }
 
-// maxOpen bounds the atomic steps under way that have numbers.
+// maxOpen bounds the number of atomic steps under way that have numbers.
 const maxOpen = 256
 
 // stepSet is a set of numbers below maxOpen.
@@ -51,7 +51,7 @@ func (s *stepSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0
 func (s *stepSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
 func (s *stepSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
 
-// linearize decides whether an order of a part's operations explains them, within a number of steps.
+// linearize decides, within a number of steps, whether some order of the operations in one part explains them.
 func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decision {
 	l := linearizer{p: p, steps: steps, seen: make(map[node]struct{})}
 	if !l.line(ops) {
@@ -71,8 +71,8 @@ func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decisio
 	return Illegal
 }
 
-// line puts calls and returns in the order of time, or reports that too many atomic steps are under way at
-// once. Intervals are closed: what is called when another returns overlaps it.
+// line puts calls and returns in the order of time, or reports that too many atomic steps are under way at once.
+// Intervals are closed: a step called at the moment when another returns overlaps it.
 func (l *linearizer) line(ops []porcupine.Operation) bool {
 	var calls, returns []*atomicStep
 	for _, op := range ops {
@@ -107,8 +107,8 @@ func (l *linearizer) line(ops []porcupine.Operation) bool {
 // endless reports whether an atomic step never returns. It may then have no effect at all.
 func (l *linearizer) endless(u *atomicStep) bool { return u.to == l.p.ticks.end }
 
-// number gives an atomic step that is called a number, if it needs one: if it returns, or if it would have
-// another effect when it happened again.
+// number gives a called atomic step a number, if it needs one: if it returns, or if carrying it out twice would
+// differ from carrying it out once.
 func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	if l.endless(u) && u.do != doFreeOwn && u.do != doFreeAny {
 		return none, true
@@ -122,7 +122,7 @@ func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	return none, false
 }
 
-// visit goes to a new node, past every return whose atomic step has taken effect.
+// visit goes to a new node, and past all returns of atomic steps that have taken effect.
 func (l *linearizer) visit(at node) {
 	for at.ask < len(l.asks) {
 		a := &l.asks[at.ask]
@@ -143,9 +143,8 @@ func (l *linearizer) visit(at node) {
 	}
 }
 
-// expand goes on with each atomic step under way that can have its effect, the one that is asked for first, then
-// in the order of calls. It
-// reports whether the steps sufficed.
+// expand tries each atomic step under way that can take effect: first the one that is asked for, then the others in
+// the order of calls. It reports whether the steps sufficed.
 func (l *linearizer) expand(at *node) bool {
 	a := &l.asks[at.ask]
 	if a.asked == none {
@@ -159,7 +158,7 @@ func (l *linearizer) expand(at *node) bool {
 	return l.step(at, a.open[a.asked])
 }
 
-// step has one atomic step have its effect, if it can.
+// step carries out one atomic step, if possible.
 func (l *linearizer) step(at *node, w wait) bool {
 	if w.observes() || at.done.has(w.number) {
 		return true

@@ -5,48 +5,48 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// normaliser turns the events of one lock into operations. It reads the meaning of each answer, pairs each release
-// with its acquire, and bounds unanswered operations by the evidence in the history. Its memory is reused from
-// history to history.
+// normaliser turns the events of one lock into operations. It interprets each answer, pairs each release with its
+// acquire, and bounds unanswered operations by the evidence in the history. It reuses its memory for the next
+// history.
 type normaliser struct {
 	h       *history.History
 	lock    int
 	calls   []operation
-	at      []int32 // by event: its call; none; goneOf its client; or restarted
-	roll    *roll   // where only the end of the history is at hand; or nil
+	at      []int32 // by event: its call, none, goneOf its client, or restarted
+	roll    *roll   // if only the end of the history is in memory; or nil
 	clients clients
-	pending []pending // what was not answered and may still happen, by client
+	pending []pending // unanswered calls that may still take effect, by client
 
 	kind    lock.Kind
-	first   int  // how many slots there are before the first event
+	first   int  // number of slots before the first event
 	slots   int  // the largest slot number that matters
 	unnamed bool // slots are permits without numbers
-	permits int  // how many of those there are
+	permits int  // number of such permits
 
 	releases Releases
 
-	witnessed       bool      // the history tells of connections that ended
+	witnessed       bool      // the history records ends of connections
 	uncertain       []mayLose // possible losses that the history does not record
-	unknownSessions []int32   // takes on connections that are not known
-	unproven        bool      // a call is
+	unknownSessions []int32   // takes on unknown connections
+	unproven        bool      // some call is
 
 	named            bool // some operation named its slot
 	admin            admins
 	moved            bool // the number of slots may change
-	shrinks          bool // it may become less
-	nondeterministic bool // some operation's moment has to be chosen
+	shrinks          bool // it may decrease
+	nondeterministic bool // the moment of some operation must be chosen
 
 	last      []int32 // by slot: the latest take, plus 1
 	disturbed disturbances
 }
 
-// pending is a call without an answer whose client's connection may still end.
+// pending is an unanswered call whose client's connection may still end.
 type pending struct {
 	call int32
-	next int32 // the client's one before
+	next int32 // the client's previous one
 }
 
-// mayLose is a call that may have lost what it took at any moment from an event on.
+// mayLose is a call that may lose what it took at any moment from an event on.
 type mayLose struct {
 	call, from int32
 }
@@ -54,14 +54,13 @@ type mayLose struct {
 // The kinds of an event without an operation.
 const restarted = -2
 
-// goneOf is the end of a client's connection.
+// goneOf marks the end of a client's connection.
 func goneOf(client int32) int32 { return restarted - 1 - client }
 
 // clientOf is the client whose connection ended.
 func clientOf(at int32) int32 { return restarted - 1 - at }
 
-// normalise resolves one lock of a history. With noLock it only sees whether the history is
-// well-formed.
+// normalise normalises one lock of a history. With noLock it only checks whether the history is well-formed.
 func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed {
 	if err := checkShape(h); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed 
 	return nil
 }
 
-// over is the end of the history.
+// over handles the end of the history.
 func (r *normaliser) over() {
 	for i := range r.clients.list {
 		r.unanswered(&r.clients.list[i], lock.NoReason)
@@ -84,8 +83,8 @@ func (r *normaliser) over() {
 	r.finish()
 }
 
-// call returns the operation with a number. If only the end of the history is in memory, it must be one that still
-// matters.
+// call returns the operation with a number. If only the end of the history is in memory, the operation must be one
+// that still matters.
 func (r *normaliser) call(k int32) *operation {
 	if r.roll == nil {
 		return &r.calls[k]
@@ -207,7 +206,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	return nil
 }
 
-// slot is the slot that an event names. A mutex has but one.
+// slot is the slot that an event names. A mutex has only one.
 func (r *normaliser) slot(e *history.Event) uint16 {
 	if r.kind != lock.Semaphore && e.Slot == history.AnySlot {
 		return 1
@@ -215,7 +214,7 @@ func (r *normaliser) slot(e *history.Event) uint16 {
 	return e.Slot
 }
 
-// disconnecting reports whether an answer tells of a connection that may be lost.
+// disconnecting reports whether the reason of an answer says that the connection may be lost.
 func disconnecting(why lock.Reason) bool {
 	return why == lock.Disconnected || why == lock.TimedOut || why == lock.Crashed
 }
@@ -248,13 +247,13 @@ func (r *normaliser) finish() {
 	r.classify()
 }
 
-// inconsistent reports whether slots have numbers for some operations only.
+// inconsistent reports whether only some operations name slots.
 func (r *normaliser) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
 
-// single reports whether there is but one permit, which then has the number 1.
+// single reports whether there is only one permit, which then has the number 1.
 func (r *normaliser) single() bool { return r.unnamed && r.permits == 1 && !r.moved }
 
-// numbered is the number of a slot, that of a single permit among them.
+// numbered is the number of a slot; a single permit has the number 1.
 func (r *normaliser) numbered(slot uint16) uint16 {
 	if r.roll != nil && r.roll.single && slot == history.AnySlot {
 		return 1
@@ -278,8 +277,9 @@ func (r *normaliser) number() {
 	}
 }
 
-// looseEnds lets unanswered acquires lose their slots in two kinds of histories. One does not record the ends of
-// connections, or what they free. The other removes slots, and the client may have noticed the removal.
+// looseEnds lets unanswered acquires lose their slots at any moment in two kinds of histories: those that do not
+// record the ends of connections, or what these free; and those that remove slots, since the client may have noticed
+// the removal.
 func (r *normaliser) looseEnds() {
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {
@@ -288,7 +288,8 @@ func (r *normaliser) looseEnds() {
 	}
 }
 
-// lasting is for histories that remove no slot: no slot was seen gone, and an unanswered verify gave nothing up.
+// lasting corrects operations in histories that remove no slot: no client saw its slot gone, and an unanswered verify
+// gave nothing up.
 func (r *normaliser) lasting() {
 	for i := range r.calls {
 		k := &r.calls[i]

@@ -5,17 +5,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// admins bounds the number of slots that there can be.
+// admins bounds the possible number of slots.
 type admins struct {
-	under int  // administrative operations under way
-	mixed bool // others were, since the last moment without any
-	now   int  // there are at most that many slots now
-	most  int  // and at most that many at any moment so far
+	under int  // number of administrative operations under way
+	mixed bool // several of them overlapped since the last moment without any
+	now   int  // largest possible number of slots now
+	most  int  // largest possible number of slots at any moment so far
 }
 
 func (a *admins) reset(slots int) { *a = admins{now: slots, most: slots} }
 
-// begin is an operation that may have its effect from now on.
+// begin handles an operation that may take effect from now on.
 func (a *admins) begin(op lock.Op, n int) {
 	a.mixed = a.under > 0
 	a.under++
@@ -28,8 +28,7 @@ func (a *admins) begin(op lock.Op, n int) {
 	a.most = max(a.most, a.now)
 }
 
-// end is an operation that is over. Only one that no other overlapped has made the slots fewer for
-// certain.
+// end handles an operation that is over. It has certainly reduced the slots only if no other operation overlapped it.
 func (a *admins) end(op lock.Op, n int, ok bool) {
 	a.under--
 	if a.mixed || !ok {
@@ -48,7 +47,7 @@ var adminEffects = [...]effect{
 	lock.Create: creates, lock.Add: adds, lock.Remove: removes, lock.Destroy: destroys,
 }
 
-// administered is an administrative operation that was answered.
+// administered handles an answered administrative operation.
 func (r *normaliser) administered(k *operation, e *history.Event) {
 	r.admin.end(e.F.Op(), int(k.n), e.Type == history.OK)
 	if e.Type == history.OK {
@@ -56,7 +55,7 @@ func (r *normaliser) administered(k *operation, e *history.Event) {
 	}
 }
 
-// changes notes that a call changes the number of slots, or may.
+// changes notes that a call changes the number of slots, or may do so.
 func (r *normaliser) changes(k *operation, op lock.Op) {
 	k.effect = adminEffects[op]
 	r.moved, r.nondeterministic = true, true

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// answer takes a completed operation for what it says of the lock.
+// answer interprets the answer of a completed operation.
 func (r *normaliser) answer(c *client, k *operation, e *history.Event) {
 	switch op := e.F.Op(); op {
 	case lock.Acquire:
@@ -32,7 +32,7 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	case e.Type == history.OK:
 		r.granted(c, k)
 	case e.Reason == lock.Full && k.n > 0 && int(k.n) < max(r.admin.most, r.permits):
-		// As many as its caller's limit may have held the lock, and not all that may.
+		// The holders allowed by its caller's limit may have held the lock, though more are allowed in general.
 	case e.Reason == lock.Full:
 		k.effect = findsFull
 	case e.Reason == lock.Withdrawn && k.slot == history.AnySlot:
@@ -45,7 +45,7 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	}
 }
 
-// granted is an acquire that was answered with yes.
+// granted handles an acquire that was granted.
 func (r *normaliser) granted(c *client, k *operation) {
 	k.effect = takes
 	k.link, c.grants = c.grants, c.call
@@ -55,9 +55,9 @@ func (r *normaliser) granted(c *client, k *operation) {
 	r.unknownSession(c, k)
 }
 
-// unknownSession is a grant to a client whose connection ended, or may have ended, before the answer. The slot was
-// granted before that, or on a new connection. In the second case the history knows the client by the new number, and
-// the end of the connection stays unknown.
+// unknownSession handles a grant to a client whose connection ended, or may have ended, before the answer. The slot
+// was granted before that, or on a new connection. In the second case the history knows the client by the new number,
+// and the end of that connection stays unknown.
 func (r *normaliser) unknownSession(c *client, k *operation) {
 	switch {
 	case c.ended:
@@ -67,13 +67,13 @@ func (r *normaliser) unknownSession(c *client, k *operation) {
 	case !c.late:
 		return
 	}
-	if r.h.GoneMayFree { // its client goes on under its number
+	if r.h.GoneMayFree { // the client continues under its number
 		return
 	}
 	r.unknownSessions = append(r.unknownSessions, c.call)
 }
 
-// follow notes which take of a slot follows which.
+// follow notes the previous take of the slot that a call takes.
 func (r *normaliser) follow(k *operation, i int32) {
 	slot := r.numbered(k.slot)
 	for int(slot) >= len(r.last) {
@@ -83,7 +83,7 @@ func (r *normaliser) follow(k *operation, i int32) {
 	r.last[slot] = i + 1
 }
 
-// quits notes that what a call took may be lost from an event on, if its slot is gone.
+// quits notes that a call may lose its slot from an event on, if the slot was removed.
 func (r *normaliser) quits(k *operation, from int32) {
 	if r.roll == nil || r.roll.known.shrinks {
 		k.quit = min(k.quit, from)
@@ -99,7 +99,7 @@ func (r *normaliser) setMayExpire(k *operation, from int32) {
 	}
 }
 
-// expires notes from which event on what a call took may be lost, and for which reason.
+// expires notes from which event on a call may lose its slot, and why.
 func (r *normaliser) expires(k *operation, from int32, why traits) {
 	if r.roll != nil {
 		r.roll.expires(r, k, from)
@@ -109,8 +109,8 @@ func (r *normaliser) expires(k *operation, from int32, why traits) {
 }
 
 // verified handles an answered verify. If the end of a connection may free a slot or not, a verify that says held
-// after such an end takes the slot like an acquire. Its client still had it, which equals losing it just then, or has
-// reclaimed it.
+// after such an end takes the slot like an acquire. Its client still had the slot, which equals losing it just then,
+// or has reclaimed it.
 func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	g := r.grant(c, k.slot)
 	switch {
@@ -131,12 +131,12 @@ func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	case e.Reason == lock.Removed:
 		r.gaveUp(c, k, g)
 	default:
-		// It says no and does not say why: whether it gave the slot up is not known.
+		// A no without a reason does not say whether the slot was given up.
 		r.setMayExpire(r.call(g), k.inv)
 	}
 }
 
-// gaveUp is a verify that saw its slot gone.
+// gaveUp handles a verify that saw its slot gone.
 func (r *normaliser) gaveUp(c *client, k *operation, g int32) {
 	r.named = true
 	r.about(c, k, g, leaves)
@@ -160,7 +160,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	}
 }
 
-// releasedByAnyone is a release of whatever is held, though it be the client's by grant g.
+// releasedByAnyone handles a release of any client's hold. g is the client's own grant, if it has one.
 func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	k.effect = freesAny
 	if g != none {
@@ -169,19 +169,19 @@ func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	}
 }
 
-// about makes a call one about the slot that grant g took. Without one, only an unanswered acquire
-// of the client can have taken it; or one that was granted on a connection of another number.
+// about makes a call concern the slot that grant g took. Without a grant, only an unanswered acquire of the client
+// can have taken the slot, or an acquire on a connection with another number.
 func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	k.link = g
 	switch {
 	case g != none && c.asked > g && c.gone != none && what == findsHeld:
-		// It may have lost it in the course of the call, or have it by a later acquire.
+		// The client may lose it during the call, or have it by a later acquire.
 	case g != none:
 		k.effect, k.slot = what, r.call(g).slot
 	case c.asked != none:
 		k.effect, k.traits, r.unproven = what, k.traits|unproven, true
 		if what == frees && (c.ended || c.gone != none) {
-			k.traits |= partial // it may have lost it before
+			k.traits |= partial // the client may have lost it before
 		}
 	case r.elsewhere(c, k.slot):
 	default:
@@ -189,8 +189,8 @@ func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	}
 }
 
-// perhapsFreed is a call that may have given back a slot without a known grant: during the call if it saw the slot gone,
-// otherwise at any time.
+// perhapsFreed handles a call that may have returned a slot without a known grant: during the call if it saw the slot
+// gone, otherwise at any time.
 func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	if c.asked == none {
 		r.elsewhere(c, k.slot)
@@ -202,8 +202,8 @@ func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	}
 }
 
-// elsewhere reports whether a client may have a slot under another process number, by which it acquired it. If so, the
-// history does not tell when it loses it.
+// elsewhere reports whether a client may hold a slot that it acquired under another process number. If so, the
+// history does not say when it loses the slot.
 func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	for i := len(r.unknownSessions) - 1; i >= 0; i-- {
 		g := r.call(r.unknownSessions[i])
@@ -217,7 +217,7 @@ func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	return false
 }
 
-// grant is the client's latest call by which it may have a slot, or any if slot is [AnySlot].
+// grant is the client's latest call by which it may hold the slot, or any slot if slot is [AnySlot].
 func (r *normaliser) grant(c *client, slot uint16) int32 {
 	for g := c.grants; g != none; g = r.call(g).link {
 		s := r.call(g).slot
@@ -225,7 +225,7 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 			continue
 		}
 		if c.asked > g && c.gone == none && r.call(g).traits&(lost|mayExpire) != 0 {
-			return none // it may have it by a later acquire, which was not answered
+			return none // it may have it by a later, unanswered acquire
 		}
 		return g
 	}

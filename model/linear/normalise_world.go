@@ -5,8 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// world is something that happened to the world. It is the evidence that bounds what was not
-// answered.
+// world handles an occurrence. Occurrences are the evidence that bounds unanswered operations.
 func (r *normaliser) world(i int32, e *history.Event) {
 	switch e.F {
 	case history.Crash:
@@ -48,8 +47,8 @@ func (r *normaliser) world(i int32, e *history.Event) {
 	}
 }
 
-// crashed lets a client lose its slots from now on: if ends of connections are recorded late, the loss may be at any
-// later moment.
+// crashed notes that a client may lose its slots from now on. If ends of connections are recorded late, the loss may
+// happen at any later moment.
 func (r *normaliser) crashed(i int32, c *client) {
 	if !r.h.GoneLate || c.crashed != endless {
 		return
@@ -65,7 +64,7 @@ func (r *normaliser) crashed(i int32, c *client) {
 	}
 }
 
-// perhapsEnded is the end of a connection that may free what its client has, and need not.
+// perhapsEnded handles the end of a connection that may free what its client holds, but need not.
 func (r *normaliser) perhapsEnded(i, process int32) {
 	ci := r.clients.find(process)
 	if ci == none {
@@ -80,7 +79,8 @@ func (r *normaliser) perhapsEnded(i, process int32) {
 	}
 }
 
-// unheardOf is the end of a connection that no operation went by. A grant of an unknown session may have been on it.
+// unheardOf handles the end of a connection of a process without operations. A grant of an unknown session may have
+// been on this connection.
 func (r *normaliser) unheardOf(i, process int32) {
 	if process >= 0 {
 		r.clients.list[r.clients.index(process)].ended = true
@@ -92,7 +92,8 @@ func (r *normaliser) unheardOf(i, process int32) {
 	}
 }
 
-// ended is the end of a client's connection: its slots are free, and its unanswered operation cannot happen any more.
+// ended handles the end of a client's connection: its slots become free, and its unanswered operation can no longer
+// take effect.
 func (r *normaliser) ended(i int32, c *client) {
 	switch {
 	case c.inv == none:
@@ -116,7 +117,7 @@ func (r *normaliser) ended(i int32, c *client) {
 	c.pending = none
 }
 
-// bounded notes that a call without an answer cannot happen any more.
+// bounded notes that an unanswered call can no longer take effect.
 func (r *normaliser) bounded(k *operation) {
 	if k.op.Administrative() {
 		r.admin.end(k.op, 0, false)
@@ -124,7 +125,7 @@ func (r *normaliser) bounded(k *operation) {
 }
 
 // mayLose records that a client may have lost its connection: it crashed, was told of the loss, or got no answer.
-// Without evidence of the moment, the loss may be at any moment since an event.
+// Without evidence of the moment, the loss may have happened at any moment since an event.
 func (r *normaliser) mayLose(c *client, since int32) {
 	for g := c.grants; g != none; g = r.call(g).link {
 		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
@@ -136,9 +137,9 @@ func (r *normaliser) mayLose(c *client, since int32) {
 	}
 }
 
-// lossSince is the event since which a client may have lost its connection, given why its operation has no answer. For
-// a lost connection or a crash it is the client's last answer; otherwise it is the invocation. An operation that
-// merely has no answer says nothing about the client's earlier holds.
+// lossSince is the event since which a client may have lost its connection; why is the reason why its operation has
+// no answer. For a lost connection or a crash it is the client's last answer; otherwise it is the invocation. A
+// missing answer alone says nothing about the client's earlier holds.
 func (c *client) lossSince(why lock.Reason) int32 {
 	if why == lock.Disconnected || why == lock.Crashed {
 		return c.heard
@@ -146,8 +147,7 @@ func (c *client) lossSince(why lock.Reason) int32 {
 	return c.inv
 }
 
-// unanswered is the client's operation under way that ends without an answer, for a reason if one is
-// told.
+// unanswered handles the end of the client's operation without an answer; why is the reason, if given.
 func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	if c.inv != none {
 		r.mayLose(c, c.lossSince(why))
@@ -165,7 +165,7 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	switch {
 	case k.effect == noEffect:
 		r.mark(k.inv, none)
-	case r.h.GoneMayFree: // nothing bounds it: its client may have gone on on another connection
+	case r.h.GoneMayFree: // nothing bounds it: its client may have continued on another connection
 	case k.effect == mayTake && c.elsewhere(why):
 		r.setMayExpire(k, k.inv)
 	case c.gone != none:
@@ -187,7 +187,7 @@ func (c *client) elsewhere(why lock.Reason) bool {
 	return c.gone != none && !c.died && !disconnecting(why)
 }
 
-// unknown is what an operation without an answer may have done.
+// unknown notes what an unanswered operation may have done.
 func (r *normaliser) unknown(c *client, k *operation) {
 	switch op := k.op; op {
 	case lock.Acquire:
@@ -199,8 +199,8 @@ func (r *normaliser) unknown(c *client, k *operation) {
 	}
 }
 
-// perhapsLost is a verify or release without an answer: its slot may be given up, by a verify only if
-// it saw it gone.
+// perhapsLost handles an unanswered verify or release: it may have given its slot up; a verify only if it saw the
+// slot gone.
 func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 	g := r.grant(c, k.slot)
 	switch {
@@ -211,7 +211,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
 	case g == none:
-		r.elsewhere(c, k.slot) // and what an unanswered acquire took may expire where slots are removed
+		r.elsewhere(c, k.slot) // if slots are removed, an unanswered acquire may also lose its slot
 		return
 	}
 	t := r.call(g)

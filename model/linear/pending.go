@@ -5,34 +5,34 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// An acquire without an answer may have taken a slot, or not, or may yet take one. Nothing asks for
-// it to have done so but an acquire that was told "full" while a slot seems free. It is only then
-// that a pending acquire is given a slot; or when its client's connection ends, which is the last chance.
+// An unanswered acquire may have taken a slot, may not, or may still take one. Its effect is needed only to explain
+// an acquire that was told "full" while a slot seems free. Only then is a pending acquire given a slot; or when its
+// client's connection ends, which is the last chance.
 
-// pendingAcquires has the pending acquires that may take a slot.
+// pendingAcquires are the unanswered acquires that may take a slot.
 type pendingAcquires struct {
 	some bool // there has been one
 	all  []pendingAcquire
-	bits uint64 // of those
-	// Pending acquires that no event bounds are equivalent. They are counted: those that keep their slot, and those
-	// that may lose it at any moment. The first of each kind represents it.
+	bits uint64 // bits in use
+	// Pending acquires that no event bounds are equivalent. Only their number is kept: of those that keep their slot,
+	// and of those that may lose it at any moment. The first of each kind represents the others.
 	kinds [2]alike
-	// faithful are, by slot, one that keeps the slot that it takes and can take no other: one is as
-	// good as many.
+	// faithful is, by slot, a pending acquire that can take only this slot, and keeps it: one stands for any number
+	// of them.
 	faithful []int32
-	deadline []int32 // by slot: the answer of the next acquire that takes it, as far as it was looked up
-	looked   []int32 // by slot: before which event there is none
+	deadline []int32 // by slot: the answer of the next acquire that takes it, as far as known
+	looked   []int32 // by slot: there is none before this event
 	needs    []int32
 	offers   []offer
 }
 
-// pendingAcquire is an unanswered acquire that is unlike others.
+// pendingAcquire is an unanswered acquire that no other equals.
 type pendingAcquire struct {
 	call int32
 	bit  uint64
 }
 
-// The two kinds of pending acquires that are alike.
+// The two kinds of equivalent pending acquires.
 const (
 	keeping = iota
 	losing
@@ -43,7 +43,7 @@ type alike struct {
 	count int32
 }
 
-// offer is a pending acquire that may take a slot: one that has a bit, one of a kind, or a faithful one.
+// offer is a pending acquire that may take a slot: one with a bit, one of a kind, or a faithful one.
 type offer struct {
 	call int32
 	bit  uint64
@@ -67,7 +67,7 @@ func (g *pendingAcquires) grow(slots int) {
 	}
 }
 
-// add adds an acquire that gets no answer.
+// add adds an unanswered acquire.
 func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	g.some = true
 	switch {
@@ -93,7 +93,7 @@ func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	}
 }
 
-// expire forgets the pending acquires that the event at hand bounds.
+// expire forgets the pending acquires that cannot take effect after the current event.
 func (g *pendingAcquires) expire(w *frontier) {
 	n := 0
 	for _, p := range g.all {
@@ -111,7 +111,7 @@ func (g *pendingAcquires) expire(w *frontier) {
 }
 
 // collect appends the pending acquires that may take a slot in a state, one of each kind. The acquire that would keep
-// the slot longest comes first, since usually the holder kept it until it was taken again.
+// the slot longest comes first, since usually the holder kept the slot until it was taken again.
 func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	due, from := g.due(w, slot), len(g.offers)
 	if k := g.faithful[slot]; k != none && due == endless {
@@ -134,9 +134,9 @@ func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	}
 }
 
-// due is the answer of the next acquire that takes a slot: from then on no pending acquire may have it. If only part of the
-// history is in memory, the next acquire may come later, and the slot's state is given up then. An acquire whose connection
-// ended during the call does not count, since it may have had the slot before.
+// due is the answer of the next acquire that takes a slot: after it no pending acquire may hold the slot. If only
+// part of the history is in memory, the next acquire may come later, and the slot's state is discarded then. An
+// acquire whose connection ended during the call does not count, since it may have held the slot before.
 func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	if g.deadline[slot] > w.now {
 		return g.deadline[slot]
@@ -156,7 +156,7 @@ func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	return endless
 }
 
-// place is a state with a pending acquire in a slot.
+// place is a state in which a pending acquire holds a slot.
 func (w *frontier) place(st *state, slot int32, o offer) *state {
 	next := w.clone(st)
 	w.occupy(next, slot, o.call)
@@ -167,8 +167,8 @@ func (w *frontier) place(st *state, slot int32, o offer) *state {
 	return next
 }
 
-// placePending adds, for states in which a slot was free all the while that an acquire looked for one, those
-// in which pending acquires have every such slot.
+// placePending adds, for states in which a slot was free throughout the call of an acquire that found none, the
+// states in which pending acquires hold every such slot.
 func (w *frontier) placePending(c *operation) {
 	for _, st := range w.states {
 		if w.sawFull(st, c) {
@@ -185,7 +185,7 @@ func (w *frontier) placePending(c *operation) {
 	}
 }
 
-// fill adds the states in which pending acquires have every free slot, if some acquire asks for that.
+// fill adds the states in which pending acquires hold every free slot, if the answer of some acquire needs this.
 func (w *frontier) fill(st *state) {
 	if st.open == 0 || st.full > w.latest() {
 		return
@@ -211,7 +211,7 @@ func (w *frontier) latest() int32 {
 	return last
 }
 
-// satisfy adds the states in which pending acquires have all of some slots.
+// satisfy adds the states in which pending acquires hold all the given slots.
 func (w *frontier) satisfy(st *state, slots []int32) {
 	g := &w.pending
 	from := len(g.offers)
@@ -228,7 +228,7 @@ func (w *frontier) satisfy(st *state, slots []int32) {
 	g.offers = g.offers[:from]
 }
 
-// last lets the pending acquires of connections that end now have had a slot until now.
+// last lets pending acquires on connections that end now have held a slot until now.
 func (g *pendingAcquires) last(w *frontier) {
 	if w.failedAcquire == property.Strong || w.fulls == 0 {
 		return
@@ -244,7 +244,7 @@ func (g *pendingAcquires) last(w *frontier) {
 	}
 }
 
-// lastOf adds the states in which a pending acquire had a slot that an acquire under way asks to be taken.
+// lastOf adds the states in which a pending acquire held a slot that an acquire under way needs to have been taken.
 func (w *frontier) lastOf(st *state, p pendingAcquire, only int32) {
 	since := w.latest()
 	if st.used&p.bit != 0 {

@@ -6,22 +6,22 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// In a history whose acquires name no slots, all permits are alike. Its answers say that never more permits were held
-// than there are. A permit is certainly held from the answer of its acquire to the call of its release. Without
-// numbers, an acquire cannot say that it saw each permit taken; under strong failure, it says that all were taken at
-// one moment.
+// If acquires name no slots, all permits are alike. The answers then say that at most all permits were held at any
+// moment. A permit is certainly held from the answer of its acquire to the call of its release. Without numbers, an
+// acquire cannot say that it saw each permit taken; under strong semantics, it says that all were taken at one
+// moment.
 
-// permits counts what is held for certain.
+// permits counts the certain holds.
 type permits struct {
 	r      *normaliser
 	strong bool
 	now    int32
-	held   []int32 // takes that have one
-	room   int32   // the last moment at which there was one left
-	full   int32   // the last moment at which there was none
+	held   []int32 // takes that hold a permit
+	room   int32   // the last moment at which a permit was left
+	full   int32   // the last moment at which no permit was left
 }
 
-// run checks the lock that a normaliser has at hand, which names no slots.
+// run checks the normaliser's current lock, which names no slots.
 func (p *permits) run(r *normaliser, s property.FailedAcquire) Finding {
 	if r.unproven {
 		return unproved
@@ -39,7 +39,8 @@ func (p *permits) reset(r *normaliser, s property.FailedAcquire) {
 	*p = permits{r: r, strong: s == property.Strong, held: p.held[:0], room: never, full: never}
 }
 
-// event is event i, which is about call k if it is about any. It is the last if the finding is over with it.
+// event handles event i. k is its call, or a negative mark (see normaliser.at). over says that the finding f is
+// final.
 func (p *permits) event(i, k int32) (f Finding, over bool) {
 	p.now = i
 	switch {
@@ -55,7 +56,7 @@ func (p *permits) event(i, k int32) (f Finding, over bool) {
 	return Finding{}, false
 }
 
-// begin gives back what a release may give back at once.
+// begin returns the permit of a release that may take effect at once.
 func (p *permits) begin(c *operation) {
 	if c.effect == frees {
 		p.drop(c.link)
@@ -69,7 +70,7 @@ func (p *permits) drop(k int32) {
 	p.held = remove(p.held, k)
 }
 
-// lose takes a permit from one that may be without it by now, if there is one.
+// lose takes a permit from a holder that may have lost it by now, if there is one.
 func (p *permits) lose() bool {
 	for _, k := range p.held {
 		if c := p.r.call(k); c.traits.has(mayExpire|loose) && c.exit <= p.now {
@@ -80,7 +81,7 @@ func (p *permits) lose() bool {
 	return false
 }
 
-// disconnect is the end of a client's connection, or of all.
+// disconnect handles the end of a client's connection, or of all.
 func (p *permits) disconnect(at int32) {
 	for i := len(p.held) - 1; i >= 0; i-- {
 		if k := p.held[i]; at == restarted || p.r.call(k).client == clientOf(at) {
@@ -89,7 +90,7 @@ func (p *permits) disconnect(at int32) {
 	}
 }
 
-// end decides whether an answer is true, and says why not.
+// end decides whether an answer is true, and gives the reason if not.
 func (p *permits) end(k int32, c *operation) (Decision, string) {
 	switch c.effect {
 	case takes:
@@ -106,7 +107,7 @@ func (p *permits) end(k int32, c *operation) (Decision, string) {
 	return Legal, ""
 }
 
-// verify looks at what an answer says of grant g.
+// verify judges what an answer says of grant g.
 func (p *permits) verify(c, g *operation) (Decision, string) {
 	switch {
 	case g.exit < c.ret:
@@ -118,7 +119,7 @@ func (p *permits) verify(c, g *operation) (Decision, string) {
 }
 
 // take gives the operation a permit from now on. If its connection ended during the call, it suffices that one permit
-// was left just before that or later, since it may have lost its permit since.
+// was left just before that end or later, since the operation may have lost its permit since.
 func (p *permits) take(k int32, c *operation) (Decision, string) {
 	left := p.r.permits - len(p.held)
 	if left <= 0 && p.lose() {

@@ -9,27 +9,26 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Prefix is the longest prefix of a history for which there is an explanation: an order in which its operations had
-// their effects.
+// Prefix is the longest prefix of a history that has an explanation: an order in which its operations took effect.
 type Prefix struct {
-	// Events is how many events it has. The next one is an answer that nothing explains any more; there is none if the
-	// whole history is linearizable.
+	// Events is the number of its events. The next event is an answer that nothing explains; if the whole history is
+	// linearizable, there is no next event.
 	Events int
-	Why    string // it ends there
-	// Effects are an explanation of the prefix, in order; none where it was not found in time, or takes evidence that comes
-	// later.
+	Why    string // the reason why it ends there
+	// Effects are an explanation of the prefix, in order; empty if none was found in time, or if it needs evidence
+	// from later events.
 	Effects []Effect
 }
 
 // Effect is one effect of an operation in an explanation.
 type Effect struct {
-	Invocation int     // the event that invoked the operation
-	At         float64 // when, among the events: 2.5 is between those with the indices 2 and 3
-	What       string  // in words
+	Invocation int     // index of the event that invoked the operation
+	At         float64 // position among the events: 2.5 is between those with the indices 2 and 3
+	What       string  // the effect in words
 }
 
-// LongestPrefix is the longest prefix of one lock's history that is linearizable, as porcupine explains it in the time
-// given. It is nil where a history has none by itself: it is not well-formed, or was not decided.
+// LongestPrefix is the longest linearizable prefix of one lock's history, as porcupine explains it within the given
+// time. It is nil if the history is not well-formed, or was not decided.
 func LongestPrefix(h *history.History, lock int, o Options, timeout time.Duration) *Prefix {
 	f := Check(h, o)
 	p := &Prefix{Events: len(h.Events), Why: f.Why}
@@ -49,32 +48,32 @@ func LongestPrefix(h *history.History, lock int, o Options, timeout time.Duratio
 	return p
 }
 
-// explanation is an order of the effects by which porcupine explains the history, each as early as it can be; nil if it
+// explanation is an order of effects by which porcupine explains the history, each as early as possible; nil if it
 // found none in time.
 func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
 	ops := p.Operations()
-	for i := range ops { // what no moment is left for ends before it begins
+	for i := range ops { // an operation without a possible moment ends before it begins
 		ops[i].Return = max(ops[i].Call, ops[i].Return)
 	}
 	result, info := porcupine.CheckOperationsVerbose(p.Model(), ops, timeout)
 	if result != porcupine.Ok {
 		return nil
 	}
-	for _, found := range info.PartialLinearizationsOperations() { // of each part one, which has all of it
+	for _, found := range info.PartialLinearizationsOperations() { // for each part, one that covers all of it
 		all = p.effects(found[0], all)
 	}
 	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 
-// effects appends those of a linearization of one part of the history.
+// effects appends the effects of a linearization of one part of the history.
 func (p *Specification) effects(order []porcupine.Operation, all []Effect) []Effect {
 	var now int64
 	for _, op := range order {
 		u := op.Input.(*atomicStep)
 		now = max(now, op.Call)
 		if u.op == none || u.do == doSet || u.partial {
-			continue // it is the world's, or may not have happened
+			continue // it is not a client's, or may not have happened
 		}
 		at := float64(now)/float64(p.ticks.stride) - 1
 		all = append(all, Effect{Invocation: int(p.r.calls[u.op].inv), At: at, What: p.describe(u)})

@@ -7,17 +7,16 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Source is a history that is read event by event, from its beginning each time that it is called.
+// Source reads a history event by event, from the beginning each time that it is called.
 type Source func(event func(e *history.Event) error) error
 
-// atHand is how many events of a long history are at hand at once, of all its locks together.
+// atHand is the number of events of a long history that are in memory at once, for all its locks together.
 const atHand = 1 << 20
 
-// CheckRead is [Check] of a history of any length. Its memory grows with the number of processes, not with that of
-// their operations. h describes the history, and read returns its events. Malformed histories are noticed on the way;
-// the error is a [*Malformed]. In a history of more than a million events, an operation must be answered within half
-// a million events. Otherwise the history is undecided, with that reason, as it is where another pass is needed and read
-// returns [history.ErrOnce].
+// CheckRead is [Check] for a history of any length. Its memory grows with the number of processes, not with the
+// number of their operations. h describes the history, and read returns its events. Malformed histories are noticed
+// on the way; the error is a [*Malformed]. In a history of more than a million events, an operation must be answered
+// within half a million events. Otherwise the history is undecided, with that reason.
 func CheckRead(h *history.History, read Source, o Options) (Finding, error) {
 	return checkRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
 }
@@ -99,12 +98,12 @@ type check struct {
 	window int
 
 	known  facts
-	effort int // that is made, of readEfforts
+	effort int // index of the current effort
 	n      int32
 
-	done  bool // there is a finding
+	done  bool // the finding is final
 	found Finding
-	over  bool // this reading decides, or cannot
+	over  bool // this pass has decided, or cannot decide
 }
 
 func checksOf(h *history.History, o Options, window int) (all []*check) {
@@ -140,7 +139,7 @@ func (c *check) event(e *history.Event) error {
 	return nil
 }
 
-// begin begins to forget the beginning of the history.
+// begin starts to forget the beginning of the history.
 func (c *check) begin() {
 	r := &c.normaliser
 	r.rollOn(c.known, c.window/2)
@@ -153,7 +152,7 @@ func (c *check) begin() {
 	}
 }
 
-// refer keeps the calls that the fast checks refer to.
+// refer calls keep for the calls that the fast checks refer to.
 func (c *check) refer(keep func(k int32)) {
 	c.frontier.refer(keep)
 	for _, k := range c.permits.held {
@@ -184,7 +183,7 @@ func (c *check) judge(before int32) {
 	}
 }
 
-// invoked settles a call that is judged next, and is it; or none.
+// invoked settles a call before its invocation is judged. It returns the call; or none if it has no effect.
 func (c *check) invoked(k int32) int32 {
 	r := &c.normaliser
 	op := r.call(k)
@@ -220,7 +219,7 @@ func (c *check) unnumbered() bool {
 	return l.known.unnamed && !l.single
 }
 
-// fast is the fast check of the next event.
+// fast handles the next event in the fast check.
 func (c *check) fast(i, k int32) (Finding, bool) {
 	if c.unnumbered() {
 		return c.permits.event(i, k)
@@ -228,8 +227,8 @@ func (c *check) fast(i, k int32) (Finding, bool) {
 	return c.frontier.event(i, k)
 }
 
-// end is the end of the history. The check is done unless what was supposed of the history was wrong, or the effort
-// too small.
+// end handles the end of the history. The check is done unless an assumption about the history was wrong, or the
+// effort was too small.
 func (c *check) end() {
 	r := &c.normaliser
 	if r.roll == nil {
@@ -267,7 +266,7 @@ func (c *check) end() {
 	c.found = c.found.of(c.lock)
 }
 
-// undecidable says of a history that was read why it is not decided, if it is not.
+// undecidable reports that the history cannot be decided while it is read, and notes the reason.
 func (c *check) undecidable() bool {
 	r := &c.normaliser
 	switch {

@@ -2,23 +2,23 @@ package linear
 
 import "fmt"
 
-// Releases is who may release a lock.
+// Releases says who may release a lock.
 type Releases uint8
 
-// The readings of a release.
+// The answers to who may release a lock.
 const (
-	// ByHolder is that only who holds the lock releases it, as owner-aware models of Jepsen's have it.
+	// ByHolder says that only the holder releases the lock, as in owner-aware models of Jepsen.
 	ByHolder Releases = iota
-	// ByAnyone: a release returns any client's hold, as with Knossos' mutex. A free lock cannot be released.
+	// ByAnyone says that a release returns any client's hold, as in Knossos' mutex. A free lock cannot be released.
 	ByAnyone
 )
 
 var releasesNames = [...]string{"reject", "allow"}
 
-// String names the reading of releases by other clients.
+// String says what becomes of releases by other clients.
 func (r Releases) String() string { return releasesNames[r] }
 
-// ReleasesNamed is the reading with that name.
+// ReleasesNamed is the value with that name.
 func ReleasesNamed(name string) (Releases, error) {
 	for r, n := range releasesNames {
 		if n == name {
@@ -28,24 +28,23 @@ func ReleasesNamed(name string) (Releases, error) {
 	return 0, fmt.Errorf("%q: expected one of %q", name, releasesNames)
 }
 
-// FailedRelease is what a failed release implies about its caller's hold.
+// FailedRelease says what a failed release implies about its caller's belief.
 type FailedRelease uint8
 
-// The readings of a release that failed.
+// The meanings of a failed release.
 const (
-	// EndsBelief is that its client does not believe any more that it holds the lock, as it wanted to be
-	// rid of it.
+	// EndsBelief says that the client no longer believes that it holds the lock, since it wanted to give it up.
 	EndsBelief FailedRelease = iota
-	// KeepsBelief is that its client goes on believing so.
+	// KeepsBelief says that the client still believes that it holds the lock.
 	KeepsBelief
 )
 
 var failedReleaseNames = [...]string{"ends", "keeps"}
 
-// String is what becomes of the belief.
+// String says what happens to the belief.
 func (f FailedRelease) String() string { return failedReleaseNames[f] }
 
-// FailedReleaseNamed is the reading with that name.
+// FailedReleaseNamed is the value with that name.
 func FailedReleaseNamed(name string) (FailedRelease, error) {
 	for f, n := range failedReleaseNames {
 		if n == name {

@@ -11,32 +11,32 @@ import (
 // A long history is judged while it is read, with a window of events in memory. The first half of the window has been
 // judged when the next events are read. Operations that ended before the window are dropped, unless clients hold by
 // them or states of the fast check name them. An answer, the end of a connection or a release is therefore known in
-// time, unless half a window lies between: then nothing is decided, with that reason. Facts that need the whole
-// history are assumed, and a wrong assumption needs another pass.
+// time if it comes within half a window; if not, the history is undecided, with that reason. Facts that need the
+// whole history are assumed, and a wrong assumption needs another pass.
 
-// roll is what a normaliser has that knows only the end of a history.
+// roll is the state of a normaliser that has only the end of a history in memory.
 type roll struct {
-	from      int32                // the event that is the first at hand
-	firstCall int32                // the first call that is
-	kept      map[int32]*operation // earlier ones that may matter still
-	judged    int32                // what is before this event has been
-	reach     int                  // how many events after it are at hand, at least
+	from      int32                // the first event in memory
+	firstCall int32                // the first call in memory
+	kept      map[int32]*operation // earlier calls that may still matter
+	judged    int32                // the events before this one have been judged
+	reach     int                  // number of later events in memory, at least
 	known     facts
-	single    bool         // there is but one permit
-	opened    []*operation // judged, and since then the moment to lose what they took is open
-	late      string       // what was told too late of what had been judged; "" is nothing
+	single    bool         // there is only one permit
+	opened    []*operation // judged operations that have since been found to lose their slot at an open moment
+	late      string       // a fact that came too late to be judged by; "" if there is none
 }
 
-// facts are facts about the whole history. Each may turn out to be true, and then stays true.
+// facts are facts about the whole history. Each can become true, and then stays true.
 type facts struct {
 	witnessed bool // it records ends of connections
 	unnamed   bool // some acquires name no slot
 	moved     bool // the number of slots may change
-	shrinks   bool // and become less
+	shrinks   bool // the number may decrease
 	disturbed bool // some calls need their slot free at a moment
 }
 
-// or are the facts that either knows.
+// or is the union of two sets of facts.
 func (f facts) or(g facts) facts {
 	return facts{
 		witnessed: f.witnessed || g.witnessed, unnamed: f.unnamed || g.unnamed, moved: f.moved || g.moved,
@@ -44,7 +44,7 @@ func (f facts) or(g facts) facts {
 	}
 }
 
-// facts are those that a normaliser has found so far.
+// facts are the facts that a normaliser has found so far.
 func (r *normaliser) facts() facts {
 	return facts{
 		witnessed: r.witnessed, unnamed: r.unnamed, moved: r.moved, shrinks: r.shrinks,
@@ -52,7 +52,7 @@ func (r *normaliser) facts() facts {
 	}
 }
 
-// from is the first event at hand.
+// from is the first event in memory.
 func (r *normaliser) from() int32 {
 	if r.roll == nil {
 		return 0
@@ -60,7 +60,7 @@ func (r *normaliser) from() int32 {
 	return r.roll.from
 }
 
-// call is the call with a number, nil if it cannot matter any more.
+// call is the call with a number, or nil if it can no longer matter.
 func (l *roll) call(r *normaliser, k int32) *operation {
 	if k >= l.firstCall {
 		return &r.calls[k-l.firstCall]
@@ -68,22 +68,22 @@ func (l *roll) call(r *normaliser, k int32) *operation {
 	return l.kept[k]
 }
 
-// changes notes that something is told of a call that may have been judged otherwise.
+// changes notes a change of a call that may already have been judged.
 func (l *roll) changes(k *operation) {
 	if k.inv < l.judged {
 		l.tooLate(k.op, k.inv)
 	}
 }
 
-// tooLate notes that something is told of an operation that was invoked too long ago.
+// tooLate notes an event of an operation that was invoked too long ago.
 func (l *roll) tooLate(op lock.Op, inv int32) {
 	if l.late == "" {
 		l.late = fmt.Sprintf("what became of the %s of event %d was told more than %d events later", op, inv, l.reach)
 	}
 }
 
-// expires records that an operation's slot may be lost from an event on. This matters if the event has been judged, or if
-// the operation would have been judged otherwise.
+// expires records that an operation's slot may be lost from an event on. This matters if the event has been judged,
+// or if the operation would have been judged otherwise.
 func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	switch {
 	case k.inv >= l.judged || from >= k.exit && k.traits.has(mayExpire|loose):
@@ -94,7 +94,8 @@ func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	}
 }
 
-// rollOn has a normaliser begin to forget the beginning of a history of which such facts are known.
+// rollOn makes a normaliser forget the beginning of the history from now on. known are facts from earlier passes;
+// reach is the number of events to keep after the judged ones.
 func (r *normaliser) rollOn(known facts, reach int) {
 	known = known.or(r.facts())
 	r.roll = &roll{known: known, reach: reach, single: known.unnamed && !known.moved && r.permits == 1}
@@ -135,8 +136,8 @@ func (r *normaliser) presume(c *client) {
 	c.inv, c.silent = inv, true
 }
 
-// settle completes an operation when it is judged, and reports whether it still is one. finish does the same with the
-// whole history in memory.
+// settle completes an operation when it is judged, and reports whether it has an effect. finish does the same with
+// the whole history in memory.
 func (r *normaliser) settle(k *operation) bool {
 	known := &r.roll.known
 	if k.effect == leaves && k.traits.has(partial) && !known.shrinks {
@@ -158,7 +159,8 @@ func (r *normaliser) settle(k *operation) bool {
 	return true
 }
 
-// foresee opens losses that later verifies observe. Until then the free slot must not be given to another client.
+// foresee makes losses open that later verifies observe. Until then the free slot must not be given to another
+// client.
 func (r *normaliser) foresee() {
 	for i := range r.calls {
 		k := &r.calls[i]
@@ -174,7 +176,7 @@ func (r *normaliser) foresee() {
 	}
 }
 
-// forget forgets what is before an event, but for calls that are referred to.
+// forget forgets what is before an event, except calls that are referred to.
 func (r *normaliser) forget(before int32, referred func(keep func(k int32))) {
 	l := r.roll
 	old, first := l.kept, int32(0)
@@ -199,7 +201,7 @@ func (r *normaliser) forget(before int32, referred func(keep func(k int32))) {
 	l.from, l.firstCall = before, l.firstCall+first
 }
 
-// compact forgets which calls without an answer were pending and are not, and those that nothing will bound.
+// compact drops calls that are no longer pending, and those that nothing will bound.
 func (r *normaliser) compact() {
 	old := r.pending
 	r.pending = nil
@@ -214,7 +216,7 @@ func (r *normaliser) compact() {
 	}
 }
 
-// refer keeps the calls that events from one on are about, those that these calls refer to, and those that clients do.
+// refer calls keep for the calls of events from one on, the calls that these refer to, and those of clients.
 func (r *normaliser) refer(before int32, keep func(k int32)) {
 	for _, k := range r.at[before-r.roll.from:] {
 		if k < 0 {

@@ -7,24 +7,24 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// The bounds of the search: anything larger takes too much memory.
+// The bounds of the search: anything larger needs too much memory.
 const (
 	slowCalls    = 20000
-	maxSlowSteps = 5000 // atomic steps that are checked together
+	maxSlowSteps = 5000 // atomic steps in one part
 	slowEndless  = 400  // atomic steps among them that never return
 )
 
-// DefaultSteps is how many steps the search may take over one lock: a second or two.
+// DefaultSteps is the default number of steps that the search may take over one lock, which is a second or two.
 const DefaultSteps = 1 << 19
 
-// slow searches for an order that explains what the fast check left undecided. Its work is bounded by
-// steps and not by time: what is decided is the same on every machine, however busy it is.
+// slow searches for an order that explains what the fast check left undecided. Its work is bounded by steps and not
+// by time, so that every machine gives the same decision, however busy it is.
 func (c *Checker) slow(f Finding, o Options) Finding {
-	if len(c.normaliser.calls) > slowCalls || len(c.normaliser.h.Events) == 0 { // it is being read, and not at hand
+	if len(c.normaliser.calls) > slowCalls || len(c.normaliser.h.Events) == 0 { // it is being read, and not in memory
 		return tooLarge(f)
 	}
 	r := c.normaliser
-	c.normaliser = normaliser{} // the specification keeps what it looks at
+	c.normaliser = normaliser{} // the specification keeps using its data
 	p := r.specify(o.FailedAcquire)
 	if !p.small() {
 		return tooLarge(f)
@@ -94,7 +94,7 @@ func (p *Specification) beginning(n int, o Options) *Specification {
 	h.Events = h.Events[:n]
 	r := new(normaliser)
 	if err := r.normalise(&h, p.r.lock, o); err != nil {
-		panic("linear: a beginning is malformed: " + err.Error()) // the whole was not
+		panic("linear: a beginning is malformed: " + err.Error()) // the whole history was well-formed
 	}
 	return r.specify(o.FailedAcquire)
 }

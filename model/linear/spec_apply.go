@@ -2,8 +2,8 @@ package linear
 
 import "github.com/lockproof/lockproof/model/history"
 
-// apply is the sequential specification: whether an atomic step can have its effect in a state, and the state
-// that follows.
+// apply is the sequential specification: whether an atomic step can take effect in a state, and the state that
+// follows.
 func (p *Specification) apply(s lockState, u *atomicStep) (lockState, bool) {
 	switch u.do {
 	case doSet:
@@ -34,7 +34,7 @@ func (p *Specification) apply(s lockState, u *atomicStep) (lockState, bool) {
 	return s, p.observe(s, u)
 }
 
-// observe is an atomic step that changes nothing.
+// observe reports whether an observation is true in a state.
 func (p *Specification) observe(s lockState, u *atomicStep) bool {
 	switch u.do {
 	case doFull:
@@ -65,8 +65,8 @@ func (p *Specification) take(s lockState, u *atomicStep) (lockState, bool) {
 	return s.held(slot, u.op), true
 }
 
-// mayTake takes a slot if the call can and has taken none. It is legal always, as what has its effect
-// at the end of all might as well not have it.
+// mayTake takes a slot if possible, unless the call has already taken one. It is always legal, since an effect after
+// everything else makes no difference.
 func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 	if s.stage(u.stage) > 0 {
 		return s
@@ -85,7 +85,7 @@ func (p *Specification) miss(s lockState, u *atomicStep) (lockState, bool) {
 	return s.staged(u.stage, u.at+1), true
 }
 
-// give gives a slot back that was seen gone.
+// give returns a slot that its client saw gone.
 func (p *Specification) give(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at {
 		return s, u.partial
@@ -93,7 +93,7 @@ func (p *Specification) give(s lockState, u *atomicStep) (lockState, bool) {
 	return p.without(s, u.grant).staged(u.stage, u.at+1), true
 }
 
-// without is the state in which a call does not have its slot any more, if it did.
+// without is the state in which a call no longer holds its slot.
 func (p *Specification) without(s lockState, k int32) lockState {
 	if slot := s.slotOf(k); slot > 0 {
 		return s.held(slot, none)
@@ -136,8 +136,8 @@ const (
 	hasReleased = 2
 )
 
-// freeOwn releases the slot that an unanswered acquire of the client took, or lost since, if the ends of connections
-// are not recorded.
+// freeOwn releases the slot that an unanswered acquire of the client took. If ends of connections are not recorded,
+// the client may have lost the slot already.
 func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	if slot := p.own(&s, u); slot > 0 {
 		k := s.holder(slot)
@@ -160,7 +160,7 @@ func (p *Specification) lost(s *lockState, u *atomicStep, k int32) bool {
 		(c.slot == history.AnySlot || u.slot == history.AnySlot || int(c.slot) == u.slot)
 }
 
-// end is the end of a client's connection, or of all, as far as a slot is concerned.
+// end is the end of a client's connection, or of all, for one slot.
 func (p *Specification) end(s lockState, u *atomicStep) lockState {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		k := s.holder(slot)
@@ -171,7 +171,7 @@ func (p *Specification) end(s lockState, u *atomicStep) lockState {
 	return s
 }
 
-// administer is one step of an administrative operation.
+// administer carries out one step of an administrative operation.
 func (p *Specification) administer(s lockState, u *atomicStep) (lockState, bool) {
 	stage := s.stage(u.stage)
 	if stage == over {

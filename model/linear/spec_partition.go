@@ -16,9 +16,9 @@ import (
 // their answers: each took it after its predecessor returned it.
 func (p *Specification) tighten() {
 	if p.r.unnamed || p.r.releases == ByAnyone {
-		return // a slot may be another's before its holder gave it back
+		return // a slot may pass to another client before its holder gave it back
 	}
-	give := make([]int32, len(p.r.calls)) // by take: the call that gives it back, plus 1
+	give := make([]int32, len(p.r.calls)) // by take: the call that returns it, plus 1
 	for k := range p.r.calls {
 		if c := &p.r.calls[k]; (c.effect == frees || c.effect == leaves) && c.link != none {
 			give[c.link] = int32(k) + 1
@@ -50,16 +50,16 @@ func (p *Specification) tighten() {
 	}
 }
 
-// cut is a moment at which nothing was under way and the state was certain.
+// cut is a moment at which no operation was under way and the state was certain.
 type cut struct {
 	event int32
 	state lockState
 }
 
-// cut finds the moments at which the history can be cut, at least apart events from each other.
+// cut finds the moments at which the history can be cut, with at least apart events between two cuts.
 func (p *Specification) cut(apart int) (cuts []cut) {
 	if p.r.unnamed {
-		return nil // which permit an acquire took is not known
+		return nil // it is not known which permit an acquire took
 	}
 	state, under, last := p.initial(), 0, 0
 	var held heldCount
@@ -94,11 +94,11 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 	return cuts
 }
 
-// heldCount is how many slots are held, judging by the answers, where anyone may release them. Once the number is unknown,
-// only a restart makes it 0 again.
+// heldCount is the number of held slots, according to the answers, if anyone may release slots. Once the number is
+// unknown, only a restart makes it 0 again.
 type heldCount struct {
 	held      int
-	releasing int // releases under way that are answered
+	releasing int // number of releases under way that will be answered
 }
 
 func (t *heldCount) note(r *normaliser, i, at int32) {
@@ -118,7 +118,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 	c := &r.calls[at]
 	began := c.inv == i
 	switch c.effect {
-	case mayTake: // which is never answered
+	case mayTake: // it is never answered
 		t.held = unknown
 	case takes:
 		if !began {
@@ -137,7 +137,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 	}
 }
 
-// opens is the number of events that have to pass before an operation is over. An uncertain operation never is.
+// opens is the number of events that must pass before an operation is over. An uncertain operation is never over.
 func (p *Specification) opens(c *operation) int {
 	if c.traits&(interrupted|mayExpire|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
 		return 2
@@ -145,7 +145,7 @@ func (p *Specification) opens(c *operation) int {
 	return 1
 }
 
-// bounded is how many unanswered calls an event bounds.
+// bounded is the number of unanswered calls that an event bounds.
 func (p *Specification) bounded(event int32) (n int) {
 	for i := range p.r.calls {
 		if c := &p.r.calls[i]; c.effect != noEffect && c.traits.has(partial) && c.ret == event {
@@ -155,7 +155,7 @@ func (p *Specification) bounded(event int32) (n int) {
 	return n
 }
 
-// settled is the state after a call, if no other is under way.
+// settled is the state after a call, if no other call is under way.
 func (p *Specification) settled(s lockState, k int32) lockState {
 	c := &p.r.calls[k]
 	n := int(c.n)
@@ -194,7 +194,7 @@ func (r *normaliser) mixes() bool {
 	return false
 }
 
-// partition divides operations into parts that can be checked apart.
+// partition divides operations into parts that can be checked separately.
 func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
 	pieces := make([][]porcupine.Operation, len(p.cuts)+1)
 	for _, op := range ops {
@@ -212,14 +212,14 @@ func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupin
 	return parts
 }
 
-// set is the operation that begins a piece of the history in the state that it had.
+// set is the operation that sets the state in which a piece of the history begins.
 func (p *Specification) set(c *cut) porcupine.Operation {
 	t := p.ticks.of(c.event) - 1
 	u := &atomicStep{do: doSet, op: none, client: none, set: &c.state, from: t, to: t}
 	return porcupine.Operation{ClientId: p.row(u), Input: u, Output: u, Call: t, Return: t}
 }
 
-// bySlot divides operations by the slot that they are about, if each is about one.
+// bySlot divides operations by slot, if each concerns only one.
 func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operation {
 	if p.r.unnamed || slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return !p.local(op.Input.(*atomicStep)) }) {
 		return [][]porcupine.Operation{ops}
@@ -232,7 +232,7 @@ func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operatio
 	return slices.DeleteFunc(slots, func(ops []porcupine.Operation) bool { return len(ops) == 0 })
 }
 
-// local reports whether an atomic step looks at its slot only, and changes nothing else.
+// local reports whether an atomic step concerns its slot only.
 func (p *Specification) local(u *atomicStep) bool {
 	switch u.do {
 	case doTake, doBusy, doHeld, doVacant, doFree, doFreeAny, doLose, doEnd:

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// lockState is the state of the sequential specification: a value that can be compared.
+// lockState is the state of the sequential specification, as a comparable value.
 type lockState struct {
 	slots   int
-	holders string // by slot: the operation that took it, four bytes; noHolder is none
-	stages  string // how far calls are that have several atomic steps, two bytes each
+	holders string // by slot: the operation that took it, in four bytes; noHolder is none
+	stages  string // progress of the calls with several atomic steps, two bytes each
 }
 
 const (
 	holderSize = 4
 	stageSize  = 2
 	noHolder   = 0
-	// over is the stage of a call with no step left.
+	// over is the stage of a call without further steps.
 	over = 1<<16 - 1
 )
 
@@ -38,7 +38,7 @@ func (s *lockState) holder(slot int) int32 {
 	return int32(binary.LittleEndian.Uint32([]byte(s.holders[holderSize*(slot-1):holderSize*slot]))) - 1
 }
 
-// held is the state with another holder of a slot.
+// held is the state in which a slot has another holder.
 func (s lockState) held(slot int, k int32) lockState {
 	b := []byte(s.holders)
 	binary.LittleEndian.PutUint32(b[holderSize*(slot-1):], uint32(k+1))
@@ -46,7 +46,7 @@ func (s lockState) held(slot int, k int32) lockState {
 	return s
 }
 
-// slotOf is the slot that a call has, or 0.
+// slotOf is the slot that a call holds, or 0.
 func (s *lockState) slotOf(k int32) int {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		if s.holder(slot) == k {
@@ -60,7 +60,7 @@ func (s *lockState) stage(i int32) int {
 	return int(binary.LittleEndian.Uint16([]byte(s.stages[stageSize*i : stageSize*i+stageSize])))
 }
 
-// staged is the state with a call at another stage.
+// staged is the state in which a call has another stage.
 func (s lockState) staged(i int32, stage int) lockState {
 	b := []byte(s.stages)
 	binary.LittleEndian.PutUint16(b[stageSize*i:], uint16(stage))

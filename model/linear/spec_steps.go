@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// do is what an atomic step does.
+// do is the effect of an atomic step.
 type do uint8
 
 const (
@@ -13,14 +13,14 @@ const (
 	doMayTake
 	doClaim   // take a slot that need not exist
 	doMiss    // see that a slot does not exist
-	doGive    // give back a slot that was seen gone
+	doGive    // return a slot that was seen gone
 	doFree    // release
 	doFreeAny // release of any client's hold
 	doFreeOwn // release what an unanswered acquire took
-	doLose    // lose what may be lost
+	doLose    // lose a slot that may be lost
 	doFull    // see every slot held
 	doBusy    // see one slot held or missing
-	doHeld    // see one's slot
+	doHeld    // see one's own slot
 	doHeldOwn // see the slot that an unanswered acquire took
 	doCount
 	doVacant
@@ -28,20 +28,20 @@ const (
 	doCreate
 	doRemove
 	doDestroy
-	doEnd  // a client's slot is free as its connection ended
-	doStop // nothing more of an unanswered administrative operation can happen
-	doFail // nothing explains it
-	doSet  // the history begins in a state
+	doEnd  // free a client's slot because its connection ended
+	doStop // stop the remaining steps of an unanswered administrative operation
+	doFail // never possible: nothing explains the answer
+	doSet  // set the state in which a piece of the history begins
 )
 
-// atomicStep is what porcupine takes for an operation: a part of one that has its effect at one moment.
+// atomicStep is an operation for porcupine: the part of an operation that takes effect at one moment.
 type atomicStep struct {
 	do      do
-	partial bool  // it may not happen: it is legal always, and may have no effect
-	op      int32 // that it is part of; or none
-	grant   int32 // the call whose slot it is about
-	client  int32 // whose it is; none is the world
-	stage   int32 // the place of its call's stage
+	partial bool  // it is always legal, and may have no effect
+	op      int32 // the operation that it is part of; or none
+	grant   int32 // the call whose slot it concerns
+	client  int32 // the client; none is the environment
+	stage   int32 // the index of its call's stage
 	slot    int
 	at      int // the stage at which it applies
 	n       int
@@ -69,7 +69,7 @@ func (t ticks) of(event int32) int64 {
 	return t.stride * int64(event+1)
 }
 
-// number gives calls that have a stage a place for it.
+// number gives calls that have a stage an index for it.
 func (p *Specification) number() {
 	p.stage = make([]int32, len(p.r.calls))
 	for i := range p.r.calls {
@@ -113,7 +113,7 @@ func (p *Specification) decompose(k int32) {
 	}
 }
 
-// only is what the single atomic step of a call does.
+// only is the effect of a call with a single atomic step.
 func (p *Specification) only(c *operation) do {
 	own := c.traits.has(unproven)
 	switch {
@@ -135,7 +135,7 @@ func (p *Specification) only(c *operation) do {
 	return doFail
 }
 
-// emit adds atomic steps that follow each other.
+// emit adds atomic steps that follow one another.
 func (p *Specification) emit(u atomicStep, what ...do) {
 	for i, d := range what {
 		u.do, u.at = d, i
@@ -143,7 +143,7 @@ func (p *Specification) emit(u atomicStep, what ...do) {
 	}
 }
 
-// loss adds the atomic step by which a call may lose what it took.
+// loss adds the atomic step by which a call may lose its slot.
 func (p *Specification) loss(c *operation, u atomicStep) {
 	if !c.traits.has(mayExpire) {
 		return
@@ -164,7 +164,7 @@ func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 	}
 }
 
-// full adds what an acquire saw that found no slot.
+// full adds the observations of an acquire that found no free slot.
 func (p *Specification) full(u atomicStep) {
 	if p.failedAcquire == property.Strong {
 		p.emit(u, doFull)
@@ -194,7 +194,7 @@ func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	}
 	stop := u
 	if u.partial {
-		u.to = p.ticks.end // doStop ends it, where something does
+		u.to = p.ticks.end // doStop ends it, if anything does
 	}
 	for u.at = 0; u.at < n; u.at++ {
 		p.atomicSteps = append(p.atomicSteps, u)
@@ -226,7 +226,7 @@ func (p *Specification) ended(event, at int32) {
 	}
 }
 
-// touches reports whether a client may have a slot at some time.
+// touches reports whether a client may hold a slot at some time.
 func (p *Specification) touches(client int32, slot int) bool {
 	for i := range p.r.calls {
 		c := &p.r.calls[i]
@@ -247,7 +247,7 @@ func (p *Specification) touches(client int32, slot int) bool {
 	return false
 }
 
-// row is the row of a visualization that an atomic step is drawn on.
+// row is the row of a visualization in which an atomic step is drawn.
 func (p *Specification) row(u *atomicStep) int {
 	if u.client == none || u.do == doEnd {
 		return len(p.r.clients.list)

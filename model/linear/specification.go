@@ -72,12 +72,12 @@ type Specification struct {
 	atomicSteps   []atomicStep
 	ticks         ticks
 	mixed         bool    // administrative operations overlap
-	stages        int     // calls that have a stage
-	stage         []int32 // by call: its place among them; or none
+	stages        int     // number of calls that have a stage
+	stage         []int32 // by call: the index of its stage; or none
 	cuts          []cut
 }
 
-// Specify states what one lock of a history has to satisfy. The history must be well-formed.
+// Specify makes the specification of one lock of a history. The history must be well-formed.
 func Specify(h *history.History, lock int, o Options) (*Specification, error) {
 	r := new(normaliser)
 	if err := r.normalise(h, lock, o); err != nil {
@@ -93,10 +93,10 @@ func (r *normaliser) specify(s property.FailedAcquire) *Specification {
 	return p
 }
 
-// cutSize is how many events there are between cuts, at least.
+// cutSize is the smallest number of events between cuts.
 const cutSize = 32
 
-// decomposed is a specification as it reads, without what makes it easier to check.
+// decomposed is the specification in its plain form, without the bounds and cuts that make it easier to check.
 func (r *normaliser) decomposed(s property.FailedAcquire) *Specification {
 	p := &Specification{r: r, failedAcquire: s, ticks: newTicks(r), mixed: r.mixes()}
 	p.number()
@@ -111,7 +111,7 @@ func (r *normaliser) decomposed(s property.FailedAcquire) *Specification {
 	return p
 }
 
-// Operations are the history's, decomposed into atomic steps that have their effect at one moment each.
+// Operations are the history's operations, decomposed into atomic steps that each take effect at one moment.
 func (p *Specification) Operations() []porcupine.Operation {
 	ops := make([]porcupine.Operation, len(p.atomicSteps))
 	for i := range p.atomicSteps {

@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Malformed says why something is not a history.
+// Malformed says why a history is not well-formed.
 type Malformed struct {
-	Event    int    // the index of the event at fault; -1 is the history itself
-	What     string // what is there
-	Expected string // what was expected instead
+	Event    int    // the index of the wrong event; -1 if it is the history itself
+	What     string // what was found
+	Expected string // what was expected
 }
 
 // Error implements error.
@@ -22,8 +22,8 @@ func (m *Malformed) Error() string {
 	return fmt.Sprintf("event %d: %s: expected %s", m.Event, m.What, m.Expected)
 }
 
-// Validate reports whether a history is well-formed: processes alternate between invocations and
-// their completions, and occurrences of the world are the nemesis's. The error is a [*Malformed].
+// Validate reports whether a history is well-formed: each process alternates between invocations and their
+// completions, and occurrences belong to the nemesis. The error is a [*Malformed].
 func Validate(h *history.History) error {
 	if err := new(normaliser).normalise(h, noLock, Options{}); err != nil {
 		return err
@@ -31,10 +31,10 @@ func Validate(h *history.History) error {
 	return nil
 }
 
-// noLock resolves a history for no lock, to see that it is well-formed.
+// noLock normalises a history for no lock, to check that it is well-formed.
 const noLock = -1
 
-// checkShape looks at the history as a whole.
+// checkShape checks the history as a whole.
 func checkShape(h *history.History) *Malformed {
 	switch {
 	case len(h.Slots) != len(h.Locks):
@@ -54,10 +54,10 @@ func tooLong(events int) *Malformed {
 	return &Malformed{-1, fmt.Sprintf("%d events", events), "fewer than two thousand million"}
 }
 
-// maxHistorySlots is how many slots a history can name.
+// maxHistorySlots is the largest number of slots in a history.
 const maxHistorySlots = 1<<16 - 1
 
-// checkEvent looks at one event by itself.
+// checkEvent checks one event by itself.
 func checkEvent(h *history.History, i int32, e *history.Event) *Malformed {
 	if e.F >= history.Crash {
 		if !e.F.Occurrence() {
@@ -83,7 +83,7 @@ func checkEvent(h *history.History, i int32, e *history.Event) *Malformed {
 	return nil
 }
 
-// unexpected is a completion that fits no invocation, or an invocation too many.
+// unexpected is the error for a completion without a matching invocation, or an invocation too many.
 func unexpected(i int32, e *history.Event, c *client) *Malformed {
 	what := fmt.Sprintf("c%d's %s %s", e.Process, e.F, e.Type)
 	if c.inv == none {

@@ -4,7 +4,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// CostClass is an operation and its outcome, as far as they decide its cost.
+// CostClass is a class of operations with similar costs: an operation with its outcome.
 type CostClass uint8
 
 // The cost classes.
@@ -15,7 +15,7 @@ const (
 	AcquireFull                    // every slot taken, no race lost
 	AcquireOther                   // full, withdrawn or given up after races
 	VerifyHeld                     // the slot is held
-	VerifyRemoved                  // it is not
+	VerifyRemoved                  // the slot is lost
 	ReleaseOK
 	CreateOK
 	AddOK
@@ -23,8 +23,8 @@ const (
 	DestroyOK
 	CountOK
 	WaitOK
-	RefreshHeld // the lease goes on
-	RefreshLost // it does not
+	RefreshHeld // the lease continues
+	RefreshLost // the lease is lost
 	CostClasses // the number of classes
 )
 
@@ -41,7 +41,7 @@ func (s CostClass) String() string { return costClassNames[s] }
 const (
 	Commands = iota
 	Trips    // round trips
-	Replies  // round trips if every reply were waited for
+	Replies  // round trips if the client waited for every reply
 	Channels // opened
 	Connections
 	Measures // the number of measures
@@ -78,15 +78,15 @@ func (t *Tally) merge(o *Tally) {
 	t.Count += o.Count
 }
 
-// Costs adds up what operations took, by cost class. The zero value is ready to use.
+// Costs adds up the costs of operations, by cost class. The zero value is ready to use.
 type Costs [CostClasses]Tally
 
-// Add counts one finished operation; lost is how often RESOURCE_LOCKED refused it.
+// Add counts one completed operation; lost is the number of its claims that RESOURCE_LOCKED refused.
 func (cs *Costs) Add(op lock.Op, r lock.Result, lost int, cost [Measures]int) {
 	cs[costClass(op, r, lost)].add(cost)
 }
 
-// Merge adds another sum.
+// Merge adds the sums of another Costs.
 func (cs *Costs) Merge(o *Costs) {
 	for i := range cs {
 		cs[i].merge(&o[i])
@@ -132,7 +132,7 @@ var mutexCostClasses = map[CostClass]string{
 	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, failed otherwise",
 }
 
-// Of returns the name of s for a lock of kind k.
+// Of returns the name of the cost class for a lock of kind k.
 func (s CostClass) Of(k lock.Kind) string {
 	if said, ok := mutexCostClasses[s]; ok && k != lock.Semaphore {
 		return said

@@ -1,8 +1,7 @@
-// Package monitor watches one execution and finds its violations as they happen. The server's own state is known
-// throughout. A [Monitor] is a plain value: a search copies it, encodes it and merges states that it would judge the
-// same.
+// Package monitor watches one execution and finds violations as they happen. It always knows the server's own state.
+// A [Monitor] is a plain value: a search copies it, encodes it and merges states that it would judge the same.
 //
-// The files judge:
+// Each file judges some properties, at certain events:
 //
 //	monitor_truth.go      mutual-exclusion, no-false-hold, removal-drains of holders, contiguous-slots,
 //	                      crash-frees, survives-restart: whenever the server's state changes

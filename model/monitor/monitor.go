@@ -7,19 +7,18 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Monitor watches one execution and finds the properties that it violates. The broker's state is known
-// throughout. A Monitor is a plain value: a copy watches on its own. Each method is one event; the world
-// calls the methods in order.
+// Monitor watches one execution and finds the properties that it violates. It always knows the broker's state. A
+// Monitor is a plain value: a copy is independent. Each method is one event; the world calls the methods in order.
 //
-// The monitor also keeps a witness of linearizability. If each operation can be placed at a moment at which
-// the broker's state allowed it, the placements are a linearization and no search is needed. Once Witnessed
-// is false, the history is checked on its own.
+// The monitor also keeps a witness of linearizability. If each operation can be placed at a moment at which the
+// broker's state allowed it, the placements are a linearization and no search is needed. Once Witnessed is false, the
+// history is checked on its own.
 type Monitor struct {
 	Found           property.Set // properties seen violated
-	Exercised       property.Set // properties that had something to judge
+	Exercised       property.Set // properties put to the test
 	Witnessed       bool         // the witness of linearizability stands, under the weak semantics of a failed acquire
-	WitnessedStrong bool         // the witness stands under the strong semantics, too
-	Checks          *Counts      // how often each property was checked; may be nil
+	WitnessedStrong bool         // the witness also stands under the strong semantics
+	Checks          *Counts      // number of checks of each property; may be nil
 	Overlap         int64        // longest overlap of a stale belief with another client's hold, in virtual milliseconds
 	Overlaps        int32        // the same in commands
 	OwnClock        int64        // the longest overlap by the clock of the client that believed
@@ -28,17 +27,17 @@ type Monitor struct {
 	freshly  uint8
 	kind     lock.Kind
 	hold     string // see Speaks
-	retries  uint8  // the bounds of the options: claims, administration mutex, polls
+	retries  uint8  // the options' bounds of attempts: claims, administration mutex, polls
 	tries    uint8
 	polls    uint16
 	shared   bool
 	unbound  bool // the bounds are not known
-	drains   bool // administrators wait for the holders of the slots that they take away
+	drains   bool // administrators wait for the holders of the slots that they remove
 	foreign  bool // clients are external
 	n        uint8
-	ended    uint8 // the owners whose connections have ended at this moment
-	dying    uint8 // set of clients that crashed at this moment, other than administrators
-	answered uint8 // the client that has just received the reply it waited for: its victims' last acknowledgement
+	ended    uint8 // the set of owners whose connections have ended at this moment
+	dying    uint8 // the set of clients that crashed at this moment, except administrators
+	answered uint8 // the client that has just received its victims' last acknowledgement
 	traits   lock.Traits
 	now      int64
 	clients  [lock.MaxClients]watch
@@ -48,16 +47,16 @@ type Monitor struct {
 // Counts has a number for every property, custom properties included.
 type Counts [property.Most]int
 
-// watch is the monitor's knowledge of one client. Fields that only some properties need are in groups; a
-// search keeps or drops a group as a whole (see [retained]).
+// watch is the monitor's knowledge of one client. Fields that only some properties need are in groups; a search keeps
+// or drops a group as a whole (see [retained]).
 type watch struct {
 	op        lock.Op
 	lock      uint8
 	arg       uint8
 	alive     bool // it has not crashed
-	connected bool // the broker has the connection that the client believes in
+	connected bool // the broker has the connection on which the client's belief rests
 	believed  uint8
-	released  bool // the current call has given up the belief, and has not reported it yet
+	released  bool // the current call has given up the belief, but has not returned yet
 
 	renewal
 	loss
@@ -91,32 +90,32 @@ type (
 		gone bool // the believed slot was removed at some moment since its grant
 	}
 	loss struct {
-		dropped bool // the client lost its connection unprovoked, and has opened no other since
+		dropped bool // the client lost its connection without cause, and has not opened another
 	}
 	moves struct {
 		moved bool // the client has opened a connection since it was granted the believed slot
 	}
 	theDead struct {
-		left  uint8 // the slot it believed to hold when it crashed
-		spent bool  // a slot was lost by its crash
+		left  uint8 // the slot that it believed it held when it crashed
+		spent bool  // its crash has lost a slot
 	}
 	// loosened is what a history of leases leaves open about a client; see [watch.loosen].
 	loosened struct {
 		loose  uint16 // slots that the client may lose at any moment
 		owed   bool   // an unanswered acquire may still be granted a slot
 		again  uint16 // slots that an unanswered verify or refresh may still reacquire
-		lost   bool   // the slot of the current verify or refresh went before its time was over
-		unsaid bool   // a release gave the slot up, or a verify or refresh reacquired it, and the reply has to report it
+		lost   bool   // the slot of the current verify or refresh was lost before the end of its lease
+		unsaid bool   // the reply has to report that a release gave the slot up, or that a verify or refresh reacquired it
 	}
-	// overlap is a measurement. It judges nothing, so no search keeps it.
+	// overlap is a measurement. No verdict needs it, so no search keeps it.
 	overlap struct {
 		since int64 // when the client's stale belief began to overlap with another's hold; 0 is no overlap
-		steps int32 // commands since then
-		then  int32 // how far the client's clock was ahead at that moment
+		steps int32 // number of commands since then
+		then  int32 // how far the client's clock was ahead then
 	}
 )
 
-// State of one call: sets of slots for which something was true at some moment of the call, its effects and
+// State of one call: sets of slots for which something was true at some moment of the call, the call's effects, and
 // its obstacles.
 type (
 	existence struct {
@@ -130,13 +129,13 @@ type (
 	}
 	grants struct {
 		granted uint16 // the slot was granted to this client by this call
-		claimed uint16 // the slot existed and belonged to this client, by a grant of this call
-		undone  uint16 // the slot was missing and belonged to this client, by a grant of this call
+		claimed uint16 // the slot existed and belonged to this client, granted by this call
+		undone  uint16 // the slot was missing and belonged to this client, granted by this call
 		blocked bool   // a command of the call is blocked in the server; any client's step may complete it
 	}
 	own struct {
-		mine uint16 // the slot was this client's
-		held uint16 // the slot existed and was this client's
+		mine uint16 // the slot belonged to this client
+		held uint16 // the slot existed and belonged to this client
 	}
 	counts struct {
 		counted uint16 // bit n: there were n slots
@@ -149,19 +148,19 @@ type (
 		asked   uint16 // polls of the administration mutex or of a B queue
 	}
 	trouble struct {
-		troubled bool // the link broke unprovoked, or a reply was lost
+		troubled bool // the link broke without cause, or a reply was lost
 	}
 	admins struct {
-		working     bool // it has touched A queues
-		interleaved bool // another client administered meanwhile
-		alone       bool // no other administrative operation so far
+		working     bool // the operation has touched A queues
+		interleaved bool // another client administered during the call
+		alone       bool // there was no other administrative operation so far
 	}
 	claims struct {
 		declared uint16 // slots whose B queue this call declared
 	}
 	costs struct {
 		linked bool  // the link was up when the call began
-		mended uint8 // channels that broke for any reason
+		mended uint8 // channels that broke, for any reason
 		wasted bool  // the operation itself broke one of them without need
 		cost   Cost
 	}
@@ -169,37 +168,36 @@ type (
 		deleted bool // this call removed a slot
 	}
 	staleness struct {
-		stale bool // the connection was dropped already when the call began
+		stale bool // the connection was already dropped when the call began
 	}
-	// breakage decides the call's cost class. It judges nothing, so no search keeps it.
+	// breakage decides the cost class of the call. No verdict needs it, so no search keeps it.
 	breakage struct {
-		broken bool // a channel broke, and not by the operation's commands
+		broken bool // a channel broke, but not because of the operation's commands
 	}
 )
 
 // lockWatch is the monitor's knowledge of one lock.
 type lockWatch struct {
 	truth    Truth
-	expected int8 // how many slots there should be; -1 is unknown
-	// start is the initial set of slots if the execution begins with holes on purpose: see BeginsWithHoles.
-	// It does not change, and is no part of a state.
+	expected int8 // expected number of slots; -1 is unknown
+	// start is the initial set of slots if the execution begins with intended holes: see BeginsWithHoles. It does not
+	// change, and is no part of a state.
 	start uint16
 	// Leases only: the largest fencing token granted, and the number of grants.
 	token  uint32
 	grants uint8
 }
 
-// Cost is what one operation took.
+// Cost is the cost of one operation.
 type Cost struct {
 	Commands    uint16
 	Trips       uint16 // round trips: batches written before waiting
-	Replies     uint16 // round trips if every reply were waited for
+	Replies     uint16 // round trips if the client waited for every reply
 	Channels    uint8  // channels opened
 	Connections uint8  // connections opened
 }
 
-// Reset begins a new execution of n clients of locks of one kind. o are the facts that the locks' options
-// state.
+// Reset begins a new execution of n clients of locks of one kind. o are the facts of the locks' options.
 func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
@@ -217,20 +215,20 @@ func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 // BeginsWithHoles says that a lock's holes at the start are intended. They are no violation until the slots change.
 func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth.Exists }
 
-// Unbound says that the bounds of the operations' attempts are not known. The number of attempts is then not judged.
-// An operation may give up after any obstacle.
+// Unbound says that the maximum numbers of attempts are not known. They are then not judged, and an operation may
+// give up after any obstacle.
 func (m *Monitor) Unbound() { m.unbound = true }
 
-// Foreign says that the clients are external. They may look at slots before they have the administrators' mutex, and
-// release by several commands. An add counts also if another administrator fails or adds slots meanwhile; searches
-// skip this rule, since it would make more states differ. A count during administration may return any number between
-// the old and the new one.
+// Foreign says that the clients are external. They may look at slots before they have the administration mutex, and
+// release with several commands. An add also counts if another administrator fails or adds slots during the call;
+// searches skip this rule, since it would make more states differ. A count during administration may return any
+// number between the old and the new one.
 func (m *Monitor) Foreign() { m.foreign = true }
 
 // Drains says that an administrator removes only slots without a holder, and may fail because a slot has one.
 func (m *Monitor) Drains() { m.drains = true }
 
-// Speaks sets the words of violations for the thing that makes a client a holder; "" is an exclusive queue.
+// Speaks sets the words in which violations name the thing that makes a client a holder; "" is an exclusive queue.
 func (m *Monitor) Speaks(w lock.Words) { m.hold = w.Hold }
 
 // Has sets the traits of the locks.
@@ -244,7 +242,7 @@ func (m *Monitor) number(t *Truth) int8 {
 	return int8(t.Count())
 }
 
-// whole reports whether the slots have no hole. Permits cannot have one.
+// whole reports whether the slots have no hole. Permits have no holes.
 func (m *Monitor) whole(t *Truth) bool { return t.Contiguous() || m.traits.Has(lock.Permits) }
 
 // otherSlots reports whether the set of slots changed. For permits, only their number counts.
@@ -301,7 +299,7 @@ func (m *Monitor) Witnesses(s property.FailedAcquire) bool {
 // dropWitness gives up the witness of linearizability: the history will be searched.
 func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false }
 
-// Begin is an invocation by client c of lock l.
+// Begin is the invocation of an operation on lock l by client c.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	m.answered = 0
@@ -320,7 +318,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
-		if m.traits != 0 { // a thief need not ask a client that is releasing
+		if m.traits != 0 { // a client that takes the slot need not ask a client that is releasing
 			m.gaveUp(c, w)
 		}
 	}
@@ -371,15 +369,15 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	}
 }
 
-// countAside adds the numbers that external clients may count during administration. Their count may read
-// another resource than their holds do; an administrator changes it before or after the slots.
+// countAside adds the numbers that external clients may count during administration. Their count may read a resource
+// other than the slots, which an administrator changes before or after the slots.
 func (m *Monitor) countAside(w *watch) {
 	if m.foreign && w.op == lock.Count {
 		w.counted |= m.countable(w.lock)
 	}
 }
 
-// countable are the numbers of slots that a lock may have had or may get while clients administer it.
+// countable are the numbers of slots that a lock may have had or may get during administration.
 func (m *Monitor) countable(l uint8) (all uint16) {
 	for i := range m.clients[:m.n] {
 		if o := &m.clients[i]; o.alive && o.lock == l && o.op.Administrative() {
@@ -406,9 +404,9 @@ func (w *watch) between() (least, most int) {
 	return least, most
 }
 
-// administered reports whether the administration mutex has a rightful holder: a client that administers or
-// counts permits, or a crashed client or half-open connection. If the lock's bounds are not known, any
-// operation may take the mutex.
+// administered reports whether the administration mutex has a rightful holder: a client that administers or counts
+// permits, or a crashed client or half-open connection. If the lock's bounds are not known, any operation may take
+// the mutex.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -425,7 +423,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	return false
 }
 
-// owner is the client whose connection a client uses: client 1 if all share one connection.
+// owner is the client that owns the connection of client c: client 1 if all share one connection.
 func (m *Monitor) owner(c uint8) uint8 {
 	if m.shared {
 		return 1
@@ -433,7 +431,7 @@ func (m *Monitor) owner(c uint8) uint8 {
 	return c
 }
 
-// owned is the set of slots that a client's connection has.
+// owned is the set of slots that belong to a client's connection.
 func (t *Truth) owned(c uint8) (set uint16) {
 	for s := uint16(1); s <= Slots; s++ {
 		if t.Owner[s] == c {
@@ -443,14 +441,14 @@ func (t *Truth) owned(c uint8) (set uint16) {
 	return set
 }
 
-// At sets the time, in virtual milliseconds: a new moment begins.
+// At sets the time, in virtual milliseconds, and begins a new moment.
 func (m *Monitor) At(now int64) { m.now, m.ended, m.dying = now, 0, 0 }
 
 // Client is the part of a client's state that every state of a search keeps.
 type Client struct {
 	Lock      uint8
-	Op        lock.Op // under way; NoOp is none
-	Believes  uint8   // the slot that it believes to hold; 0 is none
+	Op        lock.Op // the operation under way; NoOp is none
+	Believes  uint8   // the slot that the client believes it holds; 0 is none
 	Alive     bool
 	Connected bool // the server has the connection under which the believed slot was granted; true without a belief
 }

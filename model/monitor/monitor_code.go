@@ -39,10 +39,10 @@ func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	}
 }
 
-// Left reports whether a dead client's slot has still to be judged as freed.
+// Left reports whether it still has to be judged that a dead client's slot is freed.
 func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 || m.clients[c-1].spent }
 
-// CodeDead writes a dead client that makes no more difference. All such clients of one lock are equal.
+// CodeDead writes a dead client that can no longer make a difference. All such clients of one lock are equal.
 func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
 	dead := watch{lock: m.clients[client-1].lock, connected: true}
 	m.encode(&dead, c)
@@ -94,7 +94,7 @@ func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	codec.Number(c, &w.declared)
 }
 
-// Holds reports whether a client believes to hold a slot on a connection that the broker has.
+// Holds reports whether a client believes it holds a slot on a connection that the broker has.
 func (m *Monitor) Holds(c uint8) bool {
 	w := &m.clients[c-1]
 	return w.believed > 0 && w.connected
@@ -103,7 +103,7 @@ func (m *Monitor) Holds(c uint8) bool {
 // Memoryless reports whether no property in keep needs the past of one client to judge another.
 func Memoryless(keep property.Set) bool { return retainedFor(keep) == 0 }
 
-// retainedFor are the groups that the monitor has to keep for some properties.
+// retainedFor are the groups that the monitor must keep for a set of properties.
 func retainedFor(keep property.Set) (all retained) {
 	for p, n := range needs {
 		if keep.Has(property.Property(p)) {
@@ -113,16 +113,16 @@ func retainedFor(keep property.Set) (all retained) {
 	return all
 }
 
-// Visible is the state that clients can observe of each other and of the locks.
+// Visible is the state that clients can observe of one another and of the locks.
 type Visible struct {
 	Exists, Taken              [lock.MaxLocks]uint16
-	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken, and has a rightful holder
-	Administering, Touching    bool                // this client administers, and has touched A queues
+	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken; it has a rightful holder
+	Administering, Touching    bool                // this client administers; it has touched A queues
 	Alive                      bool
-	Witnessed, WitnessedStrong bool // the witness stands, and needs more state
+	Witnessed, WitnessedStrong bool // the witness stands, which needs more state
 }
 
-// Visible is the state that can be observed now, with that of client c; 0 is no client.
+// Visible is the currently observable state, with that of client c; 0 is no client.
 func (m *Monitor) Visible(c uint8) Visible {
 	s := Visible{Witnessed: m.Witnessed, WitnessedStrong: m.WitnessedStrong}
 	for l := range m.locks {
@@ -168,7 +168,7 @@ const (
 	ofFounding // what the servers granted an acquire before its reply
 )
 
-// needs are the groups from which each property is judged. Beliefs and the locks' state are always kept.
+// needs are the groups that each property is judged from. Beliefs and the locks' state are always kept.
 var needs = [property.Count]retained{
 	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves | ofLooseness,
 	property.NoPhantomSlot:    ofExistence,
@@ -203,8 +203,8 @@ var serves = [...]retained{
 	lock.Refresh: ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
 }
 
-// Forget clears the state that cannot affect the properties in keep: measurements, finished calls, and groups
-// that only other properties need. Executions that differ in nothing else then have equal states.
+// Forget clears the state that cannot affect the properties in keep: measurements, completed calls, and groups that
+// only other properties need. Executions that differ in nothing else then have equal states.
 func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire) {
 	if failedAcquire == property.Weak || !keep.Has(property.Linearizable) {
 		m.WitnessedStrong = false
@@ -225,7 +225,7 @@ func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire
 	m.Overlap, m.Overlaps, m.OwnClock = 0, 0, 0
 	if m.traits != 0 {
 		m.renumber()
-		return // the end of a lease needs the time
+		return // judging the end of a lease needs the time
 	}
 	m.now = 0
 }
@@ -255,7 +255,7 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 		}
 	}
 	if w.op == lock.Acquire && (!w.connected || wanted&ofFounding != 0 && m.founds()) {
-		idle.mine = w.mine // the slot that the reply will name may have gone with its connection, or its lease
+		idle.mine = w.mine // the slot that the reply will name may have been lost with its connection or lease
 	}
 	idle.arg, idle.asking = w.arg, w.asking
 	*w = idle

@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Exchange is a command of client c's operation that reached the server, and its reply.
+// Exchange is a command of client c's operation that reached the server, with its reply.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	m.answered = 0
 	if w.blocked = x.Result == backend.Blocked; w.blocked && w.op == lock.Release {
-		w.givenUp() // the release takes effect later, in any client's step, even after its client is gone
+		w.givenUp() // the release takes effect later, in any client's step, even after its client has died
 	}
 	w.cost.Commands++
 	if x.RoundTrip {
@@ -46,8 +46,7 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	}
 }
 
-// Hinders is a refusal to client c of a resource other than its lock's holds. An acquire may fail because of
-// it.
+// Hinders is a refusal to client c of a resource other than the lock's holds. It may make an acquire fail.
 func (m *Monitor) Hinders(c uint8) { m.clients[c-1].refused++ }
 
 // bound judges an operation's number of attempts at a claim or at the administration mutex.
@@ -61,7 +60,7 @@ func (m *Monitor) bound(c uint8, w *watch) {
 	}
 }
 
-// Touch is a command of client c on the lock's resource of the exchange's role and slot.
+// Touch is a command of client c on the lock's resource with the exchange's role and slot.
 func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	create := x.Access == backend.Create
@@ -100,8 +99,8 @@ func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	}
 }
 
-// administer judges an administrative operation's command on an A queue. An external administrator may look
-// at slots before it has the mutex if it looks again once it has it; a mere look disturbs no other
+// administer judges a command of an administrative operation on an A queue. An external administrator may look at
+// slots before it has the mutex, if it looks again once it has the mutex; a mere look does not disturb another
 // administrator.
 func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	if x.Role == backend.AdminMutex && m.foreign && x.Access == backend.Create && x.Result == backend.Done {
@@ -126,37 +125,37 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 // Lost is a reply that never reaches client c.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
-// Crashless judges whether client c survived its call, or a call outside of the execution (c is 0). crashed:
-// it did not; why is the reason.
+// Crashless judges whether client c survived its call, or a call outside of the execution (c is 0). crashed says that
+// it did not, and why gives the reason.
 func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
 	m.require(property.NoCrash, !crashed, c, 0, 0, why)
 }
 
-// Named is a command of client c on a queue while other locks exist. alone: no other lock uses the queue.
+// Named judges the queue name in a command of client c, while other locks exist. alone: no other lock uses the queue.
 func (m *Monitor) Named(c uint8, alone bool) { m.require(property.NameSafety, alone, c, 0, 0, "") }
 
-// cheapAcquire judges the cost of an acquire. Without lost races it may probe A and B of each slot up to its
-// own, claim and verify. Each channel that broke allows the same once more.
+// cheapAcquire judges the cost of an acquire. Without lost races it may probe the A and B queues of each slot up to
+// the acquired one, claim and verify. Each broken channel allows all of this once more.
 func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
 	budget := AcquireBudget(r, firstMissing(w.existed))
 	if w.mended > 0 || w.declared != 0 && !r.Held {
-		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each
+		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each broken channel
 	}
-	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // such a mutex may have no other question than a claim
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // such a mutex may have no way to ask other than a claim
 	m.afford(property.CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
 }
 
-// firstMissing is the number of slots that a scan may have had to look at.
+// firstMissing is the number of slots that a scan may have had to examine.
 func firstMissing(existed uint16) int {
 	t := Truth{Exists: existed}
 	return t.Count()
 }
 
-// AcquireBudget is the most round trips of an acquire that met no RESOURCE_LOCKED. A success takes two probes
-// for each slot up to the acquired one, the declare and the verifying probe. A refusal takes two probes for
+// AcquireBudget is the largest number of round trips of an acquire that met no RESOURCE_LOCKED. A success needs two
+// probes for each slot up to the acquired one, the declare, and the verifying probe. A refusal needs two probes for
 // each slot, and one that finds no further slot.
 func AcquireBudget(r lock.Result, slots int) int {
 	if r.Held {
@@ -181,7 +180,7 @@ func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 // connection.
 type allowed struct {
 	trips, channels int
-	sound           bool // the operation broke no channel by its commands, or may do so
+	sound           bool // the operation broke no channel by its commands, or was allowed to
 }
 
 // afford requires that client c's current operation stays within its budget.
@@ -189,7 +188,7 @@ func (m *Monitor) afford(p property.Property, c, slot uint8, a allowed) {
 	cost := &m.clients[c-1].cost
 	ok := cost.Connections == 0 && int(cost.Channels) <= a.channels && a.sound && int(cost.Trips) <= a.trips
 	detail := ""
-	if !ok && !m.Found.Has(p) { // the text is built only if it will be used
+	if !ok && !m.Found.Has(p) { // build the text only if it is used
 		detail = a.exceeded(cost)
 	}
 	m.require(p, ok, c, 0, slot, detail)
@@ -213,19 +212,19 @@ func (a allowed) exceeded(cost *Cost) string {
 	return strings.Join(parts, "; ")
 }
 
-// Spent is the cost of client c's current operation so far, its number of lost claims, and whether a channel
-// broke for another reason than a refusal.
+// Spent returns the cost of client c's current operation so far, its number of lost claims, and whether a channel
+// broke for a reason other than a refusal.
 func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	w := &m.clients[c-1]
 	return w.cost, int(w.refused), w.broken
 }
 
-// Answered is client c receiving the reply to a command that waited in the server, or a message that it
+// Answered says that client c has received the reply to a command that waited in the server, or a message that it
 // waited for.
 func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked, m.answered = false, c }
 
-// Learned sets client c's belief outside of an operation's completion; it can only shrink. It reports whether
-// it did.
+// Learned sets client c's belief other than at the completion of an operation. The belief can only shrink; less
+// reports whether it did.
 func (m *Monitor) Learned(c, held uint8) (less bool) {
 	w := &m.clients[c-1]
 	if w.believed == held {

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// End is the completion of client c's operation. held is the slot that it believes to hold from here on;
-// connected: the broker has its connection.
+// End is the completion of client c's operation. held is the slot that the client believes it holds from here on.
+// connected: the broker has the client's connection.
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
@@ -20,7 +20,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.acquired(c, w, r)
 		if held > 0 {
 			w.moved = false
-			// A slot that was never granted did not go with its connection.
+			// A slot that was never granted was not lost with the connection.
 			w.connected = connected || w.mine&(1<<held) == 0
 			w.tardy(m.traits.Has(lock.Deadlines) && m.locks[w.lock].truth.Owner[held] != m.owner(c))
 			w.gone, w.since = m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
@@ -62,7 +62,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 
 // hindered reports whether a failure without a reason has a possible cause. For an acquire, the cause is another
 // client's hold or claim, or a missing lock. For a draining administrator, it is another administrator or a holder.
-// If bounds are not known, the causes of [Monitor.refuses] count, too.
+// If bounds are not known, the causes of [Monitor.refuses] also count.
 func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	if m.unbound && m.refuses(w) {
 		return true
@@ -73,8 +73,8 @@ func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
 }
 
-// refuses reports whether an administrator may have met a state that external locks refuse to change: no
-// slot, fewer slots than it removes, or a holder.
+// refuses reports whether an administrator may have met a state that external locks refuse to change: no slot, fewer
+// slots than the administrator removes, or a holder.
 func (m *Monitor) refuses(w *watch) bool {
 	switch w.op {
 	case lock.Add:
@@ -89,10 +89,10 @@ func (m *Monitor) refuses(w *watch) bool {
 	return false
 }
 
-// answers are the reasons of a failure that need no fault.
+// answers are the reasons for a failure that need no fault.
 var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.NotHeld: true}
 
-// confirm keeps the witness of linearizability only if the condition holds.
+// confirm drops the witness of linearizability unless the condition holds.
 func (m *Monitor) confirm(ok bool) {
 	if !ok {
 		m.dropWitness()
@@ -155,7 +155,7 @@ func (m *Monitor) gaveUpEarly() string {
 	return "acquire gave up before its last permitted attempt"
 }
 
-// heldOver reports whether a client still believes in a slot that was removed and added again. The belief must not
+// heldOver reports whether a client still believes in a slot that was removed and added again. Such a belief must not
 // mislead an acquire.
 func (m *Monitor) heldOver(l uint8) bool {
 	for i := range m.clients[:m.n] {
@@ -239,7 +239,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// within reports whether a call has so far added and removed no more slots than it was asked for.
+// within reports whether a call has so far added and removed at most the slots that it was asked for.
 func (m *Monitor) within(w *watch) bool {
 	switch w.op {
 	case lock.Create:
@@ -265,7 +265,7 @@ func (m *Monitor) did(w *watch) bool {
 	return w.grown == 0 && w.counted&1 != 0
 }
 
-// leaks looks for queues of an idle client on the broker other than its slot's.
+// leaks looks for queues of an idle client on the broker, other than the queue of its slot.
 func (m *Monitor) leaks(c uint8, w *watch) {
 	k := &m.locks[w.lock]
 	t := &k.truth

@@ -9,43 +9,42 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Leases need these fields in addition. Targets without traits ignore them.
+// Leases need these additional fields. Targets without traits ignore them.
 type (
-	// lease is a client's last grant, as the servers had it. It can live on after another client has taken
-	// the slot.
+	// lease is a client's last grant according to the servers. It can outlive a grant of the slot to another client.
 	lease struct {
 		leased bool  // the lease has not ended, and the client has neither released it nor acknowledged its loss
 		on     uint8 // the slot
-		until  int32 // its end, in virtual milliseconds since the execution began; 0 is the end of its session
-		turn   uint8 // its number among the lock's live grants, in order
-		stolen bool  // the client took the slot from a live lease
-		over   bool  // the believed hold, or the one about to be reported, has ended by time or with its session
+		until  int32 // its end, in virtual milliseconds since the execution began; 0 is the end of the session
+		turn   uint8 // its rank among the lock's live grants, by age
+		stolen bool  // the client took the slot from the holder of a live lease
+		over   bool  // the believed hold, or the one about to be reported, ended with its lease or session
 		timed  bool  // it ended by time
 		stated uint8 // the limit or priority that the client's last acquire stated
 	}
 	// asking is the state of one call.
 	asking struct {
 		crowded   bool // another client had an operation under way
-		sated     bool // at some moment the lock had as many holders as it may
-		beaten    bool // at some moment it had as many holders of the same or a higher priority
+		sated     bool // at some moment the lock had all the holders that it may have
+		beaten    bool // at some moment these all had the same or a higher priority
 		renewed   bool // a command of the refresh extended the lease
 		shortened bool // the refresh moved the end of the lease to an earlier time
 		revived   bool // the refresh granted the client a slot that it did not have
-		expired   bool // the lease ended by time during the refresh
+		expired   bool // the lease expired during the refresh
 	}
 	// timing is the state of a client's clock.
 	timing struct {
 		disturbed bool  // a fault has changed it
-		ahead     int32 // lead over the servers' clock in milliseconds; it judges nothing, so no search keeps it
+		ahead     int32 // lead over the servers' clock in milliseconds; no verdict needs it, so no search keeps it
 	}
 )
 
-// live reports whether the lease of a client's last grant lives.
+// live reports whether the lease of a client's last grant is live.
 func (m *Monitor) live(w *watch) bool {
 	return w.leased && (w.until == 0 || int64(w.until) > m.now)
 }
 
-// stale reports whether a client's belief has outlived its grant's session or lease.
+// stale reports whether a client's belief has outlived the session or lease of its grant.
 func (m *Monitor) stale(w *watch) bool {
 	if m.traits.Has(lock.Leases) {
 		return w.over || m.outlived(w)
@@ -53,21 +52,21 @@ func (m *Monitor) stale(w *watch) bool {
 	return !w.connected
 }
 
-// outlived reports whether the client's last grant, which another client may have taken since, would have
-// ended by now.
+// outlived reports whether the client's last grant would have ended by now, even if another client has taken the
+// slot.
 func (m *Monitor) outlived(w *watch) bool { return w.leased && w.on == w.believed && m.lapsed(w.until) }
 
-// forgiven reports whether a stale belief is no violation. A client that ends its beliefs by its own clock
-// has to be in time unless a fault has changed that clock.
+// forgiven reports whether a stale belief is no violation. A client that ends its beliefs by its own clock must be in
+// time, unless a fault has changed that clock.
 func (m *Monitor) forgiven(w *watch) bool {
 	return !m.traits.Has(lock.Deadlines) || !w.timed && !m.outlived(w) || w.disturbed
 }
 
-// lapsed reports whether the moment until, a lease's end, has passed.
+// lapsed reports whether the moment until, which is a lease's end, has passed.
 func (m *Monitor) lapsed(until int32) bool { return until != 0 && int64(until) <= m.now }
 
-// leases follows and judges the changes of holders after a command of client c changed the lock's state; 0 is
-// no client.
+// leases follows and judges the change of holders from state old to t. A command of client c changed the lock's
+// state; 0 is no client.
 func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s]&^HalfOpen, t.Owner[s]&^HalfOpen
@@ -84,14 +83,15 @@ func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	}
 }
 
-// tardy records that the hold just acquired was over already, if a fault has changed the client's clock.
+// tardy records that the hold just acquired was already over, if a fault has changed the client's clock.
 func (w *watch) tardy(over bool) {
 	if w.disturbed && over {
 		w.over, w.timed = true, true
 	}
 }
 
-// parted handles client was losing slot s. The lease lives on unless it ended or the client is giving it up.
+// parted handles the loss of slot s by client was. The lease lives on unless it has ended or the client is giving it
+// up.
 func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	w := &m.clients[was-1]
 	lapsed := m.lapsed(old.Until[s])
@@ -138,14 +138,14 @@ func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	}
 }
 
-// extended handles a lease that goes on; its end may have moved.
+// extended handles a lease that continues; its end may have moved.
 func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	if w.leased && w.on == s {
 		w.until = t.Until[s]
 	}
 	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
-		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else it had it all along, by the history
+		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else the history says that the client had it all along
 		w.granted |= 1 << s                                           // granted again
 	}
 	if w.op == lock.Refresh && w.arg == s {
@@ -154,7 +154,7 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	}
 }
 
-// respects requires that client c's hold of a slot conflicts with no live lease of before a grant's turn.
+// respects requires that client c's hold of a slot conflicts with no live lease granted before the given turn.
 func (m *Monitor) respects(p property.Property, l, c, s, turn uint8) {
 	m.exercise(p)
 	for i := range m.clients[:m.n] {
@@ -164,8 +164,8 @@ func (m *Monitor) respects(p property.Property, l, c, s, turn uint8) {
 	}
 }
 
-// limit is how many clients may hold the lock from one client's point of view; any is false if nothing limits
-// them. A lock without slots has the limit 0.
+// limit is the number of clients that may hold the lock, as client w has stated or the servers say; any is false if
+// nothing limits it. A lock without slots has the limit 0.
 func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
 	limit = int(t.Limit)
 	if !m.traits.Has(lock.Limits) {
@@ -199,8 +199,8 @@ func (m *Monitor) sate(w *watch, t *Truth) {
 	w.beaten = n >= limit || t.Barrier >= w.stated && t.Barrier > 0
 }
 
-// refused judges an acquire that says that the lock is full. A client that looks at slots one by one may have
-// found each slot held at a different moment (busy).
+// refused judges an acquire that says that the lock is full. A client that looks at slots one by one may have found
+// each slot held at a different moment (busy).
 func (m *Monitor) refused(c uint8, w *watch) {
 	each := !m.traits.Has(lock.Permits) && m.locks[w.lock].truth.Exists&^w.busy == 0
 	m.require(property.HonestFull, w.sated || each, c, 0, 0, "refused, though at no moment of the call as many held the lock as may")
@@ -209,10 +209,11 @@ func (m *Monitor) refused(c uint8, w *watch) {
 	}
 }
 
-// owns judges the reply that client c holds slot s. The servers may have had it as the slot's holder at no moment of the
-// call, for instance because its claim came with a lease that had ended. Then the reply is its grant, after all others. Two
-// kinds of locks are judged otherwise. A permit that the servers never had has no slot of its own (see limit). In locks
-// with priorities, the servers name the victim until it has acknowledged.
+// owns judges the reply that client c holds slot s. It is possible that the servers had no moment of the call at
+// which the client held the slot, for instance because its claim arrived after its lease had ended. Then the reply
+// counts as a grant later than all others. Two kinds of locks are judged otherwise. A permit that the servers never
+// had has no slot of its own (see limit). In locks with priorities, the servers name the victim until it has
+// acknowledged.
 func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -229,7 +230,7 @@ func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	}
 }
 
-// founds reports whether the servers have each client that is told to hold a slot as its holder, in a right lock.
+// founds reports whether, in a correct lock, each client that is told it holds a slot is its holder on the servers.
 func (m *Monitor) founds() bool {
 	return m.traits&(lock.Leases|lock.Permits|lock.Priorities) == lock.Leases
 }
@@ -270,19 +271,19 @@ func (w *watch) givenUp() { w.leased, w.stolen = false, false }
 // counted reports whether refusals are judged by the number of holders instead of slot by slot.
 func (m *Monitor) counted() bool { return m.traits&(lock.Leases|lock.Limits|lock.Priorities) != 0 }
 
-// contended reports whether an acquire may give up: another client acted on the lock, held it, or took its
-// grant.
+// contended reports whether an acquire may give up, because another client acted on the lock, held it, or took the
+// slot that it was granted.
 func (m *Monitor) contended(w *watch) bool { return w.crowded || w.sated || w.granted != 0 }
 
-// gaveUp ends the lease of a client that has released or failed to get its slot, unless the server still has
-// it as owner.
+// gaveUp ends the lease of a client that has released or failed to get its slot, unless the server still has the
+// client as its owner.
 func (m *Monitor) gaveUp(c uint8, w *watch) {
 	if m.locks[w.lock].truth.Owner[w.on] != m.owner(c) {
 		w.givenUp()
 	}
 }
 
-// Renewed is the reply to a command of client c that waited in the server and extended its lease.
+// Renewed is the reply to client c's command that waited in the server and has extended the lease.
 func (m *Monitor) Renewed(c uint8) {
 	w := &m.clients[c-1]
 	w.renewed = w.renewed || w.op == lock.Refresh
@@ -299,8 +300,8 @@ func (m *Monitor) Clock(c uint8, ahead int64) {
 	w.ahead, w.disturbed = int32(ahead), true
 }
 
-// encodeLease writes or reads a client's lease. It stores the time that is left, so that states that differ
-// only in the time are equal.
+// encodeLease writes or reads a client's lease. It stores the remaining time, so that states that differ only in the
+// current time are equal.
 func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	left := max(0, int64(w.until)-m.now)
 	codec.Bools(c, &w.leased, &w.over, &w.timed, &w.stolen, &w.disturbed)
@@ -322,7 +323,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	}
 }
 
-// leaseOnly is the part of a client's lease that a state keeps: none of an ended one.
+// leaseOnly is the part of a client's lease that a state keeps: nothing if the lease has ended.
 func (m *Monitor) leaseOnly(w *watch) lease {
 	k := w.lease
 	if m.outlived(w) {

@@ -2,13 +2,12 @@ package monitor
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// monitor_loose.go mirrors what a history of leases leaves open: the history does not tell what the end of a
-// connection frees ([history.History.GoneMayFree]). The witness need not account for it: see setMayExpire and
-// looseEnds in model/linear.
+// monitor_loose.go mirrors what a history of leases leaves open: it does not say what the end of a connection frees
+// ([history.History.GoneMayFree]). The witness need not account for such losses: see setMayExpire and looseEnds in
+// model/linear.
 
-// loosen handles a call of client c that got no reply, or a verify or refresh that failed. From then on the
-// client may lose the call's slot at any moment, or have been granted it. An unanswered acquire may still be
-// granted a slot.
+// loosen handles a call of client c without a reply, or a verify or refresh that failed. From then on the client may
+// lose the call's slot at any moment, or may have been granted it. An unanswered acquire may still be granted a slot.
 func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -31,12 +30,11 @@ func (w *watch) isLoose(l, s uint8) bool { return w.lock == l && w.loose&(1<<s) 
 // asks reports whether a verify or refresh of a slot is under way.
 func (w *watch) asks(s uint8) bool { return w.op.AsksHeld() && w.arg == s }
 
-// vouches keeps the witness if the reply of a verify or refresh reports every change that the history has to
-// show.
+// vouches keeps the witness if the reply of a verify or refresh reports every change that the history must show.
 func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	switch {
 	case r.Outcome == lock.Unknown:
-	case r.Outcome == lock.Done && r.Held: // which takes it anew, where it could be lost
+	case r.Outcome == lock.Done && r.Held: // the verify takes it anew, if it could be lost
 		w.loose &^= 1 << w.arg
 		m.confirm(w.held&(1<<w.arg) != 0 && (!w.lost || !w.unsaid && m.locks[w.lock].truth.Owner[w.arg] == m.owner(c)))
 	default:
@@ -44,9 +42,9 @@ func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// collects reports whether the history allows the client to gain a slot outside of an acquire under way.
-// Three calls can gain one: an unanswered acquire, an unanswered verify or refresh, and a verify or refresh
-// under way that reports it. Slots gained by an unanswered call can be lost at any moment.
+// collects reports whether the history allows the client to gain a slot other than by an acquire under way. Three
+// kinds of calls can gain one: an unanswered acquire, an unanswered verify or refresh, and a verify or refresh under
+// way that reports it. Slots gained by an unanswered call can be lost at any moment.
 func (w *watch) collects(l, s uint8) bool {
 	switch {
 	case w.lock != l || w.op == lock.Acquire:
@@ -65,7 +63,7 @@ func (w *watch) collects(l, s uint8) bool {
 	return true
 }
 
-// settles clears the loose mark of a slot's last owner, which has lost it.
+// settles clears the loose mark of a slot's last owner, who has lost the slot.
 func (m *Monitor) settles(was, s uint8) {
 	if was &^= HalfOpen; was != 0 {
 		m.clients[was-1].loose &^= 1 << s

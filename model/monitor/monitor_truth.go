@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// SetTruth sets the broker's state of a lock after a change. Client c's command made it, or an event at the
-// broker (c is 0).
+// SetTruth sets the broker's state of a lock after a change by a command of client c, or by an event at the broker (c
+// is 0).
 func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	old := m.locks[l].truth
 	m.locks[l].truth = *t
@@ -45,7 +45,7 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	w := &m.clients[c-1]
 	added, more := t.Exists&^old.Exists, bits.OnesCount16(t.Exists)-bits.OnesCount16(old.Exists)
 	if !w.op.Administrative() {
-		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // false again once it returns the permit that it took away
+		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // false again once it returns the permit
 		m.dropWitness()
 		return
 	}
@@ -60,11 +60,10 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	default:
 		w.shrunk++
 	}
-	m.confirm(m.within(w)) // other clients see it before the operation ends
+	m.confirm(m.within(w)) // other clients see the change before the operation ends
 }
 
-// spend records lost slots with the clients that crash at this moment, or whose connections end during a
-// call.
+// spend records lost slots with the clients that crash at this moment, or whose connections end during a call.
 func (m *Monitor) spend(l uint8, old, t *Truth) {
 	if bits.OnesCount16(t.Exists) >= bits.OnesCount16(old.Exists) {
 		return
@@ -88,7 +87,7 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 			m.dropWitness() // a B queue without an owner
 		}
 		if was == is || was == is&^HalfOpen {
-			continue // the same session; its client may have given it up
+			continue // the same session; its client may have given the session up
 		}
 		if was != 0 && !m.lapsed(old.Until[s]) {
 			m.ownerLost(l, c, was, s)
@@ -102,8 +101,8 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	}
 }
 
-// ownerLost handles a holder whose B queue went away. While the broker has the holder's connection, only the
-// holder's own release, verify or withdrawal may delete the queue, and only of a slot that it was granted.
+// ownerLost handles a holder whose B queue was deleted. While the broker has the holder's connection, only the
+// holder's own release, verify or withdrawal may delete the queue, and only of a slot that the holder was granted.
 // Other clients may have queues on the same connection.
 func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	halfOpen := was&HalfOpen != 0
@@ -122,11 +121,11 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	case own && w.op == lock.Acquire:
 		m.confirm(w.granted&(1<<s) != 0)
 		return
-	case w.op == lock.Release && (own || leases): // its commands may have waited in the server
+	case w.op == lock.Release && (own || leases): // commands of the release may have waited in the server
 		w.unsaid = true
 		m.confirm(w.arg == s)
 		return
-	case leases && w.asks(s): // its reply reports the loss, unless it says held
+	case leases && w.asks(s): // the reply reports the loss, unless it says held
 		w.lost, w.released = true, w.released || own && w.connected && w.believed == s
 		return
 	case halfOpen || !w.connected:
@@ -143,7 +142,7 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	}
 }
 
-// ownerGained handles a grant: by the owner's own command, or to a command that waited in the server.
+// ownerGained handles a grant by the owner's own command, or to a command that waited in the server.
 func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
 		m.takes(is, s)
@@ -157,7 +156,7 @@ func (m *Monitor) ownerGained(l, c, is, s uint8) {
 		if is&HalfOpen != 0 || m.shared {
 			return
 		}
-		c = is // it waits for a delivery
+		c = is // that client waits for a delivery
 	}
 	if m.clients[c-1].op != lock.Acquire {
 		m.dropWitness()
@@ -166,16 +165,17 @@ func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	m.takes(c, s)
 }
 
-// takes is an acquire of client c that is granted a slot: once, as far as the history knows, which tells of lost connections.
+// takes handles a grant of a slot to client c's acquire. A history that records lost connections knows of one grant
+// only.
 func (m *Monitor) takes(c, s uint8) {
 	w := &m.clients[c-1]
 	m.confirm(w.granted&(1<<s) == 0 || w.dropped)
 	w.granted |= 1 << s
 }
 
-// exclude looks for two holders of one slot: two clients that believe to hold it, or a believer and another
-// client to which the broker granted it. A belief that outlives its connection can overlap under any lock
-// without fencing; such overlaps are only measured.
+// exclude looks for two holders of one slot: two clients that believe they hold it, or a believer and another client
+// to which the broker granted it. A belief that outlives its connection can overlap under any lock without fencing;
+// such overlaps are only measured.
 func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
@@ -212,7 +212,7 @@ func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
 	return t.Exists&(1<<s) != 0 && m.clients[c-1].gone != (o.believed == s && o.gone)
 }
 
-// rival is another client that believes to hold the slot on a connection that the broker has; 0 is none.
+// rival is another client that believes it holds the slot on a connection that the broker has; 0 is none.
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
@@ -286,8 +286,8 @@ func (m *Monitor) Crash(c uint8) {
 	w.alive, w.left, w.believed, w.op, w.working, w.since = false, left, 0, lock.NoOp, false, 0
 }
 
-// Gone is the end of a connection of client c, as the broker saw it. granted: the client's slot was granted
-// under this connection. own: the client closed it.
+// Gone is the end of a connection of client c, as the broker saw it. granted: the client's slot was granted on this
+// connection. own: the client itself closed it.
 func (m *Monitor) Gone(c uint8, granted, own bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -296,15 +296,15 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	}
 	if granted {
 		w.connected = false
-		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // the slot goes with the connection, even if the reply says held
+		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // the slot is lost with the connection, even if the reply is held
 	}
 	if !own {
 		w.dropped, w.troubled = true, true
 	}
 }
 
-// ChannelGone is the unprovoked end of a channel of client c while its connection goes on. granted: the
-// client's slot was granted by this channel and went with it.
+// ChannelGone is the end of a channel of client c, without cause, while its connection continues. granted: the
+// client's slot was granted on this channel, and is lost with the channel.
 func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -312,8 +312,8 @@ func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w.dropped, w.troubled = true, true
 }
 
-// Freed judges a crashed client's slot once the broker has noticed the crash. The lock's state is the one
-// after the end of the connection.
+// Freed judges whether a crashed client's slot is free once the broker has noticed the crash. The lock's state is
+// that after the end of the connection.
 func (m *Monitor) Freed(c uint8) {
 	w := &m.clients[c-1]
 	if w.alive || w.left == 0 && !w.spent {
@@ -325,7 +325,7 @@ func (m *Monitor) Freed(c uint8) {
 		return
 	}
 	if t.Until[s] != 0 {
-		return // it is free when the lease ends
+		return // the slot becomes free when the lease ends
 	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
 	if m.traits.Has(lock.Permits) && t.Owner[s]&HalfOpen != 0 {
@@ -337,7 +337,7 @@ func (m *Monitor) Freed(c uint8) {
 	m.require(property.CrashFrees, !stuck, c, 0, s, "")
 }
 
-// pendingOwner reports whether a live client may have the B queue without an owner.
+// pendingOwner reports whether a B queue without an owner may belong to a live client.
 func (m *Monitor) pendingOwner(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
@@ -360,10 +360,10 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 	m.SetTruth(l, 0, t)
 }
 
-// Leftover is a queue with messages, or an unexpected queue, after the execution.
+// Leftover reports a queue with messages, or an unexpected queue, after the execution.
 func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
 
-// Unfinished is an operation that has not ended by the end of the execution. why names what it waits for, if
+// Unfinished reports an operation that has not ended by the end of the execution. why says what it waits for, if
 // known.
 func (m *Monitor) Unfinished(c uint8, why string) {
 	detail := "the operation does not end"
@@ -373,7 +373,7 @@ func (m *Monitor) Unfinished(c uint8, why string) {
 	m.violate(property.Progress, c, 0, 0, detail)
 }
 
-// Believed reports whether a live client believes to hold a slot.
+// Believed reports whether a live client believes it holds a slot.
 func (m *Monitor) Believed(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		if w := &m.clients[i]; w.lock == l && w.alive && w.believed == s {

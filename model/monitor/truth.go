@@ -2,41 +2,41 @@ package monitor
 
 import "math/bits"
 
-// Slots is the largest slot number that truth is kept of: simulated locks have at most that many.
+// Slots is the largest slot number in a Truth, and therefore in simulated locks.
 const Slots = 11
 
-// HalfOpen marks an owner whose connection is dead, or given up by its client, while the broker has not
-// noticed.
+// HalfOpen marks an owner whose connection is dead or given up by its client, while the broker has not noticed.
 const HalfOpen uint8 = 0x80
 
-// Truth is what the broker has of one lock at one moment. Bit s of a set stands for slot s. A true
-// mutex has one slot, which always exists.
+// Truth is the broker's state of one lock at one moment. Bit s of a set stands for slot s. A true mutex has one slot,
+// which always exists.
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
 	// Pending are slots that have no holder and cannot be granted: slots that the acquiring client creates
 	// first, and slots that an open transaction is taking.
 	Pending uint16
-	// Owner is the client whose connection has the slot's B queue exclusively; 0 is no client. The bit
-	// HalfOpen is set if the client does not use that connection any more.
+	// Owner is the client whose connection owns the slot's B queue exclusively; 0 is no client. The bit HalfOpen is
+	// set if the client no longer uses that connection.
 	Owner [Slots + 1]uint8
-	// Admin is the client that has the administration mutex, in the same form.
+	// Admin is the client that holds the administration mutex, in the same form.
 	Admin uint8
-	// Limit is how many clients may hold the lock at once, as the servers store it; 0 is the number of slots.
+	// Limit is the number of clients that may hold the lock at once, as the servers store it; 0 is the number of
+	// slots.
 	Limit uint8
-	// Barrier is a priority: clients of that priority or a lower one are not granted the lock, though the
-	// barrier's owner may not have it. 0 is no barrier.
+	// Barrier is a priority up to which clients are not granted the lock, even if the owner of the barrier does not
+	// hold it. 0 is no barrier.
 	Barrier uint8
 	// Priority is the priority with which the owner acquired the slot.
 	Priority [Slots + 1]uint8
-	// Until is the first moment at which the owner's lease is over, by the servers' clock, in virtual
-	// milliseconds since the execution began; 0 is never.
+	// Until is the end of the owner's lease by the servers' clock, in virtual milliseconds since the execution began;
+	// 0 is never. At this moment the lease is already over.
 	Until [Slots + 1]int32
 	// Token is the owner's fencing token; 0 is none.
 	Token [Slots + 1]uint32
 }
 
-// Lapse vacates the slots whose leases have ended by now, in virtual milliseconds.
+// Lapse removes the holders whose leases have ended by now, in virtual milliseconds.
 func (t *Truth) Lapse(now int64) {
 	for s := uint8(1); s <= Slots; s++ {
 		if t.Until[s] != 0 && int64(t.Until[s]) <= now {
@@ -61,10 +61,11 @@ func (t *Truth) Vacate(s uint8) {
 	t.Owner[s], t.Priority[s], t.Until[s], t.Token[s] = 0, 0, 0, 0
 }
 
-// Lowest is the lowest slot without a holder, which stands for a permit without a number; 0 if there is none.
+// Lowest is the lowest slot without a holder, used for a permit without a number; 0 if there is none.
 func (t *Truth) Lowest() uint8 { return firstSlot(AllSlots &^ t.Taken) }
 
-// Nearest is when the next lease ends, in virtual milliseconds since the execution began; 0 if none does.
+// Nearest is the time at which the next lease ends, in virtual milliseconds since the execution began; 0 if none
+// ends.
 func (t *Truth) Nearest() (at int64) {
 	for s := uint8(1); s <= Slots; s++ {
 		if u := int64(t.Until[s]); u > 0 && (at == 0 || u < at) {
@@ -74,14 +75,14 @@ func (t *Truth) Nearest() (at int64) {
 	return at
 }
 
-// Free are the slots that exist, can be had, and have no holder.
+// Free are the slots that exist, can be granted, and have no holder.
 func (t *Truth) Free() uint16 { return t.Exists &^ t.Taken &^ t.Pending }
 
-// Count is C, the number of slots: those before the first that is missing.
+// Count is C, the number of slots before the first missing one.
 func (t *Truth) Count() int { return bits.TrailingZeros16(^(t.Exists >> 1)) }
 
 // Contiguous reports whether the slots are exactly 1 to C, without a hole.
 func (t *Truth) Contiguous() bool { return t.Exists>>1 == 1<<t.Count()-1 }
 
-// AllSlots is the set of every slot that truth is kept of.
+// AllSlots is the set of all slots that a Truth can have.
 const AllSlots uint16 = 1<<(Slots+1) - 2
