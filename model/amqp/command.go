@@ -31,7 +31,7 @@ const (
 	ExchangeBind
 	ExchangeUnbind
 	BasicRecover
-	Methods // how many there are, with none
+	Methods // number of methods, including no method
 )
 
 var methodNames = [Methods]string{
@@ -78,20 +78,20 @@ const (
 	Requeue
 	Expiring  // the message carries an expiration property
 	Internal  // of exchange.declare: clients can't publish to it
-	Generated // of queue.declare: the broker has chosen the name, which may be one of its own
+	Generated // of queue.declare: the broker has chosen the name, which may be reserved
 )
 
 // Has reports whether all the given bits are set.
 func (f Flags) Has(bits Flags) bool { return f&bits == bits }
 
-// Overflow is what a queue does with a message beyond its maximum length (x-overflow).
+// Overflow is the behaviour of a queue when a message exceeds its maximum length (x-overflow).
 type Overflow uint8
 
 // The overflow behaviours of classic queues.
 const (
 	DropHead Overflow = iota
 	RejectPublish
-	RejectPublishDLX // and makes it a dead letter
+	RejectPublishDLX // the rejected message becomes a dead letter
 )
 
 // ArgumentSet says which of a queue's optional arguments are given.
@@ -103,51 +103,52 @@ const (
 	HasExpires
 	HasMessageTTL
 	HasOverflow
-	SingleActive // x-single-active-consumer is true: one consumer is sent messages, and the next when it is gone
+	SingleActive // x-single-active-consumer: only one consumer is sent messages, until it is gone
 	HasMaxPriority
-	HasDeadLetterExchange // whose name is the exchange of the command's routing
-	HasDeadLetterKey      // which is the key of the command's routing
-	Quorum                // x-queue-type is quorum, and not classic
+	HasDeadLetterExchange // its name is the exchange of the command's routing
+	HasDeadLetterKey      // it is the key of the command's routing
+	Quorum                // x-queue-type is quorum rather than classic
 	HasDeliveryLimit
 )
 
-// Arguments are the optional arguments of queue.declare. Times are milliseconds.
+// Arguments are the optional arguments of queue.declare. Times are in milliseconds.
 type Arguments struct {
 	Has         ArgumentSet
 	Overflow    Overflow
-	MaxPriority uint8 // messages of higher priority come first, up to this one
+	MaxPriority uint8 // highest priority that messages can have; higher ones come first
 	MaxLength   uint32
 	Expires     uint32
 	MessageTTL  uint32
-	// DeliveryLimit is how often a message may come back to a quorum queue. Coming back once more, it is a dead letter.
+	// DeliveryLimit is the number of times that a message may return to a quorum queue. At the next return it becomes
+	// a dead letter.
 	DeliveryLimit uint32
 }
 
-// Command is one method as a client sends it on one channel of its connection.
+// Command is one method that a client sends on one channel of its connection.
 type Command struct {
 	Method Method
-	// Pipelined says that the command was written right behind the one before it, without waiting
-	// for that one's reply. Brokers ignore it; it is what round trips are counted by.
+	// Pipelined says that the client wrote the command right after the previous one, without waiting for its reply.
+	// Brokers ignore this; it serves to count round trips.
 	Pipelined bool
 	Channel   uint16
 	Queue     Queue // queue, or routing key on the default exchange
 	Flags     Flags
 	Args      Arguments
-	// Number is the delivery tag of basic.ack and basic.nack, the consumer's number of
-	// basic.consume and basic.cancel, the prefetch count of basic.qos, and the message's identity
-	// on basic.publish.
+	// Number is the delivery tag of basic.ack and basic.nack, the number of the consumer of basic.consume and
+	// basic.cancel, the prefetch count of basic.qos, and the identity of the message of basic.publish.
 	Number uint64
-	// Expiration is the message's own time to live in milliseconds, with the flag Expiring.
+	// Expiration is the message's time to live in milliseconds, if the flag Expiring is set.
 	Expiration uint32
-	// Priority is a message's, or that of a consumer (x-priority): one with a higher priority is sent messages first.
+	// Priority is the priority of a message, or of a consumer (x-priority): consumers with a higher priority are sent
+	// messages first.
 	Priority int16
-	// Route is the exchange of a command, and the routing of its messages; for queue.declare, it is where dead
-	// letters go. For a message to the default exchange it may have headers.
+	// Route is the exchange of a command and the routing of messages. For queue.declare it is the destination of dead
+	// letters. For a message to the default exchange it may have headers.
 	Route Route
 }
 
-// Replies reports whether the broker answers the command with something the client waits for.
-// A publish is answered on a channel in confirm mode only; acks and nacks never are.
+// Replies reports whether the broker sends a reply for which the client waits. A publish has one only in confirm
+// mode; acks and nacks have none.
 func (c *Command) Replies(confirms bool) bool {
 	switch c.Method {
 	case BasicAck, BasicNack:

@@ -2,14 +2,14 @@ package amqp
 
 import "github.com/lockproof/lockproof/model/backend"
 
-// Exchange describes a command and its reply. waits says that the client gets a reply; see [Command.Replies]. The
-// caller adds the role of the command's queue.
+// Exchange describes a command and its reply in general terms. waits says that the client gets a reply; see
+// [Command.Replies]. The caller adds the role of the command's queue.
 func (c Command) Exchange(r Reply, waits bool) (x backend.Exchange) {
 	c.ExchangeTo(&r, waits, &x)
 	return x
 }
 
-// ExchangeTo is [Command.Exchange] without copying: x becomes what they were.
+// ExchangeTo is [Command.Exchange] without copying: it overwrites x.
 func (c *Command) ExchangeTo(r *Reply, waits bool, x *backend.Exchange) {
 	*x = backend.Exchange{
 		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
@@ -18,15 +18,15 @@ func (c *Command) ExchangeTo(r *Reply, waits bool, x *backend.Exchange) {
 	}
 }
 
-// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
-// transactions that may stand in for confirms.
+// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the transactions that
+// may replace confirms.
 var minimal = [Methods]bool{
 	ConnectionOpen: true, ConnectionClose: true, ChannelOpen: true, ChannelClose: true,
 	ConfirmSelect: true, TxSelect: true, TxCommit: true,
 	QueueDeclare: true, QueueDelete: true, BasicPublish: true,
 }
 
-// Minimal reports whether a method is one that every driver must have.
+// Minimal reports whether every driver must have the method.
 func (m Method) Minimal() bool { return minimal[m] }
 
 var accesses = [Methods]backend.Access{
@@ -67,7 +67,7 @@ func (r *Reply) result() backend.Result {
 	return backend.Done
 }
 
-// Answers is the number of kinds of replies that coverage distinguishes; Returned is that of a returned message.
+// Answers is the number of kinds of replies that coverage distinguishes; Returned is the kind of a returned message.
 const (
 	Answers  = 8
 	Returned = 1

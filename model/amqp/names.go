@@ -18,7 +18,7 @@ type interned[V comparable, N ~uint16] struct {
 	values  []V
 }
 
-// number returns the number of a value, giving it the next one when it is new.
+// number returns the number of a value; a new value gets the next number.
 func (t *interned[V, N]) number(v V) N {
 	if n, ok := t.numbers[v]; ok {
 		return n
@@ -32,7 +32,7 @@ func (t *interned[V, N]) number(v V) N {
 	return n
 }
 
-// value returns the value behind a number, and the zero value for one that was not given.
+// value returns the value with a number, or the zero value for an unused number.
 func (t *interned[V, N]) value(n N) (v V) {
 	if n == 0 || int(n) > len(t.values) {
 		return v
@@ -40,10 +40,10 @@ func (t *interned[V, N]) value(n N) (v V) {
 	return t.values[n-1]
 }
 
-// Intern returns the number of a name, giving it the next one when it is new.
+// Intern returns the number of a name; a new name gets the next number.
 func (n *Names) Intern(name string) Queue { return n.queues.number(name) }
 
-// Rename gives a number another name, which has none yet.
+// Rename gives a number another name, which must be new.
 func (n *Names) Rename(q Queue, name string) {
 	t := &n.queues
 	if before := t.values[q-1]; t.numbers[before] == q {
@@ -52,17 +52,17 @@ func (n *Names) Rename(q Queue, name string) {
 	t.values[q-1], t.numbers[name] = name, q
 }
 
-// Name returns the name behind a number, and "" for no queue.
+// Name returns the name with a number, and "" for no queue.
 func (n *Names) Name(q Queue) string { return n.queues.value(q) }
 
-// Lookup returns the number of a name that was interned before.
+// Lookup returns the number of a name, and whether the name has been interned.
 func (n *Names) Lookup(name string) (Queue, bool) {
 	q, ok := n.queues.numbers[name]
 	return q, ok
 }
 
-// Len is how many names were interned; they are numbered 1 to Len.
+// Len is the number of interned names; they are numbered 1 to Len.
 func (n *Names) Len() int { return len(n.queues.values) }
 
-// Reserved reports whether a name is the broker's own: declaring it is refused with 403 (FACTS B19).
+// Reserved reports whether a name is reserved to the broker: declaring it is refused with 403 (FACTS B19).
 func (n *Names) Reserved(q Queue) bool { return strings.HasPrefix(n.Name(q), "amq.") }

@@ -5,7 +5,7 @@ import "fmt"
 // ReplyKind is the class of a reply.
 type ReplyKind uint8
 
-// The classes. OK is the method's own "-ok".
+// The classes. OK is the "-ok" reply of the method.
 const (
 	NoReply          ReplyKind = iota // the command has no reply (a publish without confirms, an ack)
 	OK                                // declare-ok, delete-ok, open-ok …
@@ -14,8 +14,8 @@ const (
 	GetOK                             // basic.get-ok with a message
 	GetEmpty                          // basic.get-empty
 	ChannelClosed                     // channel.close: the command or an earlier one broke the channel
-	ConnectionClosed                  // connection.close, or the socket is gone
-	Lost                              // nothing came back in time: the effect is unknown
+	ConnectionClosed                  // connection.close, or the socket is closed
+	Lost                              // no reply arrived in time: the effect is unknown
 	replyKinds
 )
 
@@ -61,7 +61,7 @@ const (
 	InternalError      Code = 541
 )
 
-// Refusal reports whether a channel was closed because a queue or its messages belong to another client: that is an
+// Refusal reports whether a channel was closed because a queue or its messages belong to another client. This is an
 // answer, not a failure.
 func (c Code) Refusal() bool { return c == ResourceLocked || c == AccessRefused }
 
@@ -105,13 +105,13 @@ type Reply struct {
 	Kind ReplyKind
 	// Redelivered is the flag of get-ok.
 	Redelivered bool
-	// Code says why the channel or connection was closed, and 312 when messages were returned.
+	// Code is the reason why the channel or connection was closed; it is 312 if messages were returned.
 	Code Code
-	// Returned counts the basic.return that arrived with this reply: before the confirm of a
-	// mandatory publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
+	// Returned counts the basic.return methods that arrived with this reply: before the confirm of a mandatory
+	// publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
 	Returned uint16
-	// Deliveries is how often the message of get-ok has returned to its queue, if the queue counts that
-	// (x-delivery-count).
+	// Deliveries is the number of times that the message of get-ok has returned to its queue, if the queue counts
+	// this (x-delivery-count).
 	Deliveries uint16
 	// Messages is the message count of declare-ok, delete-ok, purge-ok and get-ok.
 	Messages uint32
@@ -121,11 +121,11 @@ type Reply struct {
 	Number uint64
 	// Message is the identity of the message in get-ok.
 	Message uint64
-	// Letter is the broker's number of the message's routing data, if it is or may become a dead letter.
+	// Letter is the broker's number of the message's routing data, if the message is a dead letter or may become one.
 	Letter uint32
 }
 
-// Closed reports whether the reply says that the channel, or the connection under it, is gone.
+// Closed reports whether the reply says that the channel or its connection is closed.
 func (r *Reply) Closed() bool { return r.Kind == ChannelClosed || r.Kind == ConnectionClosed }
 
 // String is the reply in words.
@@ -148,8 +148,8 @@ func (r Reply) String() string {
 	return words
 }
 
-// Delivery is a message that the broker sends to a consumer, or basic.cancel, which says that the consumer's queue is
-// gone.
+// Delivery is a message that the broker sends to a consumer, or basic.cancel, which says that the consumer's queue
+// was deleted.
 type Delivery struct {
 	Channel     uint16
 	Deliveries  uint16 // see [Reply]

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Words is a command as AMQP says it, short: "declare jobs-1-B exclusive". Probes are
-// mandatory publishes; what is worth a word is a publish that is not.
+// Words describes a command briefly in AMQP's terms: "declare jobs-1-B exclusive". Most publishes are probes, which
+// are mandatory, so only a publish that is not mandatory is marked.
 func (c Command) Words(names *Names) string {
 	queue := names.Name(c.Queue)
 	switch c.Method {
@@ -31,7 +31,7 @@ func (c Command) Words(names *Names) string {
 	case BasicConsume:
 		return "consume " + queue + c.Flags.Words(NoAck, Exclusive)
 	case BasicAck, BasicNack, BasicCancel, BasicQos:
-		if c.Method == BasicCancel && c.Number == 0 && c.Flags == 0 { // its consumer's number is not known
+		if c.Method == BasicCancel && c.Number == 0 && c.Flags == 0 { // the consumer's number is not known
 			break
 		}
 		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(Multiple, Requeue))
@@ -39,8 +39,7 @@ func (c Command) Words(names *Names) string {
 	return c.Method.String()
 }
 
-// Words is a reply as the broker gave it; "" where none was due. The ack that follows a return
-// is not worth a word (FACTS B1).
+// Words describes a reply; "" if there was none. It omits the ack after a returned message (FACTS B1).
 func (r Reply) Words() string {
 	switch r.Kind {
 	case NoReply:
@@ -68,7 +67,7 @@ func (r Reply) Words() string {
 	return r.Kind.String()
 }
 
-// Words is the short text of a delivery.
+// Words describes a delivery.
 func (d Delivery) Words() string {
 	if d.Cancelled {
 		return fmt.Sprintf("basic.cancel %d", d.Consumer)
@@ -76,7 +75,7 @@ func (d Delivery) Words() string {
 	return fmt.Sprintf("delivery %d, message %d", d.Tag, d.Message)
 }
 
-// Words are the flags of a set among some, as AMQP calls them, each with a space before it.
+// Words are the names of those flags in the set that are among the given ones, each with a space before it.
 func (set Flags) Words(among ...Flags) string {
 	words := ""
 	for _, f := range among {
@@ -87,7 +86,7 @@ func (set Flags) Words(among ...Flags) string {
 	return words
 }
 
-// String is the flags that a queue may have.
+// String lists those flags that a queue can have.
 func (set Flags) String() string {
 	return strings.TrimSpace(set.Words(Durable, Exclusive, AutoDelete))
 }
@@ -98,7 +97,7 @@ var flagNames = map[Flags]string{
 	Multiple: "multiple", Requeue: "requeue",
 }
 
-// Sent is a command with its reply, and the names that they speak of, as traces of executions keep them beside words.
+// Sent is a command with its reply and their names, as a trace keeps them besides the words.
 type Sent struct {
 	Command Command
 	Reply   Reply
@@ -107,13 +106,13 @@ type Sent struct {
 	Names    *Names
 }
 
-// SentIn is what a trace's step has kept; without a command, where it has nothing.
+// SentIn is the Sent in a trace step's payload; it is zero if there is none.
 func SentIn(payload any) Sent {
 	s, _ := payload.(Sent)
 	return s
 }
 
-// Resource is the name of the queue that the command is about, "" for none.
+// Resource is the name of the command's queue, "" for none.
 func (s *Sent) Resource() string {
 	if s.Names == nil {
 		return ""

@@ -6,7 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// contend is what a contender does next that has no slot: it needs a session, and a key of its own, before it looks.
+// contend chooses the next step of a contender without a slot: it needs a session, and then its own key, before it
+// reads.
 func (p *Protocol) contend(m *Machine) {
 	switch {
 	case m.Session == "":
@@ -20,7 +21,7 @@ func (p *Protocol) contend(m *Machine) {
 	}
 }
 
-// again has a contender try once more, if it may.
+// again makes a contender try once more, if it may.
 func (p *Protocol) again(m *Machine) {
 	if m.tries++; m.tries > p.Retries {
 		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
@@ -29,7 +30,7 @@ func (p *Protocol) again(m *Machine) {
 	p.contend(m)
 }
 
-// Apply hands a client the reply to its last request, r. One that was lost is [Machine.Lose].
+// Apply hands a client the reply r to its last request sent. A lost reply is [Machine.Lose].
 func (p *Protocol) Apply(m *Machine, sent *Request, r *Reply) {
 	switch m.Phase {
 	case Opening:
@@ -61,21 +62,21 @@ func (p *Protocol) Apply(m *Machine, sent *Request, r *Reply) {
 	}
 }
 
-// entered is the reply to a contender that asked for its key. A session that is not known has ended.
+// entered handles the reply to a contender that asked for its key. An unknown session has ended.
 func (p *Protocol) entered(m *Machine, r *Reply) {
 	switch {
 	case r.OK || p.Entry == Ignored:
 		m.Entered = true
 		p.contend(m)
 	case r.Status != 200:
-		m.Session = "" // it needs another: that is no lost attempt
+		m.Session = "" // it needs another session, which does not count as a failed attempt
 		p.contend(m)
 	default:
 		p.again(m)
 	}
 }
 
-// look has a contender decide by what it has read.
+// look makes a contender decide by what it has read.
 func (p *Protocol) look(m *Machine) {
 	limit := m.seen.body.Limit
 	if !m.seen.there {
@@ -87,7 +88,7 @@ func (p *Protocol) look(m *Machine) {
 		m.Session = ""
 		p.contend(m)
 	case slices.Contains(m.seen.body.Holders, m.Session) && slices.Contains(m.seen.live, m.Session):
-		p.granted(m) // by an earlier attempt, whose reply was lost
+		p.granted(m) // an earlier attempt, whose reply was lost, was granted
 	case p.Differs == Refuse && limit != p.limit(m):
 		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
 	case n < limit, n == limit && p.Compare == AtMost:

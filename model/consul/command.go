@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Method is what a request asks for.
+// Method is the kind of a request.
 type Method uint8
 
-// The methods, with the HTTP request that each is.
+// The methods, with their HTTP requests.
 const (
 	NoMethod       Method = iota
 	CreateSession         // PUT /v1/session/create
@@ -24,35 +24,36 @@ type Request struct {
 	Method Method
 	Key    string
 	Value  string
-	Flags  uint64 // of a Put: a number that the store keeps and does not look at
-	// Recurse has a Get or Delete be of every key that begins with Key.
+	Flags  uint64 // of a Put: a number that the store keeps without using it
+	// Recurse makes a Get or Delete concern every key that begins with Key.
 	Recurse bool
-	// Index has a Get wait until something under Key has changed since that index; 0 answers at once.
+	// Index makes a Get wait until something under Key has changed since that index; 0 is answered at once.
 	Index uint64
-	// Checked has a Put or Delete be done only if the key's ModifyIndex is Index; of a Put, 0 is a key that is not there.
+	// Checked makes a Put or Delete take effect only if the key's ModifyIndex is Index. For a Put, Index 0 requires
+	// that the key does not exist.
 	Checked bool
-	// Acquire and Release are the session by which a Put acquires the key, or gives it up.
+	// Acquire and Release are the session with which a Put acquires or releases the key.
 	Acquire, Release string
-	// Session is what CreateSession makes, or the one that is renewed or destroyed.
+	// Session is the session that is created, renewed or destroyed.
 	Session Session
 }
 
-// Reply is the reply to a request. Its zero value is no reply: the request or the reply was lost.
+// Reply is the reply to a request. The zero value is no reply: the request or the reply was lost.
 type Reply struct {
-	Status  int     // of HTTP
+	Status  int     // HTTP status
 	OK      bool    // the "true" of a Put or Delete
-	Entries []Entry // of a Get, by their keys
+	Entries []Entry // of a Get, ordered by key
 	Index   uint64  // X-Consul-Index of a Get
-	Waits   bool    // it is a blocking query: there is no answer yet
+	Waits   bool    // a blocking query without an answer yet
 }
 
-// Sent is a request that was carried out, as traces have it.
+// Sent is a request and its reply, as a trace keeps them.
 type Sent struct {
 	Request Request
 	Reply   Reply
-	// Alive are the sessions that there are when it was, by their age.
+	// Alive are the sessions that existed at that time, the oldest first.
 	Alive []Session
-	// Modified is the ModifyIndex of the request's key then; 0 is that of none.
+	// Modified is the ModifyIndex of the request's key at that time; 0 if it did not exist.
 	Modified uint64
 }
 
@@ -60,7 +61,7 @@ type Sent struct {
 type Entry struct {
 	Key, Value string
 	Flags      uint64
-	// Session has acquired the key; "" is none.
+	// Session is the session that has acquired the key; "" is none.
 	Session string
 	// Created, Modified and Locks are CreateIndex, ModifyIndex and LockIndex.
 	Created, Modified, Locks uint64
@@ -125,7 +126,7 @@ func (r *Reply) Words(m Method) string {
 	return strings.Join(keys, ", ")
 }
 
-// In a decoded state, Fresh is the index of the last change, and Stale an earlier one.
+// In a decoded state, Fresh is the index of the last change, and Stale is an earlier index.
 const (
 	Stale uint64 = 1
 	Fresh uint64 = 2

@@ -1,5 +1,6 @@
-// Package consul is Consul's key-value store with sessions, as far as locks need it, and the semaphore of Consul's
-// own guide ("Semaphore", consul/website/source/docs/guides/semaphore.html.md) on it. The server is sim/consul/server.
+// Package consul has Consul's key-value store with sessions, as far as locks need it, and on it the semaphore of
+// Consul's own guide ("Semaphore", consul/website/source/docs/guides/semaphore.html.md). The server is
+// sim/consul/server.
 //
 //	command.go   requests and replies
 //	session.go   sessions

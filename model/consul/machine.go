@@ -8,11 +8,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Protocol is the semaphore of one name, with some options.
+// Protocol is the semaphore with one name, and its options.
 type Protocol struct {
 	Options
-	Prefix string // under which its keys are, without the last slash
-	Limit  int    // that its users have agreed on
+	Prefix string // prefix of its keys, without the last slash
+	Limit  int    // agreed by its users
 }
 
 // Body is the value of the lock's key.
@@ -21,16 +21,16 @@ type Body struct {
 	Holders []string `json:"Holders"` // sessions
 }
 
-// Encode is the value that stands for a body.
+// Encode is the value that represents a body.
 func (b *Body) Encode() string {
 	data, err := json.Marshal(b)
 	if err != nil {
-		panic(err) // strings and a number
+		panic(err) // it has only strings and a number
 	}
 	return string(data)
 }
 
-// ReadBody is the body that a value stands for. One that is none has no holders, and no limit.
+// ReadBody is the body that a value represents. An invalid value has no holders and no limit.
 func ReadBody(value string) (b Body) {
 	if json.Unmarshal([]byte(value), &b) != nil {
 		return Body{}
@@ -38,44 +38,44 @@ func ReadBody(value string) (b Body) {
 	return b
 }
 
-// Lock is the key that says who holds a slot.
+// Lock is the key that lists the holders.
 func (p *Protocol) Lock() string { return p.Prefix + "/.lock" }
 
-// Contender is the key of a contender's session.
+// Contender is the key of the contender with session id.
 func (p *Protocol) Contender(id string) string { return p.Prefix + "/" + id }
 
-// Machine is one client of the semaphore, as a plain value: what it refers to is never changed in place.
+// Machine is one client of the semaphore, as a plain value: data that it points to is never changed in place.
 type Machine struct {
 	Op     lock.Op
 	Result lock.Result
 	Phase  Phase
-	// Session is the client's; "" is none. Entered says that it has its contender's key.
+	// Session is the client's session; "" is none. Entered says that the client has its contender's key.
 	Session string
 	Entered bool
-	// Held says that it believes to hold a slot. Slot is the number that the cluster gives it.
+	// Held says that the client believes it holds a slot. Slot is the number that the cluster gives to that slot.
 	Held bool
 	Slot uint8
-	// Stated is the limit that its caller has stated; 0 is the one that all have agreed on.
+	// Stated is the limit that its caller has stated; 0 is the agreed limit.
 	Stated uint8
-	// Watched is the index up to which a holder has seen the prefix.
+	// Watched is the index up to which a holder has read the prefix.
 	Watched uint64
 
-	seen    snapshot // of the last read
-	earlier []string // the live contenders of the read before, with [TwoReads]
+	seen    snapshot // the last read
+	earlier []string // the live contenders of the previous read, with [TwoReads]
 	tries   int
 	waited  bool
 }
 
-// snapshot is what a client makes of one read of the prefix.
+// snapshot is a client's interpretation of one read of the prefix.
 type snapshot struct {
 	body  Body
-	there bool   // the lock's key
-	index uint64 // its ModifyIndex
-	upTo  uint64 // the index of the read
+	there bool   // the lock's key exists
+	index uint64 // ModifyIndex of the lock's key
+	upTo  uint64 // index of the read
 	live  []string
 }
 
-// Phase is what a client is doing.
+// Phase is the current activity of a client.
 type Phase uint8
 
 // The phases.
@@ -83,13 +83,13 @@ const (
 	Idle Phase = iota
 	Opening
 	Entering
-	Looking // the read before the read, with [TwoReads]
+	Looking // the first of two reads, with [TwoReads]
 	Reading
 	Waiting
 	Claiming
 	Confirming
 	Checking
-	Leaving // reading who holds slots
+	Leaving // reading the holders
 	Removing
 	Erasing
 	Closing
@@ -103,7 +103,7 @@ func (p Phase) String() string {
 	}[p]
 }
 
-// limit is how many may hold a slot, as far as a client's caller is concerned.
+// limit is the number of clients that may hold a slot, according to the client's caller.
 func (p *Protocol) limit(m *Machine) int {
 	if m.Stated > 0 {
 		return int(m.Stated)
@@ -136,7 +136,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op) {
 
 func (m *Machine) end(r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// Next is the request that the client sends next. created is what a session that it creates is called.
+// Next is the request that the client sends next. created is the ID for a session that it creates.
 func (p *Protocol) Next(m *Machine, created string) Request {
 	switch m.Phase {
 	case Opening:
@@ -163,7 +163,7 @@ func (p *Protocol) Next(m *Machine, created string) Request {
 // Read is the request that reads the whole prefix.
 func (p *Protocol) Read() Request { return Request{Method: Get, Key: p.Prefix + "/", Recurse: true} }
 
-// write is the request that has these holders be those of the lock.
+// write is the request that makes these the holders of the lock.
 func (p *Protocol) write(m *Machine, holders []string) Request {
 	b := Body{Limit: m.seen.body.Limit, Holders: holders}
 	if !m.seen.there {
@@ -172,7 +172,7 @@ func (p *Protocol) write(m *Machine, holders []string) Request {
 	return Request{Method: Put, Key: p.Lock(), Value: b.Encode(), Checked: p.Write == CheckAndSet, Index: m.seen.index}
 }
 
-// read is what a client makes of a read.
+// read interprets a read.
 func (p *Protocol) read(r *Reply) (s snapshot) {
 	s.upTo = r.Index
 	for _, e := range r.Entries {
@@ -186,7 +186,7 @@ func (p *Protocol) read(r *Reply) (s snapshot) {
 	return s
 }
 
-// holders are the holders of the last read that are alive, in their order.
+// holders are the live holders of the last read, in their order.
 func (p *Protocol) holders(m *Machine) []string {
 	live := m.seen.live
 	switch p.Prune {
@@ -198,7 +198,7 @@ func (p *Protocol) holders(m *Machine) []string {
 	return slices.DeleteFunc(slices.Clone(m.seen.body.Holders), func(id string) bool { return !slices.Contains(live, id) })
 }
 
-// others are the holders that a release leaves.
+// others are the holders that remain after a release.
 func (p *Protocol) others(m *Machine) []string {
 	if p.Removes == Everyone {
 		return []string{}
@@ -206,7 +206,7 @@ func (p *Protocol) others(m *Machine) []string {
 	return slices.DeleteFunc(append([]string{}, m.seen.body.Holders...), func(id string) bool { return id == m.Session })
 }
 
-// Holds reports whether a read says that the client holds a slot.
+// Holds reports whether a read shows that the client holds a slot.
 func (p *Protocol) Holds(m *Machine, r *Reply) bool {
 	s := p.read(r)
 	return slices.Contains(s.body.Holders, m.Session) && (p.Verify == ByHolders || slices.Contains(s.live, m.Session))
@@ -232,8 +232,8 @@ func (m *Machine) Knows(id string) bool {
 	return m.Session == id || slices.Contains(m.seen.body.Holders, id) || slices.Contains(m.seen.live, id) || slices.Contains(m.earlier, id)
 }
 
-// Code writes or reads a machine. It stores whether a client's last read is the latest: lockIndex is the ModifyIndex
-// of the lock's key, and prefixIndex that of the last change under the prefix.
+// Code writes or reads a machine. It stores whether a client's last read is up to date: lockIndex is the ModifyIndex
+// of the lock's key, and prefixIndex the index of the last change under the prefix.
 func (m *Machine) Code(c *codec.Coder, lockIndex, prefixIndex uint64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -276,7 +276,7 @@ func codeIndex(c *codec.Coder, index *uint64, last uint64) {
 	}
 }
 
-// Normalise clears the fields of an idle machine that can make no more difference.
+// Normalise clears the fields of an idle machine that can no longer make a difference.
 func (m *Machine) Normalise() {
 	*m = Machine{Session: m.Session, Entered: m.Entered, Held: m.Held, Slot: m.Slot, Watched: m.Watched}
 	if !m.Held {

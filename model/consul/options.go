@@ -36,36 +36,37 @@ const (
 	Listen = "wait"
 )
 
-// Options are the decisions that the guide leaves open, and those that its reader may get wrong. [Text] is the guide
-// as it reads.
+// Options are the decisions that the guide leaves open, and those that a reader may get wrong. [Text] is the guide as
+// written.
 type Options struct {
-	// TTL is how long a session lives at least without being renewed, in milliseconds; 0 is one that the node's health
-	// check alone ends, which the guide has.
+	// TTL is the shortest lifetime of a session without renewal, in milliseconds. With 0, only the node's health
+	// check ends the session, as in the guide.
 	TTL int
-	// Deletes has a contender's key be deleted with its session; else it is released.
+	// Deletes says that a contender's key is deleted when its session ends; otherwise it is released.
 	Deletes bool
-	// Confirm has a contender that was added to the holders read once more, as a holder verifies, before it takes the slot
-	// for its own.
+	// Confirm makes a contender that was added to the holders read once more, as a holder verifies, before it
+	// believes that it holds the slot.
 	Confirm bool
-	// Verify is what a holder looks at: that its session is among the holders, or also that it has its contender's key.
+	// Verify says what a holder checks: that its session is among the holders, or also that it has its contender's
+	// key.
 	Verify string
 	Watch  bool // a holder watches the prefix
-	// Retries is how often a lost check-and-set, or an invalid session, is followed by another attempt.
+	// Retries is the number of further attempts after a failed check-and-set, or an invalid session.
 	Retries int
-	// Full is what a contender does that finds the semaphore full: it fails, or waits for a change, as long as Wait.
+	// Full says what a contender does if the semaphore is full: it fails, or waits for a change, at most for Wait.
 	Full string
-	Wait int // in milliseconds
-	// Prune is from which contenders the live ones are told: those of the read that has the lock, or of an earlier one.
+	Wait int // milliseconds
+	// Prune says which read shows the live contenders: the one that has the lock, or an earlier one.
 	Prune   string
 	Write   string // how the lock is written
-	Entry   string // what a contender makes of "false" for its key
-	Claim   string // what it makes of "false" for the lock
-	Compare string // how many holders leave room for one more
+	Entry   string // what a contender does if it does not get its key
+	Claim   string // what a contender does if its write of the lock fails
+	Compare string // the number of holders that leaves room for one more
 	Removes string // the sessions that a release removes from the holders
-	Differs string // what a contender makes of a limit in the lock's key that is not its own
+	Differs string // what a contender does if the limit in the lock's key differs from its own
 }
 
-// Text is the guide as it reads, where it reads one way only, and the safer reading where it does not.
+// Text is the guide as written; where it is ambiguous, the safer reading.
 func Text() Options {
 	return Options{
 		Verify: BySession, Watch: true, Retries: 3, Full: Fail, Wait: 10, Prune: OneRead, Write: CheckAndSet, Entry: Heeded,
@@ -73,7 +74,7 @@ func Text() Options {
 	}
 }
 
-// Confirmed is the guide with one request more: a contender reads again before it believes that it holds a slot.
+// Confirmed is the guide with one more request: a contender reads again before it believes that it holds a slot.
 func Confirmed() Options {
 	o := Text()
 	o.Confirm = true

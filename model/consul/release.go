@@ -7,7 +7,7 @@ import (
 )
 
 // left handles the replies of a release: the session leaves the holders, its key is deleted, and then the session
-// itself. Other clients remove the holder even if the first step fails.
+// itself. Even if the first step fails, other clients remove the holder.
 func (p *Protocol) left(m *Machine, r *Reply) {
 	switch m.Phase {
 	case Leaving:

@@ -145,7 +145,7 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 		w.until = t.Until[s]
 	}
 	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
-		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else the history says that the client had it all along
+		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else the history has the client hold it all along
 		w.granted |= 1 << s                                           // granted again
 	}
 	if w.op == lock.Refresh && w.arg == s {

@@ -3,13 +3,13 @@ package redis
 import "math"
 
 // In a round of the text ("2b. Calculating Acquire TTLs"), every client acquires as quickly as possible. The round
-// begins with the client that gets the free lock, and ends with the one of the highest priority. A client of a higher
-// priority than the entry's steals the lock; any other is refused. The chain of a round is all clients that have had
-// the entry. In a random order of arrival these are the records of a random permutation.
+// begins with the client that gets the free lock, and ends with the client of the highest priority. A client with a
+// higher priority than the entry's steals the lock; any other is refused. The chain of a round is the sequence of
+// clients that have had the entry. In a random order of arrival these are the records of a random permutation.
 
 // ChainLengths is the exact distribution of a chain's length. Each priority has one client, and all orders of arrival
-// are equally likely; the i-th value is the probability of length i. The k-th to arrive is a record with probability
-// 1/k, independently of the others, so the length is a sum of independent coins.
+// are equally likely; the i-th value is the probability of length i. The k-th client to arrive is a record with
+// probability 1/k, independently of the others, so the length is a sum of independent coin flips.
 func ChainLengths(priorities int) []float64 {
 	p := make([]float64, priorities+1)
 	p[0] = 1
@@ -23,8 +23,9 @@ func ChainLengths(priorities int) []float64 {
 	return p
 }
 
-// ChainOfText is the text's formula instead: C(N), the product of 1/(P-i) for i from 0 to N-1. It is the probability
-// that the first N to arrive are one given sequence of clients. Each length has many such sequences.
+// ChainOfText is instead the formula of the text: C(N), the product of 1/(P-i) for i from 0 to N-1. This is the
+// probability that the first N to arrive are one given sequence of clients, although each length has many such
+// sequences.
 func ChainOfText(priorities int) []float64 {
 	c := make([]float64, priorities+1)
 	product := 1.0
@@ -35,7 +36,7 @@ func ChainOfText(priorities int) []float64 {
 	return c
 }
 
-// Moments are the sum of a distribution, and its mean and standard deviation as they would be if it were 1.
+// Moments are the sum of a distribution, and the mean and standard deviation after division by the sum.
 func Moments(p []float64) (sum, mean, deviation float64) {
 	square := 0.0
 	for n, x := range p {

@@ -4,8 +4,8 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// Code writes or reads a machine. now is the time of the client's clock, and back is how far the clock may still be
-// set back. Moments are stored as distances from now; a past moment is stored as at most back ago.
+// Code writes or reads a machine. now is the time of the client's clock, and back is how far that clock may still be
+// set back. Times are stored relative to now; a past time is stored as at most back ago.
 func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -33,7 +33,7 @@ func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	}
 }
 
-// codeMoment writes or reads a moment, where it matters.
+// codeMoment writes or reads a time, if it matters.
 func codeMoment(c *codec.Coder, at *int64, now, back int64, matters bool) {
 	left := max(0, *at-now+back)
 	if !matters {
@@ -64,7 +64,7 @@ func codeIDs(c *codec.Coder, ids []ID) []ID {
 	return ids
 }
 
-// Normalise clears the fields of an idle machine that can make no more difference.
+// Normalise clears the fields of an idle machine that can no longer make a difference.
 func (m *Machine) Normalise() {
 	idle := Machine{ID: m.ID, Unsettled: m.Unsettled, Held: m.Held, Stopping: m.Stopping}
 	if m.Held {

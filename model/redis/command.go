@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// ID names one attempt of one client at a lock: the number of the client, and of its attempt, each from 1. 0 is none.
+// ID names one attempt of one client at a lock: the numbers of the client and of the attempt, each from 1. 0 is none.
 type ID uint16
 
-// NewID is the name of a client's attempt. Attempts are counted modulo 255, so that a message can be told from one of
-// any of the last 254.
+// NewID is the name of a client's attempt. Attempts are counted modulo 255, so that a message can be told apart from
+// those of the last 254 attempts.
 func NewID(client, attempt uint8) ID { return ID(client)<<8 | ID(attempt) }
 
-// Client is whose attempt it is.
+// Client is the client whose attempt it is.
 func (id ID) Client() uint8 { return uint8(id >> 8) }
 
-// String is the name as it stands in keys and values.
+// String is the name as written in keys and values.
 func (id ID) String() string { return fmt.Sprintf("%d.%d", id>>8, id&0xff) }
 
-// Claim is the part of a lock's entry about one client that wants or has the lock.
+// Claim is the part of a lock's entry for one client that wants or holds the lock.
 type Claim struct {
 	ID       ID
 	Priority uint8
 }
 
-// Value is a lock's entry: a single claim, or with claims that are kept several, the newest first, whose priorities fall.
-// A value is never changed in place.
+// Value is a lock's entry. It is a single claim, or, if claims are kept, several: the newest first, in order of
+// falling priority. A value is never changed in place.
 type Value []Claim
 
-// String is the value as it stands in Redis.
+// String is the value as stored in Redis.
 func (v Value) String() string {
 	parts := make([]string, len(v))
 	for i, c := range v {
@@ -49,7 +49,7 @@ func ParseValue(s string) (v Value, err error) {
 	return v, nil
 }
 
-// Has reports whether the claim of an ID is among them.
+// Has reports whether an ID has a claim in the value.
 func (v Value) Has(id ID) bool {
 	for _, c := range v {
 		if c.ID == id {
@@ -59,13 +59,14 @@ func (v Value) Has(id ID) bool {
 	return false
 }
 
-// Key is a key: of a lock, by its number, and of the lease of one claim on it where ID is not 0.
+// Key is the key of a lock, by its number; if ID is not 0, it is the key of the lease of one claim.
 type Key struct {
 	Lock uint8
 	ID   ID
 }
 
-// Name is the key on the server, of the lock of that name. The braces have Redis Cluster keep a lock's keys together.
+// Name is the key on the server, for the lock with that name. The braces make Redis Cluster keep a lock's keys
+// together.
 func (k Key) Name(lock string) string {
 	if k.ID == 0 {
 		return "{" + lock + "}"
@@ -80,19 +81,19 @@ type Method uint8
 const (
 	NoMethod Method = iota
 	Get             // GET
-	SetNX           // SET NX, with PX where Lease is not 0
-	Set             // SET, with PX where Lease is not 0
+	SetNX           // SET NX, with PX unless Lease is 0
+	Set             // SET, with PX unless Lease is 0
 	PExpire         // PEXPIRE
 	PTTL            // PTTL
 	Del             // DEL
 	Exists          // EXISTS
-	Steal           // the text's acquire: takes the entry if there is none, or one of a lower priority
-	Release         // deletes the entry if it is one's own
-	Extend          // gives it a new lease if it is one's own
-	Claiming        // the repaired acquire: puts one's claim on top of those of lower priorities, which stay
-	Unclaim         // takes one's claim out, wherever it is among them
-	Prolong         // gives it a new lease if it is on top
-	Look            // the claims whose leases are not over
+	Steal           // the acquire of the text: takes the entry if there is none, or one of lower priority
+	Release         // deletes the entry if it is the client's own
+	Extend          // gives the entry a new lease if it is the client's own
+	Claiming        // the repaired acquire: adds a claim on top of those of lower priorities, which stay
+	Unclaim         // removes the client's claim, wherever it is
+	Prolong         // gives the claim a new lease if it is on top
+	Look            // reads the claims with live leases
 	methods
 )
 
@@ -103,28 +104,28 @@ type Command struct {
 	ID       ID
 	Priority uint8
 	Lease    int64 // milliseconds
-	// Also are the other claims that Unclaim removes: those of victims that have acknowledged.
+	// Also are further claims that Unclaim removes: those of victims that have acknowledged.
 	Also []ID
-	// Equal has Steal take the entry of an equal priority, too. Keep has it live at least as long as the one that it
-	// replaces.
+	// Equal lets Steal also take the entry of an equal priority. Keep makes the new entry live at least as long as
+	// the old one.
 	Equal, Keep bool
 }
 
-// Class is what kind of a reply it is.
+// Class is the kind of a reply.
 type Class uint8
 
 // The replies.
 const (
-	None    Class = iota // nothing came back
-	OK                   // it was done; of Steal and Claiming, the entry is one's own now
-	No                   // it was not: the key is there, or is not, or is not one's own, or of too high a priority
-	Nil                  // there is no such key
+	None    Class = iota // no reply arrived
+	OK                   // done; after Steal and Claiming the entry is the client's own
+	No                   // not done: the key exists, is missing, is another client's, or has too high a priority
+	Nil                  // the key does not exist
 	Valued               // the value of a key
 	Timed                // the key will expire
-	Ageless              // it will not
+	Ageless              // the key will not expire
 )
 
-// Reply is a server's reply. Value is the key's; for Steal and Claiming, it is the conflicting claims.
+// Reply is a server's reply. Value is the value of the key; for Steal and Claiming it has the conflicting claims.
 type Reply struct {
 	Class Class
 	Value Value

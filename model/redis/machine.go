@@ -10,37 +10,41 @@ import (
 // Protocol is the priority lock with some options.
 type Protocol struct{ Options }
 
-// Machine is one client of the lock, as a plain value: copying it forks the client. Moments are of the client's own
-// clock, in milliseconds.
+// Machine is one client of the lock, as a plain value: copying it forks the client. Times are in milliseconds of the
+// client's own clock.
 type Machine struct {
 	Op     lock.Op
 	Result lock.Result
 	Phase  Phase
-	// Held says that the client believes to hold the lock; Stopping, that it has acknowledged its loss and works on.
+	// Held says that the client believes it holds the lock; Stopping, that it has acknowledged its loss but still
+	// works.
 	Held, Stopping bool
-	// ID names its attempt at hand, or the last one, and Priority is that one's. Until is when its belief ends at the latest.
+	// ID names the current attempt, or the last one, and Priority is its priority. Until is the latest end of its
+	// belief.
 	ID       ID
 	Priority uint8
 	Until    int64
-	Deadline int64 // until when it waits for acknowledgements
-	// Victims have not acknowledged yet. Owed are the thieves who wait for this client's acknowledgement.
+	Deadline int64 // end of its wait for acknowledgements
+	// Victims are those that have not acknowledged yet. Owed are the thieves that wait for this client's
+	// acknowledgement.
 	Victims, Owed []ID
 	// Settled are the victims of the attempt that have acknowledged.
 	Settled []ID
 	// Doomed says that the attempt was stolen before it succeeded.
 	Doomed bool
-	// Unsettled are failed attempts with victims that may still be working: bit n is the n-th before the last.
+	// Unsettled are failed attempts with victims that may still be working: bit n is the n-th attempt before the
+	// last.
 	Unsettled uint16
 
-	began    int64       // when the operation at hand sent its first command
-	node     uint8       // the server that is next
-	got      uint8       // the servers that said yes: bit n is server n
-	lost     bool        // a reply was
-	failure  lock.Result // what an acquire ends with that gives up
+	began    int64       // time of the operation's first command
+	node     uint8       // the next server
+	got      uint8       // servers that said yes: bit n is server n
+	lost     bool        // a reply was lost
+	failure  lock.Result // result of an acquire that gives up
 	outgoing []Message
 }
 
-// Phase is what a client is doing.
+// Phase is the current activity of a client.
 type Phase uint8
 
 // The phases.
@@ -59,7 +63,7 @@ func (p Phase) String() string {
 	return [...]string{"", "stealing", "waiting for acknowledgements", "giving up", "asking", "extending", "releasing"}[p]
 }
 
-// Message travels from client to client, beside the servers. It may come late, or never.
+// Message travels from client to client, not through the servers. It may arrive late, or never.
 type Message struct {
 	Ack      bool // the victim has stopped; otherwise the thief reports its theft
 	From, To ID
@@ -72,7 +76,8 @@ func (m *Machine) Outgoing() []Message {
 	return out
 }
 
-// Start begins an operation. c is the client's number; the argument of acquire is a priority, 0 being one by the number.
+// Start begins an operation of client number c. For an acquire, the argument is a priority; 0 is one chosen by the
+// number.
 func (p *Protocol) Start(m *Machine, c uint8, op lock.Op, arg uint8, now int64) {
 	m.Op, m.Result, m.Phase, m.node, m.got, m.lost, m.began = op, lock.Result{}, Idle, 0, 0, false, now
 	switch op {
@@ -97,7 +102,7 @@ func (p *Protocol) Start(m *Machine, c uint8, op lock.Op, arg uint8, now int64) 
 	}
 }
 
-// next names a client's next attempt.
+// next is the ID of a client's next attempt.
 func (m *Machine) next(c uint8) ID {
 	attempt := uint8(m.ID)
 	return NewID(c, attempt%255+1)
@@ -105,7 +110,7 @@ func (m *Machine) next(c uint8) ID {
 
 func (m *Machine) end(r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// Next is the command that the client sends next, and to which server, from 0.
+// Next is the command that the client sends next, and the index of its server, from 0.
 func (p *Protocol) Next(m *Machine, l uint8) (server int, c Command) {
 	c = Command{Key: Key{Lock: l}, ID: m.ID}
 	claims := p.Entry == Claims
@@ -138,7 +143,7 @@ func (p *Protocol) Next(m *Machine, l uint8) (server int, c Command) {
 	return int(m.node), c
 }
 
-// Apply hands the client the reply to its last command; None is one that was lost.
+// Apply hands the client the reply to its last command; class None is a lost reply.
 func (p *Protocol) Apply(m *Machine, r Reply, now int64) {
 	switch {
 	case r.Class == None:
@@ -157,7 +162,7 @@ func (p *Protocol) Apply(m *Machine, r Reply, now int64) {
 // Agreed reports whether a majority of the servers has said yes.
 func (p *Protocol) Agreed(m *Machine) bool { return bits.OnesCount8(m.got) >= p.majority() }
 
-// told is the client that has asked every server.
+// told continues after the client has asked every server.
 func (p *Protocol) told(m *Machine, now int64) {
 	agreed := p.Agreed(m)
 	switch m.Phase {
@@ -182,7 +187,7 @@ func (p *Protocol) told(m *Machine, now int64) {
 	}
 }
 
-// answered ends verifying and refreshing. A client that learns that it does not hold the lock stops.
+// answered ends a verify or refresh. A client that learns that it does not hold the lock stops.
 func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	held := agreed && m.Held && now < m.Until
 	if !held {
@@ -191,7 +196,7 @@ func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: held, Slot: 1})
 }
 
-// Due is when the client has to do something by its own clock: give up waiting, or stop believing.
+// Due is the time of the client's clock at which it has to act: give up waiting, or stop believing.
 func (m *Machine) Due() (at int64, any bool) {
 	switch {
 	case m.Held:
@@ -202,12 +207,12 @@ func (m *Machine) Due() (at int64, any bool) {
 	return 0, false
 }
 
-// Blocked reports whether the client waits for others, and none of them has answered yet.
+// Blocked reports whether the client waits for acknowledgements that have not all arrived.
 func (m *Machine) Blocked(now int64) bool {
 	return m.Phase == Waiting && len(m.Victims) > 0 && now < m.Deadline
 }
 
-// drop takes a name off a list, which is not changed in place.
+// drop removes an ID from a copy of a list.
 func drop(ids []ID, id ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(x ID) bool { return x == id })
 }

@@ -49,45 +49,45 @@ const (
 	Ignored = "ignored"
 )
 
-// MaxServers is how many servers a lock is on at most.
+// MaxServers is the largest number of servers of a lock.
 const MaxServers = 5
 
-// Options are the decisions that the text leaves open, and those of its repair. [Text] is the text as it reads;
-// [Left] and [Repaired] are the combinations that were proved.
+// Options are the decisions that the text leaves open, and those of its repair. [Text] is the text as written; [Left]
+// and [Repaired] are the combinations that were proved.
 type Options struct {
 	Servers int // Redlock's: 1, 3 or 5
-	// Lease is T, in milliseconds. LeaseAbove is that of clients with a priority above 1, where it is not 0.
+	// Lease is T, in milliseconds. LeaseAbove, if not 0, is T for clients with a priority above 1.
 	Lease, LeaseAbove int
-	// Entry is what a thief makes of a victim's entry: it takes its place, or is put on top of it.
+	// Entry says what a thief does with a victim's entry: replace it, or put its own on top.
 	Entry string
-	// Stolen is how long an entry lives that took another's place: as the thief asked, or at least as long as that.
+	// Stolen is the lifetime of an entry that replaces another: as the thief asked, or at least that of the old one.
 	Stolen string
-	// GiveUp is what a thief without success makes of its entries.
+	// GiveUp says what a thief without success does with its entries.
 	GiveUp string
-	// Victims are those that are asked.
+	// Victims says which victims are asked.
 	Victims string
-	// Wait is for how much of T acknowledgements are waited for, in percent: f of the text.
+	// Wait is the part of T for which a thief waits for acknowledgements, in percent: f of the text.
 	Wait int
-	// Unanswered is the result of an acquire if a victim has not acknowledged by then.
+	// Unanswered is the result of an acquire if a victim has not acknowledged in that time.
 	Unanswered string
-	// Ack is when a victim acknowledges.
+	// Ack says when a victim acknowledges.
 	Ack string
-	// Chain is when a thief that waits itself acknowledges. GaveUp is the answer of a client that has stopped
+	// Chain says when a thief that is itself waiting acknowledges. GaveUp is the answer of a client that has stopped
 	// waiting.
 	Chain, GaveUp string
-	// Equal is what becomes of an entry of an equal priority.
+	// Equal says what an acquire does if the entry has an equal priority.
 	Equal string
-	// Validity says from when on T is counted. WaitCounts has the time spent waiting be part of it.
+	// Validity says when T begins. WaitCounts makes the time spent waiting part of T.
 	Validity   string
 	WaitCounts bool
 	Verify     string // how a holder verifies
-	Release    string // how an entry is deleted: if it is one's own, or whatever it is
-	Extension  string // what a holder makes of a refused extension
-	Margin     int    // milliseconds taken from T for clocks that differ
-	Persistent bool   // a server that restarts has its keys
+	Release    string // how an entry is deleted: only the client's own, or any
+	Extension  string // what a holder does after a refused extension
+	Margin     int    // milliseconds subtracted from T because clocks differ
+	Persistent bool   // a server keeps its keys over a restart
 }
 
-// Text is the text as it reads, where it reads one way only, and the safer reading where it does not.
+// Text is the text as written; where it is ambiguous, the safer reading.
 func Text() Options {
 	return Options{
 		Servers: 1, Lease: 24, Entry: Single, Stolen: OfThief, GiveUp: GiveUpDelete, Victims: EveryVictim, Wait: 100,
@@ -97,7 +97,7 @@ func Text() Options {
 }
 
 // Left is the text with two changes. A stolen entry lives at least as long as the one that it replaces. A thief
-// without success leaves its entries until they expire. Left needs no more than the text has; its price is time in
+// without success leaves its entries until they expire. Left needs nothing beyond the text; its price is time in
 // which no client can have the lock.
 func Left() Options {
 	o := Text()
@@ -105,8 +105,8 @@ func Left() Options {
 	return o
 }
 
-// Repaired keeps the claims that the text's thief overwrites. Each claim has a lease of its own, and a client that
-// gives up or releases removes only its own claim. A thief sees every claim below its own and can ask each of those
+// Repaired keeps the claims that the text's thief overwrites. Each claim has its own lease, and a client that gives
+// up or releases removes only its own claim. A thief sees every claim below its own and can ask each of those
 // clients. A waiting client can acknowledge at once.
 func Repaired() Options {
 	o := Text()
@@ -114,7 +114,7 @@ func Repaired() Options {
 	return o
 }
 
-// LeaseOf is T of a client, by its priority, in milliseconds.
+// LeaseOf is T for a client of that priority, in milliseconds.
 func (o *Options) LeaseOf(priority uint8) int64 {
 	if priority > 1 && o.LeaseAbove > 0 {
 		return int64(o.LeaseAbove)
@@ -122,7 +122,7 @@ func (o *Options) LeaseOf(priority uint8) int64 {
 	return int64(o.Lease)
 }
 
-// valid is for how long a client of that priority may believe what it was granted, from when validity begins.
+// valid is how long a client of that priority may believe in a grant, counted from the beginning of its validity.
 func (o *Options) valid(priority uint8) int64 { return o.LeaseOf(priority) - int64(o.Margin) }
 
 // Check implements [lock.Settings].
@@ -142,7 +142,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Facts implements [lock.Settings]. An acquire is not tried again, but every server may refuse it.
+// Facts implements [lock.Settings]. An acquire does not try again, but every server may refuse it.
 func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Servers - 1} }
 
 // Table describes the options. The defaults are the repaired protocol on one server.
@@ -173,12 +173,12 @@ func word(name, doc string, field func(*Options) *string, values ...string) lock
 	return lock.Word(name, doc, field, values...)
 }
 
-// number is an option that is a number. Minimising does not change it: 0 may be none.
+// number is an option that is a number. Minimising does not change it, since 0 may mean none.
 func number(name, doc string, most int, field func(*Options) *int) lock.Field[Options] {
 	f := lock.Number(name, doc, most, field)
 	f.Short = nil
 	return f
 }
 
-// majority is how many servers have to agree.
+// majority is the number of servers that must agree.
 func (o *Options) majority() int { return o.Servers/2 + 1 }

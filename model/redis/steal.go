@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// addVictims records the claims that an acquire has replaced, or stands on top of.
+// addVictims records the claims that an acquire has replaced, or has put its own on top of.
 func (p *Protocol) addVictims(m *Machine, victims Value) {
 	for _, v := range victims {
 		switch {
@@ -19,7 +19,7 @@ func (p *Protocol) addVictims(m *Machine, victims Value) {
 	slices.Sort(m.Victims)
 }
 
-// stolen goes on with an acquire that has tried every server. With a majority it asks the victims.
+// stolen continues an acquire that has tried every server. With a majority it asks the victims.
 func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	if p.Validity == FromReply {
 		m.Until = now + p.valid(m.Priority)
@@ -38,8 +38,9 @@ func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	}
 }
 
-// refusal is why an acquire has failed that has tried every server. One server's answer is of one moment, and says that the
-// lock is another's; those of several are of several, between which leases end.
+// refusal is the reason why an acquire that has tried every server has failed. The answer of a single server says
+// that the lock is taken at one moment; the answers of several servers are of several moments, between which leases
+// may end.
 func (p *Protocol) refusal(m *Machine, agreed bool) lock.Reason {
 	switch {
 	case !agreed && m.lost:
@@ -50,7 +51,7 @@ func (p *Protocol) refusal(m *Machine, agreed bool) lock.Reason {
 	return lock.GaveUp
 }
 
-// Settle ends the wait for acknowledgements: all have come, or the time for them is over.
+// Settle ends the wait for acknowledgements: all have arrived, or the time for them is over.
 func (p *Protocol) Settle(m *Machine, now int64) {
 	late := len(m.Victims) > 0
 	until := m.Until
@@ -66,8 +67,8 @@ func (p *Protocol) Settle(m *Machine, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
 }
 
-// giveUp ends an acquire without success. It tells the thieves that wait for this client if its own victims have
-// stopped. It must know all of its victims; after a lost reply it may not.
+// giveUp ends an acquire without success. If its own victims have stopped, it tells the thieves that wait for this
+// client. For that it must know all of its victims, which it may not after a lost reply.
 func (p *Protocol) giveUp(m *Machine) {
 	settled := len(m.Victims) == 0 && !m.lost
 	if !settled {

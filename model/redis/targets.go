@@ -2,13 +2,13 @@ package redis
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Name is what targets call Redis.
+// Name is the name of Redis in targets.
 const Name = "redis"
 
 const traits = lock.Leases | lock.Priorities | lock.Deadlines | lock.Acknowledged
 
-// target is a lock with the options of base and a change. It leaves a scenario's leases, and options that neither
-// names, unchanged.
+// target is a lock with the options of base and a change. It keeps a scenario's leases, and options that neither
+// sets.
 func target(name, breaks, doc string, base Options, change func(*Options)) *lock.Target {
 	return &lock.Target{
 		Name: name, Kind: lock.Mutex, Backend: Name, Traits: traits, Breaks: breaks, Doc: doc,
@@ -21,7 +21,7 @@ func target(name, breaks, doc string, base Options, change func(*Options)) *lock
 
 func same(*Options) {}
 
-// three is a change to Redlock's three servers.
+// three sets Redlock's three servers.
 func three(o *Options) { o.Servers = 3 }
 
 // References are the combinations of options that were proved.
@@ -31,8 +31,8 @@ var References = []*lock.Target{
 	target("priority-lock-left", "", "one server; a stolen entry lives as long as the one it replaced, and is left to expire by a thief without success", Left(), same),
 }
 
-// Mutants are the text as it reads, and locks with one bug each. A mutant whose bug is in a part that the repair
-// replaces is built on the other right combination.
+// Mutants are the text as written, and locks with one bug each. A mutant whose bug is in a part that the repair
+// replaces is built on the other correct combination.
 var Mutants = []*lock.Target{
 	target("priority-text", "mutual-exclusion", "the text as it reads, on one server, all leases the same", Text(), same),
 	target("short-lease", "mutual-exclusion", "a thief's lease is shorter than its victim's, and so is the entry's", Left(),

@@ -2,7 +2,7 @@ package redis
 
 import "slices"
 
-// Receive hands a client a message of another one's.
+// Receive hands a client a message from another client.
 func (p *Protocol) Receive(m *Machine, msg Message) {
 	switch {
 	case msg.Ack:
@@ -30,7 +30,7 @@ func (p *Protocol) Receive(m *Machine, msg Message) {
 	}
 }
 
-// past answers for an earlier attempt. If that attempt never heard from its own victims, one of them may still be
+// past answers a message to an earlier attempt. If that attempt is unsettled, one of its own victims may still be
 // working.
 func (p *Protocol) past(m *Machine, msg Message) {
 	age := uint8(m.ID) - uint8(msg.To)
@@ -43,7 +43,7 @@ func (p *Protocol) past(m *Machine, msg Message) {
 	}
 }
 
-// Stop has a client stop working: its lease is over, or it has acknowledged that it was stolen.
+// Stop makes a client stop working: its lease is over, or it has acknowledged that it was stolen.
 func (m *Machine) Stop() { m.Held, m.Stopping = false, false }
 
 func (m *Machine) acknowledge(thief, as ID) {

@@ -9,7 +9,7 @@ var methodNames = [methods]string{
 // String is the command's name, or the script's.
 func (m Method) String() string { return methodNames[m] }
 
-// Words is the command as people read it, on the lock of that name.
+// Words describes the command on the lock with that name.
 func (c Command) Words(lock string) string {
 	s := c.Method.String() + " " + c.Key.Name(lock)
 	switch c.Method {
@@ -30,7 +30,7 @@ func (c Command) Words(lock string) string {
 
 var classNames = [...]string{"nothing", "OK", "no", "nil", "", "expires", "does not expire"}
 
-// Words is the reply as people read it.
+// Words describes the reply.
 func (r Reply) Words() string {
 	switch {
 	case len(r.Value) == 0:

@@ -1,6 +1,6 @@
 package sql
 
-// Dialect is a server's SQL and its locks, which differ.
+// Dialect is a kind of server, with its own SQL and its own locks.
 type Dialect uint8
 
 // The dialects.
@@ -30,22 +30,22 @@ func (l Level) String() string { return levelWords[l] }
 // Levels are all isolation levels.
 var Levels = [...]Level{ReadCommitted, RepeatableRead, Serializable}
 
-// Verb is what a command does.
+// Verb is the kind of a command.
 type Verb uint8
 
 // The verbs.
 const (
 	NoVerb   Verb = iota
 	Open          // opens a connection whose transactions have the command's level
-	Begin         // begins a transaction; what is sent outside of one is committed at once
-	Commit        // of one that the server has rolled back already, it says so ([Reply.RolledBack])
+	Begin         // begins a transaction; without one, each command is committed at once
+	Commit        // if the server has already rolled back, the reply says so ([Reply.RolledBack])
 	Rollback      //
-	Select        // which rows there are, and locks them, as Read says
-	Count         // how many rows there are, without locking any
-	Insert        // the row Num
+	Select        // reads rows, and locks them as Read says
+	Count         // counts rows, without locking any
+	Insert        // inserts the row Num
 	Update        // sets token and until of rows as Set says
-	Claim         // Update of the row that a subselect finds: the first that Select would find. PostgreSQL's only
-	Delete        // rows
+	Claim         // updates the row that a subselect finds: the first that Select would find. PostgreSQL only
+	Delete        // deletes rows
 	Verbs
 )
 
@@ -62,16 +62,16 @@ const (
 	Masters Table = iota
 	Leases
 	Slots
-	// Narrow is Slots with a num of the smallest integer type, TINYINT or PostgreSQL's SMALLINT. Its numbers are used
-	// as if many others were used up before: Num 1 is the type's last, and there is none for Num 2.
+	// Narrow is Slots with a num of the smallest integer type, TINYINT or PostgreSQL's SMALLINT. Almost all numbers
+	// are considered used up: Num 1 is the last of the type, and there is none for Num 2.
 	Narrow
 	Tables
 )
 
-// NarrowNums is how many numbers are left of the type of [Narrow].
+// NarrowNums is how many numbers [Narrow] has left.
 const NarrowNums = 1
 
-// Shift is by how much the server's num is larger than Num.
+// Shift is the difference between num on the server and Num.
 func (t Table) Shift(d Dialect) int {
 	if t != Narrow {
 		return 0
@@ -84,7 +84,7 @@ var tableWords = [Tables]string{"masters", "leases", "slots", "narrow"}
 // String is the table's name.
 func (t Table) String() string { return tableWords[t] }
 
-// Rows is which rows of a lock a command is about, by the primary key.
+// Rows selects a lock's rows by the primary key.
 type Rows uint8
 
 // The rows.
@@ -104,10 +104,10 @@ const (
 	Expired    // until < now
 	Free       // token is null or until < now
 	Live       // until >= now
-	Kept       // token = Token and until >= now: a lease that is not over
+	Kept       // token = Token and until >= now: a live lease of the client
 )
 
-// Read is how rows are read.
+// Read is the way in which rows are read.
 type Read uint8
 
 // The ways to read. A plain read locks nothing, unless MariaDB's level is Serializable.
@@ -118,7 +118,7 @@ const (
 	SkipLocked
 )
 
-// Set is what an update sets.
+// Set says which columns an update sets.
 type Set uint8
 
 // The updates.
@@ -128,14 +128,14 @@ const (
 	Clear            // both to null
 )
 
-// Clock is where the time of a command comes from: of its conditions and of the leases that it grants.
+// Clock is the source of the time in a command's conditions and in the leases that it grants.
 type Clock uint8
 
 // The clocks. MariaDB has no time of the transaction.
 const (
 	StatementTime   Clock = iota // when the statement began: NOW(), statement_timestamp()
 	TransactionTime              // when the transaction began: PostgreSQL's now()
-	SystemTime                   // when it is asked for: SYSDATE(), clock_timestamp()
+	SystemTime                   // when it is evaluated: SYSDATE(), clock_timestamp()
 	GivenTime                    // the client's ([Command.Time])
 )
 
@@ -149,13 +149,14 @@ type Command struct {
 	Read  Read
 	Set   Set
 	Clock Clock
-	First bool // only the first row, in the order of num
-	// Ignore has an insert of a row that exists do nothing.
+	First bool // only the first row, ordered by num
+	// Ignore makes an insert of an existing row do nothing.
 	Ignore bool
 	Lock   uint8
 	Num    uint8
 	Token  uint8
-	// Lease is how long the lease is that is granted or renewed; Time is GivenTime. Both are in units of the store's clock.
+	// Lease is the duration of the granted or renewed lease; Time is the time for GivenTime. Both are in units of the
+	// store's clock.
 	Lease, Time int64
 }
 
@@ -164,5 +165,5 @@ func (c *Command) Writes() bool {
 	return c.Verb == Insert || c.Verb == Update || c.Verb == Claim || c.Verb == Delete
 }
 
-// OutOfRange reports whether an insert has a number that its column has no room for.
+// OutOfRange reports whether an insert has a number that does not fit in its column.
 func (c *Command) OutOfRange() bool { return c.Table == Narrow && c.Num > NarrowNums }

@@ -2,20 +2,20 @@ package sql
 
 import "math/bits"
 
-// Code is how a command ended.
+// Code is the outcome of a command.
 type Code uint8
 
 // The codes, with MariaDB's number and PostgreSQL's SQLSTATE.
 const (
 	OK          Code = iota
-	Blocked          // it waits for a lock, and is answered later
-	Duplicate        // 1062, 23505: there is such a row
+	Blocked          // the command waits for a lock, and is answered later
+	Duplicate        // 1062, 23505: the row exists
 	LockTimeout      // 1205, 55P03: NOWAIT, or it has waited for too long
 	Deadlock         // 1213, 40P01: its transaction was chosen to end
-	Conflict         // 40001: the transaction saw what another has changed since
-	InFailed         // 25P02: an earlier command has failed; only the end of the transaction is taken
+	Conflict         // 40001: another transaction has changed what this one has read
+	InFailed         // 25P02: an earlier command has failed; only the end of the transaction is accepted
 	Gone             // the connection is over
-	OutOfRange       // 1264, 22003: the column has no room for the number
+	OutOfRange       // 1264, 22003: the number does not fit in the column
 	Codes
 )
 
@@ -24,7 +24,7 @@ var codeWords = [Codes]string{"ok", "waits", "duplicate", "lock timeout", "deadl
 // String is the code in words.
 func (c Code) String() string { return codeWords[c] }
 
-// Numbers are MariaDB's number and PostgreSQL's SQLSTATE of an error.
+// Numbers are the MariaDB number and PostgreSQL SQLSTATE of an error.
 func (c Code) Numbers() (mariadb uint16, postgres string) {
 	switch c {
 	case Duplicate:
@@ -46,11 +46,11 @@ func (c Code) Numbers() (mariadb uint16, postgres string) {
 // Reply is the reply to a command.
 type Reply struct {
 	Code Code
-	// RolledBack says of a Commit that there was nothing to commit any more.
+	// RolledBack says, for a Commit, that the transaction had already been rolled back.
 	RolledBack bool
-	// Count is how many rows were read, or changed.
+	// Count is the number of rows read or changed.
 	Count uint8
-	// Nums are those that Select read: bit n is num n.
+	// Nums are the nums that Select read: bit n is num n.
 	Nums uint32
 }
 

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Text is a command as its server takes it. Times are microseconds since 1970. Rows of the command's lock have lock in
-// their column lock_key.
+// Text is a command as its server takes it. Times are microseconds since 1970. lock is the value of lock_key.
 func (c *Command) Text(d Dialect, lock int) string { return c.TextAmong(d, lock, 0) }
 
-// TextAmong is [Command.Text] for clients that share a lock without distinct tokens: tokens is added to the
-// command's.
+// TextAmong is [Command.Text] for clients that share a lock although their tokens may be equal: it adds tokens to the
+// command's token.
 func (c *Command) TextAmong(d Dialect, lock, tokens int) string {
 	return (&writer{c, d, lock, tokens}).text()
 }
@@ -22,10 +21,10 @@ type writer struct {
 	lock, tokens int
 }
 
-// token is the command's on the server.
+// token is the command's token on the server.
 func (c *writer) token() int { return int(c.Token) + c.tokens }
 
-// num is the row's on the server: a lease's is its token.
+// num is the row's num on the server; for a lease it is the token.
 func (c *writer) num() int {
 	if c.Table == Leases {
 		return int(c.Num) + c.tokens
@@ -121,7 +120,7 @@ func (c *writer) where() string {
 	return w
 }
 
-// end is when a lease ends that is granted.
+// end is the end of a granted lease.
 func (c *writer) end() string { return fmt.Sprintf("%s + %d", c.now(), c.Lease) }
 
 // now is the time by the command's clock.
@@ -140,7 +139,7 @@ func (c *writer) now() string {
 	return Micros(c.dialect, clock)
 }
 
-// Micros is a time as microseconds since 1970.
+// Micros is a time in microseconds since 1970.
 func Micros(d Dialect, clock string) string {
 	if d == MariaDB {
 		return "CAST(UNIX_TIMESTAMP(" + clock + ") * 1000000 AS SIGNED)"
@@ -148,7 +147,7 @@ func Micros(d Dialect, clock string) string {
 	return "(extract(epoch FROM " + clock + ") * 1000000)::bigint"
 }
 
-// Schema are the statements that make the tables.
+// Schema are the statements that create the tables.
 func Schema(d Dialect) (all []string) {
 	for t := range Tables {
 		num := "INT"

@@ -6,8 +6,8 @@ import (
 )
 
 // Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot is missing or
-// free, and claim that one by declaring B[L]. Looking never breaks a channel. Only the race between looking and
-// declaring does; the two stages handle that.
+// free, and claim that slot by declaring B[L]. A look never breaks a channel. Only the race between the look and the
+// declaration does, which is why there are two stages.
 
 var acquireSteps = map[Phase]step{
 	Scanning: {
@@ -48,8 +48,8 @@ var acquireSteps = map[Phase]step{
 	Claiming: {
 		lead:    1,
 		command: declareHolder,
-		// The verifying probe may be written right behind the declare: where the declare fails, the
-		// channel is closed and the probe is ignored.
+		// The verifying probe may be written right behind the declare: if the declare fails, the channel is closed
+		// and the probe is ignored.
 		probes: func(p *Protocol, _ *Machine) int {
 			if p.confirming() && p.pipeline() > 0 {
 				return 1
@@ -78,7 +78,7 @@ var acquireSteps = map[Phase]step{
 	ChoosingJitter: {},
 }
 
-// scanning is the phase in which a scan goes on.
+// scanning is the phase in which a scan continues.
 func (p *Protocol) scanning() Phase {
 	switch {
 	case p.Kind == lock.Mutex:
@@ -89,7 +89,7 @@ func (p *Protocol) scanning() Phase {
 	return ScanningA
 }
 
-// claiming is the first phase of claiming an exclusive queue: a look for it, unless it is claimed unseen.
+// claiming is the first phase of claiming an exclusive queue: look, or claim if the option Claim omits the look.
 func (p *Protocol) claiming(look, claim Phase) Phase {
 	if p.Options.Claim == ClaimUnseen {
 		return claim
@@ -105,12 +105,12 @@ func (p *Protocol) slots() int {
 	return 1
 }
 
-// window is how many slots the batch at hand probes.
+// window is the number of slots that the current batch probes.
 func (p *Protocol) window(m *Machine) int {
 	return min(p.pipeline(), p.slots()-int(m.Slot)+1)
 }
 
-// holder is the queue that a slot's holder has.
+// holder is the B queue of a slot.
 func (p *Protocol) holder(slot uint8) amqp.Queue {
 	if p.Kind == lock.Mutex {
 		return p.Layout.Mutex
@@ -118,8 +118,8 @@ func (p *Protocol) holder(slot uint8) amqp.Queue {
 	return p.Layout.B[slot]
 }
 
-// holderArguments are the A queues' but for x-expires, which would take a held slot away: a probe is
-// not a use (FACTS B17).
+// holderArguments are the arguments of the A queues without x-expires, which would delete the queue of a held slot: a
+// probe does not count as use (FACTS B17).
 func (p *Protocol) holderArguments() amqp.Arguments {
 	args := p.Options.Arguments
 	args.Has &^= amqp.HasExpires
@@ -127,8 +127,8 @@ func (p *Protocol) holderArguments() amqp.Arguments {
 	return args
 }
 
-// confirming reports whether a claim is verified before success is returned. A true mutex has
-// nothing to verify but the claim itself.
+// confirming reports whether a claim is verified before success is returned. A true mutex has nothing to verify
+// except the claim itself.
 func (p *Protocol) confirming() bool { return p.Options.VerifyFirst && p.Kind != lock.Mutex }
 
 func scanned(p *Protocol, m *Machine) {
@@ -147,7 +147,7 @@ func scanned(p *Protocol, m *Machine) {
 	p.advance(m, n)
 }
 
-// advance goes on with the scan n slots further.
+// advance continues the scan n slots further.
 func (p *Protocol) advance(m *Machine, n int) {
 	if int(m.Slot)+n > p.slots() {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -160,7 +160,7 @@ func (p *Protocol) advance(m *Machine, n int) {
 func claimed(p *Protocol, m *Machine) {
 	switch {
 	case !m.seen(0) && p.Options.Claim == ClaimUnseen && p.Kind == lock.Semaphore:
-		p.advance(m, 1) // no client had looked, so no race was lost
+		p.advance(m, 1) // no look preceded the claim, so no race was lost
 	case !m.seen(0):
 		p.lost(m)
 	case !p.confirming():
@@ -172,7 +172,7 @@ func claimed(p *Protocol, m *Machine) {
 	}
 }
 
-// confirmed ends a claim: with success if the slot still exists, by giving it back if not.
+// confirmed ends a claim: with success if the slot still exists; otherwise it gives the slot back.
 func (p *Protocol) confirmed(m *Machine, exists bool) {
 	if !exists {
 		p.enter(m, Withdrawing)
@@ -182,8 +182,8 @@ func (p *Protocol) confirmed(m *Machine, exists bool) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// lost handles a claim that met RESOURCE_LOCKED: another client has the slot now. If the lock has only one slot, that
-// is the answer.
+// lost handles a claim that met RESOURCE_LOCKED: another client has taken the slot. If the lock has only one slot,
+// this is the answer.
 func (p *Protocol) lost(m *Machine) {
 	if p.Kind != lock.Semaphore {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -196,7 +196,7 @@ func (p *Protocol) lost(m *Machine) {
 	}
 	switch p.Options.Restart {
 	case RestartRandom, RestartAny:
-		// This call saw the slots below the current one taken: a start at one of them, or at the current one, skips
+		// This call saw the slots below the current one taken, so a new start at or below the current slot skips
 		// none. A start elsewhere may.
 		p.enter(m, ChoosingSlot)
 		return
@@ -206,7 +206,7 @@ func (p *Protocol) lost(m *Machine) {
 	p.jitter(m)
 }
 
-// jitter lets a random time pass, if the options ask for it, before the scan goes on.
+// jitter waits for a random time, if the options ask for this, before the scan continues.
 func (p *Protocol) jitter(m *Machine) {
 	if p.Options.Jitter > 0 {
 		p.enter(m, ChoosingJitter)

@@ -6,7 +6,7 @@ import (
 )
 
 // Administration (guidelines, "Lock Administration") takes the administration mutex and determines the number of
-// slots. It prunes queues beyond them if it overshoots. Then it declares A queues upward or deletes them downward,
+// slots. If it overshoots, it prunes queues beyond them. Then it declares A queues upward or deletes them downward,
 // and waits for each reply before the next command.
 
 var adminSteps = map[Phase]step{
@@ -75,8 +75,8 @@ func (p *Protocol) busy(m *Machine) {
 	p.enter(m, p.claiming(MutexProbing, MutexClaiming))
 }
 
-// administering is the phase in which the work itself begins. Creating needs to know how many slots
-// there are only if it prunes those beyond.
+// administering is the phase in which the work itself begins. Create needs the number of slots only if it prunes
+// those beyond.
 func (p *Protocol) administering(m *Machine) Phase {
 	m.Slot = 1
 	if m.Op == lock.Create && p.Options.Overshoot == 0 {
@@ -86,7 +86,7 @@ func (p *Protocol) administering(m *Machine) Phase {
 	return Measuring
 }
 
-// measured looks for the first A queue that is missing ("Determining the Maximum Number of Slots").
+// measured handles the search for the first missing A queue ("Determining the Maximum Number of Slots").
 func measured(p *Protocol, m *Machine) {
 	n := steps[Measuring].probes(p, m)
 	for i := range n {
@@ -105,7 +105,7 @@ func measured(p *Protocol, m *Machine) {
 	p.enter(m, Measuring)
 }
 
-// determined goes on once C is known.
+// determined continues once C is known.
 func (p *Protocol) determined(m *Machine) {
 	switch m.Op {
 	case lock.Count:
@@ -122,7 +122,7 @@ func (p *Protocol) determined(m *Machine) {
 	}
 }
 
-// overshot is C + T, as far as names go.
+// overshot is C + T, limited by the number of names.
 func (p *Protocol) overshot(m *Machine) uint8 {
 	return uint8(min(int(m.Top)+p.Options.Overshoot, p.slots()))
 }
@@ -164,8 +164,8 @@ func grown(p *Protocol, m *Machine) {
 	p.enter(m, Growing)
 }
 
-// shrink deletes A queues from C, or C + T, down to C - X + 1 ("Removing Slots", "Destroying the
-// Semaphore"). Read literally the guidelines go one further, to C - X, and to 0 when destroying.
+// shrink deletes A queues from C, or C + T, down to C - X + 1 ("Removing Slots", "Destroying the Semaphore"). Read
+// literally, the guidelines go one further: to C - X, and to 0 when destroying.
 func (p *Protocol) shrink(m *Machine) {
 	low := 1
 	if m.Op == lock.Remove {

@@ -5,11 +5,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Design is what a target's machines are made of: [Target.Design].
+// Design describes a target's machines: [Target.Design].
 type Design struct {
-	// Naming is nil for the reference's, [Names].
+	// Naming names the queues; nil is the reference's [Names].
 	Naming Naming
-	// Variant, where it is not nil, wraps the reference: with a bug, or with a user's own rules.
+	// Variant, if not nil, wraps the reference: with a bug, or with a user's own rules.
 	Variant func(*Protocol) Implementation
 }
 
@@ -19,7 +19,7 @@ func DesignOf(t *lock.Target) Design {
 	return d
 }
 
-// LayoutOf interns the names that a target gives to the queues of one lock.
+// LayoutOf interns the target's names for the queues of one lock.
 func LayoutOf(t *lock.Target, names *amqp.Names, name string, slots int) *Layout {
 	naming := DesignOf(t).Naming
 	if naming == nil {
@@ -28,7 +28,7 @@ func LayoutOf(t *lock.Target, names *amqp.Names, name string, slots int) *Layout
 	return NewLayout(names, naming, name, slots)
 }
 
-// New makes a target's implementation for one lock, with the options that it settles for.
+// New makes a target's implementation for one lock, with the options o after the target's Fix.
 func New(t *lock.Target, o lock.Options, layout *Layout) Implementation {
 	p := &Protocol{Kind: t.Kind, Options: Table.Of(t.Settled(o)), Layout: layout}
 	if variant := DesignOf(t).Variant; variant != nil {

@@ -2,7 +2,7 @@
 // returns its next command and receives the reply.
 //
 // A [Machine] is one client of one lock: a small comparable value that can be copied, compared and hashed. A
-// [Protocol] is its fixed part (options and queue names); its methods drive a machine:
+// [Protocol] is the fixed part (options and queue names); its methods drive a machine:
 //
 //	p.Start(&m, lock.Acquire, 0)
 //	for !m.Done() {
@@ -10,13 +10,13 @@
 //	}
 //
 // The same machine runs in the random simulator, in the exhaustive search and against a real RabbitMQ. It writes
-// commands in batches: those that may be written without waiting for the replies of earlier ones ([Machine.Pending]).
-// A batch is one round trip.
+// commands in batches: all commands of a batch may be written before the reply to the first is read
+// ([Machine.Pending]). A batch is one round trip.
 //
-// The words "A queue" (a slot), "B queue" (its holder) and "administration mutex" are those of the guidelines, as are
-// the numbers of slots: they count from 1.
+// The words "A queue" (a slot), "B queue" (its holder) and "administration mutex" are those of the guidelines. So are
+// the numbers of slots, which count from 1.
 //
-// [Layout] has a lock's queues by slot, [Names] their names, and [QueueRoles] their roles. The roles of the queues of a run
-// are in sim/amqp/plan.go for these locks, and in sim/amqp/consumption/exchange.go for locks by consumption. [Options] are
-// the choices that the guidelines leave open. A [Design] is a target's changes to all of that.
+// [Layout] has a lock's queues by slot, [Names] their names, and [QueueRoles] their roles. The roles of the queues of
+// a run are in sim/amqp/plan.go for these locks, and in sim/amqp/consumption/exchange.go for locks by consumption.
+// [Options] are the choices that the guidelines leave open. A [Design] has a target's changes to all of this.
 package amqplock

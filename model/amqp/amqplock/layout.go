@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Naming gives the name of a lock's queue. It must never give one name twice, whatever the locks are
+// Naming gives the name of a lock's queue. It must never give the same name to two queues, whatever the locks are
 // called (property name-safety).
 type Naming func(lock string, role backend.Role, slot int) string
 
-// Names is the reference's naming: the guidelines' N-1-A and N-1-B, and N-admin for the
-// administration mutex, which the guidelines leave open. Reading a name from its end, the role, the
-// slot and the lock can be told apart, so no two queues share a name.
+// Names is the reference's naming: N-1-A and N-1-B as in the guidelines, and N-admin for the administration mutex,
+// which the guidelines leave open. The role, the slot and the lock can be read from the end of a name, so no two
+// queues have the same name.
 func Names(lock string, role backend.Role, slot int) string {
 	if role == backend.Slot || role == backend.Holder {
 		return lock + "-" + strconv.Itoa(slot) + "-" + role.String()
@@ -21,10 +21,10 @@ func Names(lock string, role backend.Role, slot int) string {
 	return lock + "-" + role.String()
 }
 
-// Layout is the queues of one lock, interned.
+// Layout has the interned queues of one lock.
 type Layout struct {
 	Lock  string
-	Slots int          // the largest slot number that has names
+	Slots int          // the largest slot number with names
 	A, B  []amqp.Queue // by slot; index 0 is queue 0 of a literal reading (RemoveReading)
 	Admin amqp.Queue
 	Mutex amqp.Queue

@@ -5,43 +5,41 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Link is what a client knows of its connection.
+// Link is a client's knowledge of its connection.
 type Link uint8
 
-// The states of a link. Up has an open channel as well.
+// The states of a link. Up includes an open channel.
 const (
 	Down Link = iota
 	ChannelDown
 	Up
 )
 
-// Machine is one client of one lock. It is a plain value: copying it forks the client. Its fields
-// are for reading, and for variants that break one of its rules on purpose; everyone else drives it
-// through an [Implementation].
+// Machine is one client of one lock. It is a plain value: copying it forks the client. Other code reads its fields
+// and drives it through an [Implementation]; only variants that break a rule on purpose change its fields.
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase after a repair of the link. Decided says that the phase has its replies already, so that only
+	// Then is the phase after a repair of the link. Decided says that the phase already has its replies, so that only
 	// its decision is left.
 	Then    Phase
 	Decided bool
 
 	Link    Link
-	Channel uint8 // the channel number it works on
-	Held    uint8 // the slot it believes to hold; 0 is none
+	Channel uint8 // the number of its channel
+	Held    uint8 // the slot that the client believes it holds; 0 is none
 	Mutex   bool  // it holds the administration mutex
 
 	Arg  uint8 // the operation's argument: a number of slots, or a slot
-	Slot uint8 // the slot at hand: L of the guidelines
-	Last uint8 // where a run over A queues ends
-	Top  uint8 // the number of slots it determined: C of the guidelines
+	Slot uint8 // the current slot: L of the guidelines
+	Last uint8 // where an iteration over A queues ends
+	Top  uint8 // the number of slots that it has determined: C of the guidelines
 
-	Tries    uint8 // attempts lost so far
-	Repairs  uint8 // times the link was repaired without being asked to
-	Sleep    uint8 // milliseconds to let pass before the next command
-	Answered uint8 // replies received of the batch at hand
-	// Seen has a bit for each reply of the batch: a declare that succeeded, a probe that found
-	// a queue.
+	Tries    uint8 // failed attempts so far
+	Repairs  uint8 // number of repairs of the link other than by connect
+	Sleep    uint8 // milliseconds to wait before the next command
+	Answered uint8 // number of replies received for the current batch
+	// Seen has a bit for each reply of the batch: a declare that succeeded, or a probe that found a queue.
 	Seen uint32
 
 	Result lock.Result
@@ -50,30 +48,30 @@ type Machine struct {
 // Idle reports whether no operation is under way.
 func (m *Machine) Idle() bool { return m.Phase == NoPhase }
 
-// Done reports whether the operation that was started is over; its result is in Result.
+// Done reports whether the operation that was started is complete; Result has its result.
 func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != lock.Pending }
 
-// Implementation is a lock as the harness runs it: the reference, or a variant with a bug. It keeps
-// no state of its own; all of it is in the machine.
+// Implementation is a lock as the harness runs it: the reference, or a variant with a bug. It has no state of its
+// own; the machine has all state.
 type Implementation interface {
-	// Start begins an operation on an idle machine. arg is the number of slots of create, add and remove, at least 1,
-	// and the slot of wait. Connect always ends ok; the link has its result.
+	// Start begins an operation on an idle machine. arg is the number of slots for create, add and remove, at least
+	// 1, and the slot for wait. Connect always ends ok; the link has its result.
 	Start(m *Machine, op lock.Op, arg uint8)
-	// Choices is how many ways a random option leaves open now, or 0 when the machine wants
-	// a command instead. Choose takes one of them, counted from 0.
+	// Choices is the number of values that a random option has now, or 0 if the machine sends a command instead.
+	// Choose takes one of them, counted from 0.
 	Choices(m *Machine) int
 	Choose(m *Machine, i int)
-	// Next is the command it wants written next; the machine is neither done nor choosing.
+	// Next is the next command to write; the machine must be neither done nor choosing.
 	Next(m *Machine) amqp.Command
-	// Pending is how many commands, Next the first of them, may be written before their replies
-	// are read. They travel on one channel, in order.
+	// Pending is the number of commands, starting with Next, that may be written before their replies are read. They
+	// are written on one channel, in order.
 	Pending(m *Machine) int
-	// Apply hands it the reply to the command that Next gave.
+	// Apply hands the machine the reply to the command that Next returned.
 	Apply(m *Machine, r amqp.Reply)
 }
 
-// Protocol is the reference: one lock's type, options and queue names. It is immutable and may be
-// shared by any number of machines.
+// Protocol is the reference: one lock's type, options and queue names. It is immutable, and any number of machines
+// may share it.
 type Protocol struct {
 	Kind    lock.Kind
 	Options Options
@@ -98,7 +96,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	p.enter(m, first)
 }
 
-// first is the phase an operation begins with.
+// first is the first phase of an operation.
 func (p *Protocol) first(m *Machine) Phase {
 	switch m.Op {
 	case lock.Acquire:
@@ -110,7 +108,7 @@ func (p *Protocol) first(m *Machine) Phase {
 		}
 		return Checking
 	case lock.Release:
-		// From here on the client does not believe that it holds the slot.
+		// From here on the client no longer believes that it holds the slot.
 		m.Slot, m.Held = m.Held, 0
 		return p.relinquishing()
 	case lock.Count:
@@ -131,7 +129,7 @@ func (p *Protocol) enter(m *Machine, phase Phase) {
 	m.Phase, m.Answered, m.Seen = phase, 0, 0
 }
 
-// finish ends the operation, giving the administration mutex back first.
+// finish ends the operation, after it has returned the administration mutex.
 func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	if m.Mutex {
@@ -194,7 +192,7 @@ func (p *Protocol) Apply(m *Machine, r amqp.Reply) {
 	}
 }
 
-// note records what a reply says in Seen.
+// note records the meaning of a reply in Seen.
 func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		return

@@ -47,29 +47,29 @@ const (
 	SharedConnection = "shared"
 )
 
-// Options are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
-// [DefaultOptions] are the safe ones.
+// Options are the choices that the guidelines leave open, and one in which brokers differ (TxRouting). The values of
+// [DefaultOptions] are safe.
 type Options struct {
-	Order         string // in which A queues are deleted
-	Overshoot     int    // T of the guidelines: how many slots beyond the last are pruned as well
+	Order         string // of deleting A queues
+	Overshoot     int    // T of the guidelines: number of slots beyond the last that are also pruned
 	AdminMutex    bool   // administration takes the mutex first
-	AdminRetries  int    // attempts at the administration mutex after the first
-	Existence     string // how a queue's existence is determined
+	AdminRetries  int    // further attempts at the administration mutex after the first
+	Existence     string // how it is determined whether a queue exists
 	VerifyFirst   bool   // acquire verifies before it returns success
 	Claim         string // the step before a claim: a look for a holder, or none
-	Verify        string // what verify asks for: the slot, the client's own claim, or both
-	Restart       string // where the scan goes on after RESOURCE_LOCKED
-	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
+	Verify        string // what verify checks: the slot, the client's own claim, or both
+	Restart       string // where the scan continues after RESOURCE_LOCKED
+	Retries       int    // further attempts at claiming after the first that met RESOURCE_LOCKED
 	Jitter        int    // random delay before such an attempt, 0 to this many milliseconds
-	AddReading    string // literal: add declares A[C+X] only
+	AddReading    string // literal: add declares only A[C+X]
 	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
 	Confirm       string // the confirmation that a probing publish was handled
 	TxRouting     string // when a transaction's messages are routed: the broker's choice, not the lock's
 	Durable       bool   // A queues survive a broker restart
 	Arguments     amqp.Arguments
-	Release       string // how a held slot is relinquished
+	Release       string // how a held slot is released
 	Pipeline      int    // slots probed in one round trip; 0 waits for each reply
-	Polls         int    // how often wait looks before it gives up
+	Polls         int    // number of times that wait looks before it gives up
 	Connection    string // own, or one connection for all clients with a channel each
 }
 
@@ -134,7 +134,8 @@ func (o Options) Facts() lock.Facts {
 	}
 }
 
-// jitter was called skew, a word that is kept for clocks. Minimising leaves it as it is: nothing is shorter for it.
+// jitter has the earlier name skew, which now means only clock skew. Minimising does not change it, since that
+// shortens nothing.
 var jitter = func() lock.Field[Options] {
 	f := lock.Number("jitter", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })
 	f.Was, f.Short = "skew", nil

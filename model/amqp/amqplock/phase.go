@@ -2,8 +2,7 @@ package amqplock
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Phase is what a machine is doing: each phase is one batch of commands and the decision that their
-// replies lead to.
+// Phase is the current activity of a machine: a batch of commands, and the decision that follows the replies.
 type Phase uint8
 
 // The phases.
@@ -40,16 +39,16 @@ const (
 
 	Reclaiming // verify again: verify.go
 
-	Phases // how many there are
+	Phases // the number of phases
 )
 
-// step is what a phase does: a batch of plain commands followed by probes, and a decision.
+// step describes a phase: a batch of plain commands followed by probes, and a decision.
 type step struct {
-	lead    int                                                // how many plain commands
-	command func(p *Protocol, m *Machine, i int) amqp.Command  // the i-th of them
-	probes  func(p *Protocol, m *Machine) int                  // how many probes
+	lead    int                                                // number of plain commands
+	command func(p *Protocol, m *Machine, i int) amqp.Command  // the i-th plain command
+	probes  func(p *Protocol, m *Machine) int                  // number of probes
 	probe   func(p *Protocol, m *Machine, i int) amqp.Queue    // the i-th queue probed
-	decide  func(p *Protocol, m *Machine)                      // all replies are in
+	decide  func(p *Protocol, m *Machine)                      // called after the last reply
 	refused func(p *Protocol, m *Machine, code amqp.Code) bool // a channel error that is an answer
 }
 
@@ -69,7 +68,7 @@ func init() {
 func none(*Protocol, *Machine) int { return 0 }
 func one(*Protocol, *Machine) int  { return 1 }
 
-// size is how many commands the batch at hand has.
+// size is the number of commands in the current batch.
 func (p *Protocol) size(m *Machine) int {
 	return p.lead(m) + steps[m.Phase].probes(p, m)*p.probeWidth()
 }
@@ -83,7 +82,7 @@ func (p *Protocol) lead(m *Machine) int {
 	return steps[m.Phase].lead
 }
 
-// command makes cmd, which is empty, the i-th command of the batch at hand.
+// command sets cmd, which is empty, to the i-th command of the current batch.
 func (p *Protocol) command(m *Machine, i int, cmd *amqp.Command) {
 	s, lead := &steps[m.Phase], p.lead(m)
 	if i < lead {
@@ -95,7 +94,7 @@ func (p *Protocol) command(m *Machine, i int, cmd *amqp.Command) {
 	cmd.Channel = uint16(m.Channel)
 }
 
-// locked takes RESOURCE_LOCKED for an answer: the queue is another connection's.
+// locked accepts RESOURCE_LOCKED as an answer: the queue belongs to another connection.
 func locked(_ *Protocol, _ *Machine, code amqp.Code) bool { return code == amqp.ResourceLocked }
 
 var phaseNames = [Phases]string{
@@ -106,7 +105,7 @@ var phaseNames = [Phases]string{
 	"claiming its slot again",
 }
 
-// String says what a machine is doing in this phase.
+// String describes the machine's activity in this phase.
 func (p Phase) String() string {
 	if p < Phases {
 		return phaseNames[p]

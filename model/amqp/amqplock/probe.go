@@ -3,11 +3,10 @@ package amqplock
 import "github.com/lockproof/lockproof/model/amqp"
 
 // A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). A publish is a transient mandatory
-// message. It also finds other clients' exclusive queues, and breaks nothing (FACTS B1, B2 and B24). A passive
-// declare of a missing queue, or of another client's exclusive one, breaks the channel (FACTS B3 and B8).
+// message. It also finds other clients' exclusive queues, and never breaks the channel (FACTS B1, B2 and B24). A
+// passive declare of a missing queue, or of another client's exclusive queue, breaks the channel (FACTS B3 and B8).
 
-// probeWidth is how many commands a probe takes: in a transaction the return arrives with the commit
-// (FACTS B18).
+// probeWidth is the number of commands of a probe: in a transaction the return arrives with the commit (FACTS B18).
 func (p *Protocol) probeWidth() int {
 	if p.Options.Existence == ByPublish && p.Options.Confirm == Transactions {
 		return 2
@@ -15,7 +14,7 @@ func (p *Protocol) probeWidth() int {
 	return 1
 }
 
-// part is of which probe the i-th command of a number of probes is a part, and which.
+// part says which probe the i-th command belongs to, and which part of that probe it is.
 func (p *Protocol) part(i int) (probe, part int) {
 	if p.probeWidth() == 1 {
 		return i, 0
@@ -23,8 +22,8 @@ func (p *Protocol) part(i int) (probe, part int) {
 	return i / 2, i % 2
 }
 
-// pipeline is how many slots a batch probes: 0 means that every reply is waited for. A passive
-// declare may break the channel, and what was written behind it would be lost.
+// pipeline is the number of slots that a batch probes; with 0 the client waits for every reply. A passive declare may
+// break the channel, and commands written after it would be lost.
 func (p *Protocol) pipeline() int {
 	if p.Options.Existence == ByPassive {
 		return 0
@@ -44,8 +43,8 @@ func (p *Protocol) probing(q amqp.Queue, i int, cmd *amqp.Command) {
 	}
 }
 
-// found reads the last reply of a probe. A nack means a full queue where the queue rejects publishes
-// (FACTS B15); elsewhere a queue whose process died, which is no queue to rely on.
+// found reads the last reply of a probe. If queues reject publishes, a nack means a full queue (FACTS B15); otherwise
+// it means a queue whose process has died, which counts as missing.
 func (p *Protocol) found(r amqp.Reply) bool {
 	if r.Kind == amqp.Nack {
 		return p.Options.Arguments.Overflow == amqp.RejectPublish
@@ -53,7 +52,7 @@ func (p *Protocol) found(r amqp.Reply) bool {
 	return r.Returned == 0
 }
 
-// probed takes the channel error of a passive declare for the answer that it is.
+// probed accepts the channel error of a passive declare as an answer.
 func probed(p *Protocol, m *Machine, code amqp.Code) bool {
 	if p.Options.Existence != ByPassive {
 		return false

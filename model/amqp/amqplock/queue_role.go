@@ -6,16 +6,16 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// QueueRole is what a queue is for.
+// QueueRole is the purpose of a queue.
 type QueueRole struct {
 	Lock, Slot uint8
 	Role       backend.Role
 	Known      bool
-	Collides   bool // it is another lock's, or has another role, as well
+	Collides   bool // it also belongs to another lock, or has another role
 }
 
-// Leftover describes the fault of a queue that is left after the execution, with its number of messages; "" is none.
-// kept says that it has an owner, or belongs to a slot in which a client believes.
+// Leftover describes what is wrong with a queue, with its number of messages, that is left after the execution; "" is
+// nothing. kept says that the queue has an owner, or belongs to a slot in which a client believes.
 func (r *QueueRole) Leftover(messages int, kept bool) string {
 	switch {
 	case messages > 0:
@@ -28,11 +28,10 @@ func (r *QueueRole) Leftover(messages int, kept bool) string {
 	return ""
 }
 
-// QueueRoles says what queues are for, by their numbers.
+// QueueRoles has the roles of queues, by their numbers.
 type QueueRoles []QueueRole
 
-// Learn notes what the queues of lock number l are for. names are those that the layout's were
-// interned in.
+// Learn adds the roles of the queues of lock l. names are the names in which the layout was interned.
 func (ms *QueueRoles) Learn(l uint8, kind lock.Kind, layout *Layout, names *amqp.Names) {
 	*ms = append(*ms, make([]QueueRole, names.Len()+1-len(*ms))...)
 	note := func(q amqp.Queue, role backend.Role, slot int) {

@@ -5,9 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. Closing
-// the channel, which the guidelines also offer, relinquishes nothing on RabbitMQ (FACTS B10);
-// it is here to be proved wrong.
+// Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. The guidelines also offer
+// closing the channel, which releases nothing on RabbitMQ (FACTS B10); the option exists to be proved wrong.
 
 var releaseSteps = map[Phase]step{
 	DeletingB: {lead: 1, command: deleteHolder, decide: released, refused: locked},
@@ -36,7 +35,7 @@ func (p *Protocol) relinquishing() Phase {
 
 func released(p *Protocol, m *Machine) { p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot}) }
 
-// reopen opens again what releasing closed, so that the next acquire need not.
+// reopen opens what the release has closed, so that the next acquire need not.
 func (p *Protocol) reopen(m *Machine, link Link) {
 	m.Link, m.Result = link, lock.Result{Outcome: lock.Done, Slot: m.Slot}
 	p.repair(m, NoPhase, false)

@@ -6,12 +6,12 @@ import (
 )
 
 // Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired the slot. A
-// reply means that the connection is alive, and with it the exclusive B[L]; the probe's result says whether the slot
-// still exists. A holder of a removed slot gives it up.
+// reply means that the connection is alive, and with it the exclusive B[L]; its result says whether the slot still
+// exists. A holder of a removed slot gives the slot up.
 //
 // For brokers without confirms the guidelines have "repeated exclusive queue declarations". A client that declares
-// B[L] again on its connection learns that the queue exists (FACTS B5) and is its own, but nothing of A[L]. It is
-// therefore a second question, not another form of the first: option verify.
+// B[L] again on its connection learns that the queue exists (FACTS B5) and is its own, but nothing about A[L]. This
+// is therefore another question, not another form of the first: option verify.
 
 var verifySteps = map[Phase]step{
 	Checking: {
@@ -25,7 +25,8 @@ var verifySteps = map[Phase]step{
 		decide:  checked,
 		refused: probed,
 	},
-	// The slot may be asked for right behind the declare, also by a passive one: where either breaks the channel, the answer is no.
+	// The probe of the slot may be written right behind the declare, even a passive one: if either breaks the
+	// channel, the answer is no.
 	Reclaiming: {
 		lead:    1,
 		command: declareHolder,
@@ -56,13 +57,14 @@ var verifySteps = map[Phase]step{
 
 func checked(p *Protocol, m *Machine) { p.verified(m, m.seen(0)) }
 
-// asksSlot reports whether verify asks for the slot as well once it has claimed it again. A true mutex has none.
+// asksSlot reports whether verify also probes the slot after it has declared the holder's queue again. A true mutex
+// has no slot.
 func (p *Protocol) asksSlot() bool { return p.Options.Verify == VerifyBoth && p.Kind != lock.Mutex }
 
-// reclaimed goes on once the holder's queue was declared again.
+// reclaimed continues after the holder's queue was declared again.
 func reclaimed(p *Protocol, m *Machine) {
 	switch {
-	case !m.seen(0): // it is another's
+	case !m.seen(0): // it belongs to another client
 		m.Held = 0
 		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.NotHeld, Slot: m.Slot})
 	case !p.asksSlot():
@@ -74,7 +76,7 @@ func reclaimed(p *Protocol, m *Machine) {
 	}
 }
 
-// verified ends a verify: a missing slot is given up.
+// verified ends a verify: a slot that does not exist is given up.
 func (p *Protocol) verified(m *Machine, exists bool) {
 	if exists {
 		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})

@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring. A mutex first looks at the number of its queue's consumers, which breaks no channel (FACTS C4), and
-// consumes the queue exclusively if there are none. A client that loses the race in between loses its channel (FACTS
-// C1). A token is taken by basic.get, which is answered at once, or by a consumer that waits for it. The consumer is
-// cancelled when it has the token, so that it takes no other (FACTS C10).
+// Acquiring. A mutex first reads the number of its queue's consumers, which breaks no channel (FACTS C4). If there
+// are none, it consumes the queue exclusively; a client that loses this race loses its channel (FACTS C1). A token is
+// taken by basic.get, which is answered at once, or by a consumer that waits for it. Once it has the token, the
+// consumer is cancelled, so that it takes no other (FACTS C10).
 
 var acquireSteps = map[Phase]step{
 	Declaring: {
@@ -85,7 +85,7 @@ var acquireSteps = map[Phase]step{
 	},
 }
 
-// acquiring is the phase that an acquire begins with.
+// acquiring is the first phase of an acquire.
 func (p *Protocol) acquiring(m *Machine) Phase {
 	switch {
 	case p.Kind == lock.Semaphore && m.Consuming:
@@ -100,10 +100,10 @@ func (p *Protocol) acquiring(m *Machine) Phase {
 	return Getting
 }
 
-// looked goes on with what the queue's counters say.
+// looked continues with the queue's counters.
 func looked(p *Protocol, m *Machine, r amqp.Reply) {
 	switch tokens := p.Kind == lock.Semaphore; {
-	case tokens && m.Consuming && m.Spare > 0: // by a consumer that stayed, which was not asked for it
+	case tokens && m.Consuming && m.Spare > 0: // the consumer stayed after an earlier acquire; this token came unasked
 		m.Tag, m.Slot, m.Spare, m.SpareSlot = m.Spare, m.SpareSlot, 0, 0
 		p.held(m)
 	case tokens && m.Consuming:
@@ -117,7 +117,7 @@ func looked(p *Protocol, m *Machine, r amqp.Reply) {
 	}
 }
 
-// got goes on with the token that was waited for.
+// got continues with the token that the client waited for.
 func (p *Protocol) got(m *Machine) {
 	if p.Settings.Standing {
 		p.held(m)
@@ -126,9 +126,9 @@ func (p *Protocol) got(m *Machine) {
 	p.enter(m, Cancelling)
 }
 
-// checked handles a verify's reply. The channel has the token or the consumer, so a reply on it says that both are
-// still there; basic.cancel comes before the reply if the queue is gone. The number of consumers says whether any
-// client consumes.
+// checked handles a verify's reply. The token or the consumer belongs to the channel, so a reply on that channel says
+// that both still exist; if the queue is gone, basic.cancel arrives before the reply. The number of consumers says
+// whether any client consumes.
 func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	held := m.Held > 0
 	if p.Settings.Verify == ByCount {
@@ -143,7 +143,8 @@ func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
 }
 
-// recount: the queue is gone; and who goes by the number of consumers asks again on another channel.
+// recount handles a channel error of a verify: 404 says that the queue is gone. With the option ByCount, other errors
+// make the client ask again on a new channel.
 func recount(p *Protocol, m *Machine, code amqp.Code) bool {
 	switch {
 	case code == amqp.NotFound:

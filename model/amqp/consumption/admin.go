@@ -6,7 +6,7 @@ import (
 )
 
 // Administration. A persistent mutex is its queue. A semaphore is its tokens: they are added by publishing, and
-// removed by taking them, which waits for their holders. The broker does not tell how many are held (FACTS C9). An
+// removed by taking them, which waits for their holders. The broker does not say how many are held (FACTS C9). An
 // accounted semaphore has a second queue whose length is the number of slots, and the guidelines' administration
 // mutex. It changes both queues in one transaction.
 
@@ -138,17 +138,17 @@ var adminSteps = map[Phase]step{
 	},
 }
 
-// left ends a wait: there is no holder.
+// left ends a wait, since there is no holder.
 func (p *Protocol) left(m *Machine) { p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Arg}) }
 
-// account is the command that makes the queue that accounts for tokens, or finds it made.
+// account declares the queue that counts the tokens.
 func (p *Protocol) account() amqp.Command {
 	cmd := p.declaring()
 	cmd.Queue = p.Layout.Account
 	return cmd
 }
 
-// inUse handles a code that says that a resource belongs to another client: the step is repeated until it is given
+// inUse accepts a code that says that a resource belongs to another client: the step is repeated until it is given
 // up.
 func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
@@ -164,26 +164,26 @@ func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	}
 }
 
-// busy counts an attempt at a resource of another client, and reports whether it is given up.
+// busy counts an attempt at a resource that another client owns, and reports whether to give up.
 func (p *Protocol) busy(m *Machine) bool {
 	m.Tries++
 	return int(m.Tries) > p.Settings.AdminTries
 }
 
-// made goes on once there is a queue.
+// made continues after the queue was declared.
 func made(p *Protocol, m *Machine, r amqp.Reply) {
 	switch {
 	case p.Kind != lock.Semaphore:
 		p.administered(m)
 	case p.Settings.Admin == Accounted:
 		p.enter(m, Accounting)
-	default: // what is held cannot be seen
+	default: // held tokens cannot be seen
 		m.Top = uint8(r.Messages)
 		p.change(m)
 	}
 }
 
-// change begins to add or remove tokens. Tokens alone do not tell how many there are to remove.
+// change begins to add or remove tokens. The tokens alone do not say how many there are to remove.
 func (p *Protocol) change(m *Machine) {
 	known := p.Settings.Admin == Accounted
 	switch m.Op {
@@ -206,7 +206,7 @@ func (p *Protocol) change(m *Machine) {
 	}
 }
 
-// grown goes on when one token is published.
+// grown continues after one token was published.
 func (p *Protocol) grown(m *Machine) {
 	if m.Count++; m.Count < m.Want {
 		p.enter(m, Growing)
@@ -215,7 +215,7 @@ func (p *Protocol) grown(m *Machine) {
 	p.changed(m)
 }
 
-// collected handles the reply to taking a token for removal. The client keeps the tokens that it has taken meanwhile.
+// collected handles the reply to taking a token for removal. The client keeps the tokens that it has taken.
 func collected(p *Protocol, m *Machine, r amqp.Reply) {
 	switch {
 	case r.Kind != amqp.GetEmpty:
@@ -236,7 +236,7 @@ func collected(p *Protocol, m *Machine, r amqp.Reply) {
 	}
 }
 
-// changed goes on when all is sent that changes something, which a transaction has yet to commit.
+// changed continues after all changes were sent; a transaction must still commit them.
 func (p *Protocol) changed(m *Machine) {
 	if m.Mode == transacting {
 		p.enter(m, Settling)
@@ -245,7 +245,7 @@ func (p *Protocol) changed(m *Machine) {
 	p.administered(m)
 }
 
-// administered ends an administrative operation: with success, unless its result is known already.
+// administered ends an administrative operation: with success, unless its result is already known.
 func (p *Protocol) administered(m *Machine) {
 	if m.Result.Outcome == lock.Pending {
 		m.Result = lock.Result{Outcome: lock.Done}

@@ -5,13 +5,13 @@
 //	persistent mutex  the same; the queue exists while the mutex is enabled
 //	semaphore         one queue with a message, a token, for each slot; a client with an unacknowledged token
 //	                  holds a slot ("semaphores in RabbitMQ", the form that the guidelines improve upon)
-//	administered      that semaphore with a second queue that has as many messages as there are slots, and the
-//	semaphore         guidelines' administration mutex: administration changes both in one transaction
+//	administered      that semaphore with a second queue that has one message for each slot, and the guidelines'
+//	semaphore         administration mutex: administration changes both queues in one transaction
 //
 // A [Machine] is one client of one lock, as in package amqplock: it returns its next command and receives the reply.
 // It sends one command at a time. [Protocol.Take] hands it deliveries (a token, basic.cancel).
 //
 // options.go has the options, targets.go the references and mutants.go their mutants. Tokens have no numbers. The
-// cluster that joins machines and broker numbers the held ones, and tells the machine with the reply: a machine never
-// decides by that number.
+// cluster that joins machines and broker numbers the held tokens, and passes the number with the reply: a machine
+// never decides by that number.
 package consumption

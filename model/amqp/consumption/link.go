@@ -37,8 +37,8 @@ func (p *Protocol) prefetches() bool {
 	return p.Kind == lock.Semaphore && p.Settings.Acquire == ByConsume && p.Settings.Prefetch > 0
 }
 
-// repair opens what is closed, connection and channel or the channel alone, and goes on with a phase. NoPhase ends the
-// operation with the result that it has.
+// repair opens the closed part of the link (connection and channel, or only the channel), and then continues with a
+// phase. NoPhase ends the operation with its present result.
 func (p *Protocol) repair(m *Machine, then Phase) {
 	m.Then, m.Phase = then, Opening
 	if m.Link == amqplock.Down {
@@ -56,13 +56,13 @@ func (p *Protocol) repaired(m *Machine) {
 	p.enter(m, then)
 }
 
-// lose is the end of the channel, and with it of all that is held on it.
+// lose handles the end of the channel, with which all its holds end.
 func (m *Machine) lose(link amqplock.Link) {
 	m.Link, m.Mode, m.Held, m.Tag, m.Consuming, m.Spare, m.SpareSlot = link, plain, 0, 0, false, 0, 0
 }
 
-// channelClosed handles a channel that the broker closed: as an answer where the phase has one to expect, as an accident
-// elsewhere.
+// channelClosed handles a channel that the broker closed: as an answer if the phase expects one, otherwise as a
+// fault.
 func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	s := &steps[m.Phase]
 	m.lose(amqplock.ChannelDown)
@@ -81,7 +81,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Disconnected, Slot: m.Slot})
 	case m.Op == lock.Release && s.again && p.Settings.Release == AckPublish:
 		p.repair(m, m.Phase)
-	case m.Op == lock.Release: // it has gone with the channel
+	case m.Op == lock.Release: // the hold has ended with the channel
 		p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
 	case s.again && p.Settings.Admin == Tokens:
 		p.repair(m, m.Phase)
@@ -91,7 +91,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 }
 
-// unfinished is the rest of an operation whose result is known.
+// unfinished is the remaining phase of an operation whose result is known.
 func (m *Machine) unfinished() Phase {
 	if m.Mutex {
 		return Unclaiming
@@ -99,8 +99,8 @@ func (m *Machine) unfinished() Phase {
 	return NoPhase
 }
 
-// disconnected ends the operation: the connection is gone, or is given up after a timeout. The client no longer
-// believes in its holds on it.
+// disconnected ends the operation, since the connection is lost or is given up after a timeout. The client no longer
+// believes in its holds on that connection.
 func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	at := m.Phase
 	if m.mending() {
@@ -118,7 +118,7 @@ func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	p.enter(m, NoPhase)
 }
 
-// mending reports whether the machine is opening its link again.
+// mending reports whether the machine is repairing its link.
 func (m *Machine) mending() bool {
 	return m.Phase == Dialing || m.Phase == Opening || m.Phase == Limiting
 }

@@ -12,34 +12,34 @@ import (
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase that a repair of the link leads back to; NoPhase ends the operation with the result that it has.
+	// Then is the phase after a repair of the link; NoPhase ends the operation with its present result.
 	Then Phase
 
 	Link    amqplock.Link
 	Channel uint8
-	Mode    mode // of its channel
+	Mode    mode // of the channel
 	Held    uint8
-	Tag     uint16 // by which the token is acknowledged that it holds, or gives back
-	// Consuming says that its channel has a consumer, as far as it knows.
+	Tag     uint16 // delivery tag of the token that it holds, or gives back
+	// Consuming says that the client believes its channel has a consumer.
 	Consuming bool
-	// Spare is the tag of a token that came while it wanted none, and SpareSlot its number; 0 is none.
+	// Spare is the tag of a token that arrived while the client wanted none, and SpareSlot its number; 0 is none.
 	Spare     uint16
 	SpareSlot uint8
-	Mutex     bool // it has the administration mutex
+	Mutex     bool // it holds the administration mutex
 
 	Arg     uint8
-	Slot    uint8  // the slot at hand
-	Top     uint8  // how many slots there are
-	Want    uint8  // how many tokens are to be made, or taken away
-	Count   uint8  // how many of them are
-	Last    uint16 // the tag of the last message that was collected
+	Slot    uint8  // the current slot
+	Top     uint8  // number of slots
+	Want    uint8  // number of tokens to add or remove
+	Count   uint8  // number of them added or removed so far
+	Last    uint16 // tag of the last collected message
 	Tries   uint8
 	Repairs uint8
 
 	Result lock.Result
 }
 
-// mode is what a channel was put into.
+// mode is the mode of a channel.
 type mode uint8
 
 const (
@@ -51,10 +51,10 @@ const (
 // Idle reports whether no operation is under way.
 func (m *Machine) Idle() bool { return m.Phase == NoPhase }
 
-// Done reports whether the operation that was started is over; its result is in Result.
+// Done reports whether the operation that was started is complete; Result has its result.
 func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != lock.Pending }
 
-// Rest is the machine between two operations, without what only the last one needed.
+// Rest is the machine between two operations, without what only the last operation needed.
 func (m *Machine) Rest() Machine {
 	return Machine{
 		Link: m.Link, Channel: m.Channel, Mode: m.Mode, Held: m.Held, Tag: m.Tag, Consuming: m.Consuming,
@@ -89,29 +89,30 @@ func (m *Machine) Code(c *codec.Coder) {
 	codec.Byte(c, &m.Result.Slots)
 }
 
-// Protocol is one lock's type, settings and queue names. It is immutable and may be shared by any number of machines.
+// Protocol is one lock's type, settings and queue names. It is immutable, and any number of machines may share it.
 type Protocol struct {
 	Kind     lock.Kind
 	Settings Settings
 	Layout   Layout
 }
 
-// Layout is the queues of one lock, interned.
+// Layout has the interned queues of one lock.
 type Layout struct {
-	Lock    amqp.Queue // consumed by the holder, or with the tokens
-	Account amqp.Queue // with a message for each slot
+	Lock    amqp.Queue // the queue that the holder consumes, or that has the tokens
+	Account amqp.Queue // the queue with a message for each slot
 	Admin   amqp.Queue // the administration mutex
 }
 
-// NewLayout interns the names of a lock's queues: N-lock, N-slots and N-admin. Read from its end, no name has two meanings.
+// NewLayout interns the names of a lock's queues: N-lock, N-slots and N-admin. The ends of names differ, so each name
+// belongs to one lock and one purpose.
 func NewLayout(names *amqp.Names, name string) Layout {
 	return Layout{Lock: names.Intern(name + "-lock"), Account: names.Intern(name + "-slots"), Admin: names.Intern(name + "-admin")}
 }
 
-// Consumer is the number of a client's consumer on its channel.
+// Consumer is the number of a client's only consumer on its channel.
 const Consumer = 1
 
-// Start begins an operation on an idle machine. arg is that of [lock.Implementation].
+// Start begins an operation on an idle machine. arg is as in amqplock.Implementation.
 func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	rest := m.Rest()
 	rest.Op, rest.Arg, rest.Slot = op, arg, 1
@@ -132,7 +133,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	}
 }
 
-// first is the phase that an operation begins with, or begins with again.
+// first is the phase with which an operation begins, or starts over.
 func (p *Protocol) first(m *Machine) Phase {
 	tokens := p.Kind == lock.Semaphore
 	accounted := tokens && p.Settings.Admin == Accounted
@@ -159,10 +160,10 @@ func (p *Protocol) first(m *Machine) Phase {
 	return Making
 }
 
-// Waits reports whether the machine sends nothing until something comes that it was not asked for, or until it gives up.
+// Waits reports whether the machine sends nothing until a delivery arrives or it gives up.
 func (m *Machine) Waits() bool { return m.Phase == Waiting }
 
-// Next is the command it wants sent next; the machine is neither done nor waiting.
+// Next is the next command to send; the machine must be neither done nor waiting.
 func (p *Protocol) Next(m *Machine) amqp.Command {
 	cmd := amqp.Command{Method: p.lacking(m)}
 	if cmd.Method == amqp.NoMethod {
@@ -183,7 +184,7 @@ func (p *Protocol) lacking(m *Machine) amqp.Method {
 	return amqp.ConfirmSelect
 }
 
-// mode is the mode of the channel that a phase needs.
+// mode is the channel mode that a phase needs.
 func (p *Protocol) mode(phase Phase) mode {
 	accounted := p.Settings.Admin == Accounted
 	switch {
@@ -195,7 +196,8 @@ func (p *Protocol) mode(phase Phase) mode {
 	return plain
 }
 
-// Apply hands the machine the reply to the command that Next gave, and the number of the slot that it was granted by it.
+// Apply hands the machine the reply to the command that Next returned; slot is the number of the slot that the
+// command was granted.
 func (p *Protocol) Apply(m *Machine, r amqp.Reply, slot uint8) {
 	switch r.Kind {
 	case amqp.ConnectionClosed, amqp.Lost:
@@ -219,10 +221,10 @@ func (p *Protocol) Apply(m *Machine, r amqp.Reply, slot uint8) {
 	steps[m.Phase].decide(p, m, r)
 }
 
-// enter goes on with a phase.
+// enter continues with a phase.
 func (p *Protocol) enter(m *Machine, phase Phase) { m.Phase = phase }
 
-// finish ends the operation, giving the administration mutex back first.
+// finish ends the operation, after it has returned the administration mutex.
 func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	switch {
@@ -241,13 +243,12 @@ func (p *Protocol) held(m *Machine) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// full ends an acquire that found the lock taken, or not there.
+// full ends an acquire that found the lock taken, or missing.
 func (p *Protocol) full(m *Machine) {
 	p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 }
 
-// Take hands the machine what its consumer was sent: a token, under the number of the slot that it is, or the news that
-// there will be none.
+// Take hands the machine a delivery to its consumer: a token, which is slot number slot, or a basic.cancel.
 func (p *Protocol) Take(m *Machine, d amqp.Delivery, slot uint8) {
 	switch {
 	case d.Cancelled:
@@ -262,7 +263,7 @@ func (p *Protocol) Take(m *Machine, d amqp.Delivery, slot uint8) {
 	}
 }
 
-// cancelled is the end of its consumer, as the queue is gone.
+// cancelled handles the end of the machine's consumer: the queue is gone.
 func (p *Protocol) cancelled(m *Machine) {
 	m.Consuming = false
 	switch {
@@ -273,7 +274,7 @@ func (p *Protocol) cancelled(m *Machine) {
 	}
 }
 
-// GiveUp is the end of a waiting client's patience.
+// GiveUp ends the waiting of a client.
 func (p *Protocol) GiveUp(m *Machine) {
 	if p.Settings.Standing {
 		p.full(m)

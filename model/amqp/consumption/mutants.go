@@ -2,7 +2,7 @@ package consumption
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// mutant is a reference with its settings changed.
+// mutant is a reference with changed settings.
 func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	for _, r := range References {
 		if r.Name != of {
@@ -21,7 +21,7 @@ func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	panic("consumption: no reference " + of)
 }
 
-// unskipped is what is skipped without one property.
+// unskipped are the skipped properties except one.
 func unskipped(skips map[string]string, p string) map[string]string {
 	out := make(map[string]string)
 	for name, why := range skips {

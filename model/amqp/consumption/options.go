@@ -6,7 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Server is the name of the backend that has these locks. Their server is AMQP's; their options, machines and truth are not.
+// Server is the name of the backend for these locks. Their server is the same as AMQP's; their options, machines and
+// truth are others.
 const Server = "amqp-consumption"
 
 // The values of the options that are words.
@@ -38,21 +39,21 @@ const (
 type Settings struct {
 	Verify     string // the evidence by which verify decides
 	Creator    string // the client that declares the lock's queue
-	Durable    bool   // that queue survives a broker restart
-	AutoDelete bool   // it goes with its last consumer
+	Durable    bool   // the lock's queue survives a broker restart
+	AutoDelete bool   // the queue is deleted with its last consumer
 	Exclusive  bool   // the mutexes' consumer is exclusive
 	Notify     bool   // the driver announces consumer_cancel_notify
 	Destroy    string // what destroying a persistent mutex does to its holder
 	Acquire    string // how a token is taken
-	Prefetch   int    // how many tokens a consumer may have at once; 0 is any number
-	Standing   bool   // the consumer stays when it has got its token
-	Release    string // how a token, or the mutex, is given up
+	Prefetch   int    // number of tokens that a consumer may have at once; 0 is unlimited
+	Standing   bool   // the consumer stays after it has received its token
+	Release    string // how a token, or the mutex, is released
 	Resend     bool   // a token whose publish was not answered is published again
 	Persistent bool   // tokens survive a broker restart
 	Admin      string // how a semaphore is administered
 	CountMutex bool   // counting an accounted semaphore takes the administration mutex
-	AdminTries int    // attempts at the administration mutex, and at held tokens, after the first
-	Polls      int    // how often wait looks before it gives up
+	AdminTries int    // further attempts at the administration mutex, and at held tokens, after the first
+	Polls      int    // number of times that wait looks before it gives up
 	Timeout    int    // the broker's consumer_timeout in milliseconds; 0 is none
 }
 
@@ -81,7 +82,7 @@ var Table = lock.NewTable(Server, Settings{
 	as(lock.Number("consumer-timeout", "the broker's consumer_timeout in milliseconds; 0 is none", 3600000, func(o *Settings) *int { return &o.Timeout })),
 )
 
-// as is a number that minimising leaves as it is: another is another lock, or another broker.
+// as is a number that minimising does not change, since another number is another lock, or another broker.
 func as(f lock.Field[Settings]) lock.Field[Settings] {
 	f.Short = nil
 	return f

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Phase is what a machine is doing: one command and the decision that its reply leads to.
+// Phase is the current activity of a machine: one command, and the decision that follows the reply.
 type Phase uint8
 
 // The phases.
@@ -47,18 +47,18 @@ const (
 	Counting
 	Polling
 
-	Phases // how many there are
+	Phases // the number of phases
 )
 
-// step is what a phase does.
+// step describes a phase.
 type step struct {
 	command func(*Protocol, *Machine) amqp.Command
 	decide  func(*Protocol, *Machine, amqp.Reply)
 	refused func(*Protocol, *Machine, amqp.Code) bool // a channel error that is an answer
-	// again says that the phase is repeated on another channel where confirms are used: what it sent on one that is closed
-	// was not done.
+	// again says that, with confirms, the phase is repeated on a new channel after its channel was closed: what it
+	// sent was not done.
 	again bool
-	// harmless says that up to it an operation has changed nothing.
+	// harmless says that the operation has changed nothing before the end of this phase.
 	harmless bool
 }
 
@@ -75,12 +75,12 @@ func init() {
 	}
 }
 
-// bare is a command that has no arguments.
+// bare is a command without arguments.
 func bare(method amqp.Method) func(*Protocol, *Machine) amqp.Command {
 	return func(*Protocol, *Machine) amqp.Command { return amqp.Command{Method: method} }
 }
 
-// gone takes 404 for an answer.
+// gone accepts 404 as an answer.
 func gone(do func(*Protocol, *Machine)) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code == amqp.NotFound {
@@ -99,7 +99,7 @@ var phaseNames = [Phases]string{
 	"counting slots", "waiting for the holder",
 }
 
-// String says what a machine is doing in this phase.
+// String describes the machine's activity in this phase.
 func (p Phase) String() string {
 	if p < Phases {
 		return phaseNames[p]
@@ -107,7 +107,7 @@ func (p Phase) String() string {
 	return "unknown"
 }
 
-// declaring is the command that makes the lock's queue, or finds it made.
+// declaring declares the lock's queue.
 func (p *Protocol) declaring() amqp.Command {
 	cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: p.Layout.Lock}
 	if p.Settings.Durable {
@@ -119,7 +119,7 @@ func (p *Protocol) declaring() amqp.Command {
 	return cmd
 }
 
-// token is the command that puts a message into a queue.
+// token publishes a message to a queue.
 func (p *Protocol) token(q amqp.Queue) amqp.Command {
 	cmd := amqp.Command{Method: amqp.BasicPublish, Queue: q, Flags: amqp.Mandatory}
 	if p.Settings.Persistent {
@@ -128,7 +128,7 @@ func (p *Protocol) token(q amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// Furnish are the commands that make the lock its slots, on a channel with confirms.
+// Furnish are the commands that make the lock's initial slots, on a channel with confirms.
 func (p *Protocol) Furnish(slots int) (cmds []amqp.Command) {
 	switch {
 	case p.Kind == lock.Mutex && p.Settings.Creator == ByClient, p.Kind == lock.PersistentMutex && slots == 0:

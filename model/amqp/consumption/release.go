@@ -6,9 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Releasing. A mutex ends with its consumer, or with the consumer's channel (FACTS C6, unlike B10). A token goes back
-// by basic.nack in one step. Acknowledging it and publishing another are two steps, and the first may be the client's
-// last; a transaction makes them one.
+// Releasing. A mutex is released with its consumer, or with the consumer's channel (FACTS C6, unlike B10). A token is
+// returned by basic.nack in one step. Acknowledging it and publishing another are two steps, and the client may die
+// after the first; a transaction makes them one.
 
 var releaseSteps = map[Phase]step{
 	Leaving: {
@@ -61,7 +61,7 @@ var releaseSteps = map[Phase]step{
 	},
 }
 
-// releasing is the phase that a release begins with.
+// releasing is the first phase of a release.
 func (p *Protocol) releasing() Phase {
 	switch {
 	case p.Settings.Release == CloseChannel:
@@ -76,7 +76,7 @@ func (p *Protocol) releasing() Phase {
 	return Nacking
 }
 
-// settled goes on when the token is given back, which a transaction has yet to commit.
+// settled continues after the token was given back; a transaction must still commit this.
 func (p *Protocol) settled(m *Machine) {
 	if m.Mode == transacting {
 		p.enter(m, Committing)

@@ -2,19 +2,19 @@ package consumption
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// unpromised says which properties the designs do not promise, and why.
+// unpromised are the properties that no such design promises, with the reasons.
 var unpromised = map[string]string{
 	"minimal-driver": "it consumes or gets messages, which the guidelines ask of no driver",
 }
 
-// The properties that some of them do not promise.
+// The properties that only some designs promise.
 const (
 	breaksChannel = "passive declare of a queue that is not there breaks the channel, and there is no other way to see how many consumers it has"
 	waitsForIt    = "a consumer is made and cancelled for each attempt"
 	unnumbered    = "tokens have no numbers, so that a history cannot tell which was removed"
 )
 
-// skips adds to what no lock by consumption promises.
+// skips adds to the properties that no lock by consumption promises.
 func skips(more ...[2]string) map[string]string {
 	all := make(map[string]string)
 	for name, why := range unpromised {
@@ -26,11 +26,12 @@ func skips(more ...[2]string) map[string]string {
 	return all
 }
 
-// offered are the operations of semaphores: there is no holder of a token to wait for by its number.
+// offered are the operations of semaphores. Wait is missing, since no token has a number whose holder could be waited
+// for.
 var offered = []lock.Op{lock.Create, lock.Acquire, lock.Verify, lock.Release, lock.Add, lock.Remove, lock.Destroy, lock.Count}
 
-// References are the right locks by consumption. Skips has the properties that a design cannot promise; the package's
-// README has what violates them.
+// References are the correct locks by consumption. Skips has the properties that a design cannot promise; the
+// package's README says what violates them.
 var References = []*lock.Target{
 	{
 		Name: "consumer-mutex", Kind: lock.Mutex, Backend: Server, Skips: skips(),

@@ -47,7 +47,7 @@ var administering = []*lock.Target{
 			switch {
 			case m.Phase == amqplock.Shrinking && m.Slot == m.Last && m.Mutex:
 				enter(m, amqplock.MutexReleasing)
-			case m.Idle() && m.Result.Outcome == lock.Pending: // given back, and nothing said yet
+			case m.Idle() && m.Result.Outcome == lock.Pending: // it was given back, and the result is not reported yet
 				enter(m, amqplock.Shrinking)
 			}
 		}}),
@@ -74,7 +74,7 @@ var administering = []*lock.Target{
 		Design: with(bug{turn: func(_ *amqplock.Protocol, m *amqplock.Machine) {
 			switch {
 			case m.Op != lock.Count || m.Answered > 0:
-			case m.Phase == amqplock.Measuring && m.Slot > 1: // the slot before is there: who has it?
+			case m.Phase == amqplock.Measuring && m.Slot > 1: // the previous slot exists: look for its holder
 				m.Slot--
 				enter(m, amqplock.ScanningB)
 			case m.Phase == amqplock.Claiming: // no holder

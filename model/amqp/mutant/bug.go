@@ -6,13 +6,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// bug is what a mutant does otherwise than the reference. A hook that is nil changes nothing. Like
-// the reference, a hook keeps no state: all there is is the machine's.
+// bug changes the reference's behaviour by hooks. A nil hook changes nothing. Like the reference, a hook keeps no
+// state: the machine has all state.
 type bug struct {
 	start func(*amqplock.Protocol, *amqplock.Machine)                // an operation has just begun
 	write func(*amqplock.Protocol, *amqplock.Machine, *amqp.Command) // a command is about to be written
 	read  func(*amqplock.Protocol, *amqplock.Machine, *amqp.Reply)   // a reply is about to be read
-	turn  func(*amqplock.Protocol, *amqplock.Machine)                // it has begun, chosen, or read a reply
+	turn  func(*amqplock.Protocol, *amqplock.Machine)                // the machine has begun, chosen, or read a reply
 }
 
 // with makes the reference with a bug.

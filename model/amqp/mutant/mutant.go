@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// All are the mutants, by theme.
+// All are the mutants, grouped by theme.
 var All = slices.Concat(acquiring, verifying, releasing, administering, queues, names, driving, unconfirmed)
 
 // Named is the mutant with that name, or nil.

@@ -74,7 +74,7 @@ var queues = []*lock.Target{
 	},
 }
 
-// claimingWith declares B queues, or the true mutex, with other flags than exclusive.
+// claimingWith declares B queues, or the true mutex, with flags other than exclusive.
 func claimingWith(flags amqp.Flags) bug {
 	return bug{write: func(_ *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
 		if claims(m, c) {

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// unconfirmed are mutants of the semaphore for brokers without confirms: "repeated exclusive queue declarations and rebuilding
-// channels more frequently" (guidelines, "Non-RabbitMQ AMQP brokers").
+// unconfirmed are mutants of the semaphore for brokers without confirms: "repeated exclusive queue declarations and
+// rebuilding channels more frequently" (guidelines, "Non-RabbitMQ AMQP brokers").
 var unconfirmed = []*lock.Target{
 	{
 		Name: "verify-claim-only", Breaks: "honest-verify",
@@ -60,7 +60,7 @@ var unconfirmed = []*lock.Target{
 	},
 }
 
-// withoutConfirms are the options for brokers without confirms and transactions, with what verify asks for.
+// withoutConfirms sets the options for brokers without confirms and transactions; verify says what verify checks.
 func withoutConfirms(verify string) func(lock.Options) lock.Options {
 	return amqplock.Table.Fix(func(o *amqplock.Options) {
 		o.Existence, o.Confirm, o.Claim, o.Verify = amqplock.ByPassive, amqplock.NoConfirms, amqplock.ClaimUnseen, verify

@@ -9,14 +9,14 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Phase is what a client's machine sends next.
+// Phase is the next step of a client's machine.
 type Phase uint8
 
 const (
 	Idle Phase = iota
 	Opening
 	beginning
-	counting1 // before the lock
+	counting1 // before it locks the row
 	locking
 	pruning
 	counting
@@ -41,14 +41,14 @@ var phaseWords = [phases]string{
 	"asks which rows there are", "adds a row",
 }
 
-// Protocol is the options of a lock.
+// Protocol is a lock with its options.
 type Protocol struct{ Options }
 
-// Place is where a client works.
+// Place identifies a client and its lock.
 type Place struct {
 	Client uint8 // counted from 1
 	Lock   uint8 // counted from 0
-	Slots  uint8 // of the lock
+	Slots  uint8 // number of slots of the lock
 }
 
 // Machine is a client. The zero value has no connection.
@@ -58,27 +58,27 @@ type Machine struct {
 	Phase  Phase
 	Result lock.Result
 	Linked bool  // it has a connection
-	Token  uint8 // of the lease that it has, or is getting
-	Num    uint8 // slot form: of the row that it claims, or has
-	Held   bool  // it believes in a lease
-	Age    int64 // of the believed lease, in milliseconds since the start of its count
-	Fresh  int64 // milliseconds since it sent the command that makes or extends a lease
+	Token  uint8 // of the lease that it has, or is acquiring
+	Num    uint8 // slot form: of the row that it has, or is claiming
+	Held   bool  // it believes it has a lease
+	Age    int64 // age of the believed lease: milliseconds since its count began
+	Fresh  int64 // milliseconds since the command that makes or extends a lease was sent
 
 	ended lock.Result // the operation's result after the commit or rollback
-	again bool        // it begins again after the rollback
+	again bool        // it starts over after the rollback
 	count uint8
 	tries uint8
-	// If acquire adds rows: the rows still to add, as bits, and whether it has added one.
+	// If acquire adds rows: the rows still to add, as bits, and whether one was added.
 	missing uint16
 	added   bool
 }
 
-// Generations is the number of tokens that a client uses in turn: an unfinished command may take effect when the
-// client has another token.
+// Generations is the number of tokens that a client uses in rotation: an unfinished command may take effect when the
+// client already has another token.
 const Generations = 4
 
-// next is a client's next token, but those in use: a row has it still, or a statement that waits. A client that has
-// left all of its tokens behind uses one twice.
+// next is a client's next unused token. A token is used if a row or a waiting statement still has it. If all are
+// used, one is used twice.
 func (at Place) next(token uint8, used func(token uint8) bool) uint8 {
 	for range Generations {
 		if token = at.Client*Generations + (token+1)%Generations; !used(token) {
@@ -88,10 +88,10 @@ func (at Place) next(token uint8, used func(token uint8) bool) uint8 {
 	return token
 }
 
-// Owner is the client that a token is of.
+// Owner is the client to which a token belongs.
 func Owner(token uint8) uint8 { return token / Generations }
 
-// Start begins an operation. arg is the limit of an acquire, 0 for the lock's slots.
+// Start begins an operation. arg is the limit of an acquire, 0 for the lock's number of slots.
 func (p *Protocol) Start(m *Machine, at Place, op lock.Op, arg uint8, used func(token uint8) bool) {
 	m.Op, m.Arg, m.Result, m.ended, m.tries, m.again = op, arg, lock.Result{}, lock.Result{}, 0, false
 	m.missing, m.added = 0, false
@@ -103,7 +103,7 @@ func (p *Protocol) Start(m *Machine, at Place, op lock.Op, arg uint8, used func(
 	}
 }
 
-// enter is the first command of an operation.
+// enter begins an operation with its first command.
 func (p *Protocol) enter(m *Machine) {
 	switch {
 	case m.Op == lock.Connect:
@@ -130,10 +130,10 @@ func (p *Protocol) change(m *Machine) Phase {
 // finish ends an operation.
 func (p *Protocol) finish(m *Machine, r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// end commits and then ends, or, if nothing was changed, rolls back and then ends.
+// end commits and then ends the operation; or, if nothing was changed, rolls back and then ends it.
 func (p *Protocol) end(m *Machine, by Phase, r lock.Result) { m.Phase, m.ended = by, r }
 
-// limit is how many leases a client takes there to be room for.
+// limit is the number of leases that a client allows.
 func (p *Protocol) limit(m *Machine, at Place) uint8 {
 	most := at.Slots
 	if m.Arg > 0 {
@@ -142,7 +142,7 @@ func (p *Protocol) limit(m *Machine, at Place) uint8 {
 	return most
 }
 
-// Want is the command that a machine sends.
+// Want is the next command of a machine.
 func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	l := at.Lock + 1
 	switch m.Phase {
@@ -164,7 +164,7 @@ func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	return p.wantOfLeases(m, at)
 }
 
-// wantOfLeases is the command about leases, a machine's own unless it says otherwise.
+// wantOfLeases is the next command about leases; by default it concerns the machine's own lease.
 func (p *Protocol) wantOfLeases(m *Machine, at Place) sql.Command {
 	w := sql.Command{
 		Table: p.Table(), Lock: at.Lock + 1, Rows: sql.One, Num: m.Token, Token: m.Token, Clock: p.ServerTime(), Lease: int64(p.Lease),
@@ -198,7 +198,7 @@ func (p *Protocol) wantOfLeases(m *Machine, at Place) sql.Command {
 	return w
 }
 
-// wantDropped has a command end the lease.
+// wantDropped makes a command end the lease.
 func (p *Protocol) wantDropped(w *sql.Command) {
 	switch {
 	case p.Form == Master:
@@ -212,7 +212,7 @@ func (p *Protocol) wantDropped(w *sql.Command) {
 	}
 }
 
-// masterRead is how the master row is locked: holders wait for it.
+// masterRead is the way in which the master row is locked: holders wait for it.
 func (p *Protocol) masterRead(m *Machine) sql.Read {
 	if m.Op != lock.Acquire {
 		return sql.ForUpdate
@@ -220,17 +220,17 @@ func (p *Protocol) masterRead(m *Machine) sql.Read {
 	return p.read()
 }
 
-// grants reports whether the machine's command is the one from which its lease is counted.
+// grants reports whether the machine's command makes or extends its lease.
 func (p *Protocol) grants(m *Machine) bool {
 	return m.Phase == granting || m.Phase == claiming || m.Phase == Extending
 }
 
-// Granted reports whether the machine has changed a lease in a transaction that it has yet to commit.
+// Granted reports whether the machine has changed a lease in a transaction that is not committed yet.
 func (m *Machine) Granted() bool {
 	return (m.Phase == which || m.Phase == committing) && m.ended.Held
 }
 
-// Take has a machine go on with a reply.
+// Take hands a machine a reply.
 func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 	there := m.Phase == adding && r.Code == sql.Duplicate // another client was first
 	if r.Code != sql.OK && !there && !p.overlooked(m, &r) {
@@ -291,10 +291,10 @@ func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 	}
 }
 
-// below are the numbers of the rows that an acquire looks among, as bits.
+// below is the set of slots among which an acquire looks, as bits.
 func (p *Protocol) below(m *Machine, at Place) uint16 { return 1<<(p.limit(m, at)+1) - 2 }
 
-// lacking are the missing rows below a number that each version of the lock adds.
+// lacking are the missing rows that an acquire adds, depending on the option Rows. below is the set of its slots.
 func (p *Protocol) lacking(r sql.Reply, below uint16) uint16 {
 	switch {
 	case p.Rows == highest:
@@ -305,7 +305,7 @@ func (p *Protocol) lacking(r sql.Reply, below uint16) uint16 {
 	return below &^ uint16(r.Nums)
 }
 
-// add continues with the next row to add, or with the step after the last one.
+// add continues with the next row to add, or with the step after the last row.
 func (p *Protocol) add(m *Machine) {
 	switch m.added = m.missing == 0; {
 	case !m.added:
@@ -317,7 +317,7 @@ func (p *Protocol) add(m *Machine) {
 	}
 }
 
-// begun is what follows the beginning of a transaction.
+// begun is the phase after the beginning of a transaction.
 func (p *Protocol) begun(m *Machine) Phase {
 	switch {
 	case p.Form == Slots && p.Claiming == inOne:
@@ -330,14 +330,14 @@ func (p *Protocol) begun(m *Machine) Phase {
 	return locking
 }
 
-// room goes on if the count has left room for another lease.
+// room continues if the count leaves room for another lease.
 func (p *Protocol) room(m *Machine, at Place) {
 	if m.Phase = granting; m.count >= p.limit(m, at) {
 		p.end(m, undoing, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 	}
 }
 
-// changed is what follows a command that has changed a lease, or found none to change.
+// changed continues after a command that has changed a lease, or found none to change.
 func (p *Protocol) changed(m *Machine, r sql.Reply) {
 	yes := lock.Result{Outcome: lock.Done, Held: m.Op != lock.Release}
 	next := committing
@@ -370,7 +370,7 @@ func (p *Protocol) committed(m *Machine, r sql.Reply) {
 	p.settle(m)
 }
 
-// settle ends an operation as was decided.
+// settle ends an operation with the result that was decided.
 func (p *Protocol) settle(m *Machine) {
 	switch {
 	case m.Op == lock.Release, !m.ended.Held && m.Op != lock.Acquire:
@@ -381,17 +381,17 @@ func (p *Protocol) settle(m *Machine) {
 	p.finish(m, m.ended)
 }
 
-// hold has a client believe in its lease, for as long as that lasts.
+// hold makes a client believe in its lease, as long as the lease lasts.
 func (p *Protocol) hold(m *Machine) {
 	if m.Age = m.Fresh; p.Deadline == fromAnswer {
 		m.Age = 0
 	}
-	if m.Held = m.Age < p.Belief(); !m.Held { // it was over before it could be told
+	if m.Held = m.Age < p.Belief(); !m.Held { // it was over before the client was told
 		m.ended = lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	}
 }
 
-// Belief is for how long a client believes in a lease.
+// Belief is how long a client believes in a lease.
 func (p *Protocol) Belief() int64 {
 	if p.Deadline == Never {
 		return math.MaxInt64
@@ -399,7 +399,7 @@ func (p *Protocol) Belief() int64 {
 	return int64(p.Lease)
 }
 
-// Pass has a client's clock go on, and reports whether its belief in a lease has ended by that.
+// Pass advances a client's clock, and reports whether this ends its belief in a lease.
 func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	m.Fresh, m.Age = m.Fresh+ms, m.Age+ms
 	ended = m.Held && m.Age >= lease
@@ -407,7 +407,7 @@ func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	return ended
 }
 
-// overlooked reports whether a machine ignores an error, and continues as if its command had succeeded.
+// overlooked reports whether a machine ignores an error and continues as if its command had succeeded.
 func (p *Protocol) overlooked(m *Machine, r *sql.Reply) bool {
 	how := p.OnFailure
 	if r.Code == sql.LockTimeout {
@@ -420,7 +420,7 @@ func (p *Protocol) overlooked(m *Machine, r *sql.Reply) bool {
 	return true
 }
 
-// fail is what follows an error: the transaction is rolled back, and tried again.
+// fail handles an error: the transaction is rolled back, and tried again.
 func (p *Protocol) fail(m *Machine, r sql.Reply) {
 	if r.Code == sql.Gone {
 		p.Lose(m)
@@ -431,7 +431,7 @@ func (p *Protocol) fail(m *Machine, r sql.Reply) {
 	m.Phase, m.ended = undoing, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}
 }
 
-// undone ends an operation after a rollback, or begins it again.
+// undone ends an operation after a rollback, or starts it over.
 func (p *Protocol) undone(m *Machine) {
 	if m.again {
 		m.again, m.added = false, false
@@ -441,8 +441,7 @@ func (p *Protocol) undone(m *Machine) {
 	p.finish(m, m.ended)
 }
 
-// Lose is the end of a connection from the client's point of view. The client's belief survives: its row is still
-// there.
+// Lose is the loss of the connection, as the client sees it. The client keeps its belief, since its row still exists.
 func (p *Protocol) Lose(m *Machine) {
 	m.Linked = false
 	if m.Result.Outcome == lock.Pending && m.Phase != Idle {
@@ -453,7 +452,7 @@ func (p *Protocol) Lose(m *Machine) {
 	}
 }
 
-// Next is what a client that is about to send a command sends: the lease of a command that makes or extends one begins now.
+// Next is [Protocol.Want] at the moment of sending: the lease of a command that makes or extends one begins now.
 func (p *Protocol) Next(m *Machine, at Place) sql.Command {
 	if p.grants(m) {
 		m.Fresh = 0
@@ -489,7 +488,7 @@ func (p *Protocol) Code(c *codec.Coder, m *Machine) {
 	}
 }
 
-// Normalise clears the fields of an idle machine that can make no more difference.
+// Normalise clears the fields of an idle machine that can no longer make a difference.
 func (m *Machine) Normalise() {
 	idle := Machine{Linked: m.Linked, Token: m.Token}
 	if m.Held {

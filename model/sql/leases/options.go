@@ -47,21 +47,21 @@ const (
 	owned = "owned"
 )
 
-// Options are what the text leaves open.
+// Options are the decisions that the text leaves open.
 type Options struct {
 	Form      string
 	Isolation string
 	Counted   string // when leases are counted
 	Clock     string
-	Locking   string // how rows are locked that others may have locked
+	Locking   string // how rows are locked that other clients may have locked
 	Claiming  string // how a slot's row is claimed
 	Rows      string // how rows of slots are created
-	Numbers   string // how many numbers slots' rows can have
+	Numbers   string // the range of numbers of slots' rows
 	Released  string // what a release does with a slot's row
 	Refreshes string // which leases a refresh extends
-	OnTimeout string // what is done about 1205, 55P03
-	OnFailure string // what is done about 1213, 40P01, 40001
-	Deadline  string // from when a client counts how long it may believe
+	OnTimeout string // how 1205 and 55P03 are handled
+	OnFailure string // how 1213, 40P01 and 40001 are handled
+	Deadline  string // when the time begins for which a client may believe
 	Lease     int    // in milliseconds
 	LockWait  int    // lock_wait_timeout, in milliseconds; 0 is forever
 	Retries   int
@@ -97,7 +97,7 @@ func options(d sql.Dialect) *lock.Table[Options] {
 }
 
 // isolation is the option of the isolation level. PostgreSQL's SERIALIZABLE is refused: it aborts transactions by a
-// coarse approximation of their reads, and a model of that was not compared with the server.
+// coarse approximation of their reads, and no model of this was compared with the server.
 func isolation(d sql.Dialect) lock.Field[Options] {
 	levels := []string{sql.ReadCommitted.String(), sql.RepeatableRead.String()}
 	if d == sql.MariaDB {
@@ -138,7 +138,7 @@ func (o *Options) Level() sql.Level {
 	return sql.ReadCommitted
 }
 
-// ServerTime is the clock that leases end by.
+// ServerTime is the clock by which leases end.
 func (o *Options) ServerTime() sql.Clock {
 	for c, name := range ClockNames {
 		if name == o.Clock {
@@ -148,7 +148,7 @@ func (o *Options) ServerTime() sql.Clock {
 	return sql.StatementTime
 }
 
-// Table is where leases are.
+// Table is the table of the leases.
 func (o *Options) Table() sql.Table {
 	switch {
 	case o.Form == Master:

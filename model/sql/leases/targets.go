@@ -5,10 +5,10 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// offers are the operations: verify is a refresh, as the text says.
+// offers are the operations. Verify is a refresh, as the text says.
 var offers = []lock.Op{lock.Acquire, lock.Refresh, lock.Release}
 
-// target is a lock of a form with a change to the options. Options that it does not fix are a scenario's.
+// target is a lock of a form, with a change to the options. A scenario decides options that the target does not fix.
 func target(d sql.Dialect, name, form, breaks, doc string, change func(*Options)) *lock.Target {
 	t := &lock.Target{
 		Name: d.String() + "-" + name, Kind: lock.Semaphore, Backend: d.String(), Breaks: breaks, Doc: doc, Offers: offers,
@@ -26,7 +26,7 @@ func target(d sql.Dialect, name, form, breaks, doc string, change func(*Options)
 
 func same(*Options) {}
 
-// skipping looks for a slot among the unlocked rows.
+// skipping makes a claim look for a slot among the unlocked rows.
 func skipping(o *Options) { o.Locking = skipLocked }
 
 // References are the locks that are proved.
@@ -38,13 +38,13 @@ func References(d sql.Dialect) []*lock.Target {
 	return all
 }
 
-// Mutants are the references with one bug each. The labels are those of sim/FACTS.md: a fault of a published
-// library's version (H), or a real server's behaviour with the lock (M, G).
+// Mutants are the references with one bug each. The labels are those of sim/FACTS.md: a fault in a version of a
+// published library (H), or a real server's behaviour with the lock (M, G).
 func Mutants(d sql.Dialect) []*lock.Target {
 	with := func(name, form, breaks, doc string, change func(*Options)) *lock.Target {
 		return target(d, name, form, breaks, doc, func(o *Options) {
 			if d == sql.MariaDB {
-				o.Clock = ClockNames[sql.StatementTime] // no session can set SYSDATE(), so that nothing replays on it
+				o.Clock = ClockNames[sql.StatementTime] // no session can set SYSDATE(), so that it cannot be replayed
 			}
 			change(o)
 		})
@@ -56,10 +56,10 @@ func Mutants(d sql.Dialect) []*lock.Target {
 	return append(all, onPostgres(with)...)
 }
 
-// mutant is a form of the lock with one bug.
+// mutant makes a form of the lock with one bug.
 type mutant func(name, form, breaks, doc string, change func(*Options)) *lock.Target
 
-// inBoth are the bugs of transactions, clocks and refreshes.
+// inBoth are the bugs of transactions, clocks and refreshes, which both forms can have.
 func inBoth(of mutant) []*lock.Target {
 	return []*lock.Target{
 		// FACTS H6, M4
