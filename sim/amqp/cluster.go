@@ -20,24 +20,24 @@ func init() {
 
 var words = lock.Words{Server: "broker", Restarted: "connections and exclusive queues are gone"}
 
-// cluster is machines on one simulated broker. A session is a connection.
+// cluster has the machines of clients and one simulated broker. A session is a connection.
 type cluster struct {
 	*plan
-	plans    []*plan // those made so far
+	plans    []*plan // the plans made so far
 	target   *lock.Target
 	options  amqplock.Options
 	locks    []amqplock.Implementation
 	scenario *scenario.Scenario
 	owner    func(backend.Session) uint8
 	clients  []client
-	setUp    amqp.Sent // the last command that sets locks up
+	setUp    amqp.Sent // the last command that set up locks
 	last     *amqp.Sent
 }
 
-// client is one client's machine, and the last that it sent.
+// client is one client's machine, and its last command.
 type client struct {
 	machine  amqplock.Machine
-	confirms bool // its channel confirms publishes
+	confirms bool // the client's channel confirms publishes
 	sent     amqp.Sent
 }
 
@@ -123,7 +123,7 @@ func (k *cluster) Choose(c uint8, way int) (sleep int64) {
 	return sleep
 }
 
-// Links implements [sim.Cluster]: a command is answered at once.
+// Links implements [sim.Cluster]. No command waits inside the broker.
 func (k *cluster) Links(uint8) uint8 { return 1 }
 
 // Answered implements [sim.Cluster].
@@ -156,7 +156,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) (x backend.Exchange) {
 	return x
 }
 
-// exchange makes x what a command and its reply were.
+// exchange fills in x for a command and its reply.
 func (k *cluster) exchange(s *amqp.Sent, confirms bool, x *backend.Exchange) {
 	s.Command.ExchangeTo(&s.Reply, s.Command.Replies(confirms), x)
 	k.roles.mean(s.Command.Queue, x)
@@ -174,13 +174,13 @@ func (k *cluster) Lose(c uint8) {
 	impl.Apply(&cl.machine, amqp.Reply{Kind: amqp.Lost})
 }
 
-// Act implements [sim.Cluster]: there is nothing beside operations.
+// Act implements [sim.Cluster]. Clients have no activities besides operations.
 func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
 
 // Connect implements [sim.Cluster].
 func (k *cluster) Connect() backend.Session { return backend.Session(k.broker.Connect()) }
 
-// Rejoin implements [sim.Cluster]: the channel that the client had is closed.
+// Rejoin implements [sim.Cluster]. It closes the client's old channel.
 func (k *cluster) Rejoin(c uint8, on backend.Session) { k.closeChannel(c, on, amqp.ConnectionForced) }
 
 // End implements [sim.Cluster].
@@ -213,11 +213,10 @@ func (k *cluster) NextTimer() (int64, bool) {
 // Shared implements [sim.Cluster].
 func (k *cluster) Shared() bool { return k.options.Connection == amqplock.SharedConnection }
 
-// Independent implements [sim.Cluster]: where time passes, all clients are connected by it; where a connection is shared,
-// by that.
+// Independent implements [sim.Cluster]. Time that matters, or a shared connection, makes all clients dependent.
 func (k *cluster) Independent() bool { return !k.Shared() && !k.timed() && len(k.layouts) == 1 }
 
-// timed reports whether the options let the passing of time make a difference.
+// timed reports whether the passage of time makes a difference with these options.
 func (k *cluster) timed() bool {
 	return k.options.Jitter > 0 || k.options.Arguments.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0
 }

@@ -16,7 +16,7 @@ func (k *cluster) Clear() {
 	clear(k.clients)
 }
 
-// CodeShared implements [sim.Cluster]: the queues that are no connection's own.
+// CodeShared implements [sim.Cluster], with the queues that no connection owns exclusively.
 func (k *cluster) CodeShared(c *codec.Coder) { k.broker.CodeCommon(c) }
 
 // CodeClient implements [sim.Cluster].
@@ -26,12 +26,12 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	codec.Bool(c, &cl.confirms)
 }
 
-// CodeSession implements [sim.Cluster]: a connection's channels, and the queues that are exclusive to it.
+// CodeSession implements [sim.Cluster], with a connection's channels and exclusive queues.
 func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	k.broker.CodeConnection(c, broker.Conn(on))
 }
 
-// CodeOwned implements [sim.Cluster]: the queues that are exclusive to a connection.
+// CodeOwned implements [sim.Cluster], with a connection's exclusive queues.
 func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) {
 	k.broker.CodeOwned(c, broker.Conn(on))
 }

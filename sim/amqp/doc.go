@@ -8,5 +8,5 @@
 //	footprint.go  the resources that a client touches, for partial order reduction
 //	options.go    the drawn options
 //
-// Importing it registers the backend.
+// Importing the package registers the backend.
 package amqp

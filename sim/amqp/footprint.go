@@ -46,7 +46,7 @@ func (k *cluster) Writes(c uint8, dead bool, rest []scenario.Operation, safe bac
 	cl, impl := k.client(c)
 	known, ok := impl.(*amqplock.Protocol)
 	if !ok {
-		return backend.AllRoles // a variant may do anything
+		return backend.AllRoles // a variant may change any queue
 	}
 	if !cl.machine.Idle() {
 		set |= known.Writes(cl.machine.Op)

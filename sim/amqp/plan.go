@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// plan is the queues of a scenario's locks. It depends on the target's naming and the locks' names only.
+// plan has the queues of a scenario's locks. It depends only on the target's naming and the locks' names.
 type plan struct {
 	target  *lock.Target
 	locks   []string
@@ -22,10 +22,10 @@ type plan struct {
 	broker  *broker.Broker
 }
 
-// plansKept bounds how many plans a cluster keeps for scenarios to come.
+// plansKept is the largest number of plans that a cluster keeps for later scenarios.
 const plansKept = 16
 
-// fits reports whether the plan serves a scenario.
+// fits reports whether the plan can be used for a scenario.
 func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
 	return p.target == target &&
 		slices.EqualFunc(p.locks, locks, func(name string, l scenario.Lock) bool { return name == l.Name })
@@ -46,7 +46,7 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	return p
 }
 
-// settle makes the plan that of a scenario.
+// settle selects the plan for a scenario.
 func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Options) {
 	i := slices.IndexFunc(k.plans, func(p *plan) bool { return p.fits(target, s.Locks) })
 	if i < 0 {
@@ -66,10 +66,10 @@ func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Optio
 	}
 }
 
-// roles says what queues are for, by their numbers.
+// roles has the roles of queues, by their numbers.
 type roles amqplock.QueueRoles
 
-// mean adds to an exchange what its queue is for.
+// mean adds the role of its queue to an exchange.
 func (r roles) mean(q amqp.Queue, x *backend.Exchange) {
 	x.Key = uint16(q)
 	if m := &r[q]; m.Known {

@@ -29,7 +29,7 @@ func ops(o ...scenario.Operation) []scenario.Operation { return o }
 
 var slotsOnly = []property.Property{property.ContiguousSlots, property.AdminExclusion, property.RemovalDrains, property.ExactCount, property.NoLeak, property.Progress}
 
-// questions are those that the guidelines leave open.
+// questions are the questions that the guidelines leave open.
 var questions = []question.Question{
 	{Ask: "Adding, read literally, declares only A[C+X]. For X > 1, what does that make?", Rows: []question.Row{
 		question.Visit("literal, add 1", question.Admins(1, 1, noFaults, ops(addOne), "add-reading=literal"), slotsOnly...),
@@ -153,7 +153,7 @@ func declaring(claim, verify string) []string {
 func init() {
 	question.Register("", &question.Set{
 		Title: "the guidelines' open questions",
-		// A step of an execution is then one command, as few as there can be.
+		// Each step of an execution is then one command, so executions have as few steps as possible.
 		Options:   question.Options("pipeline=0"),
 		Questions: questions,
 		Combined: &question.Combinations{

@@ -34,7 +34,7 @@ func (k *cluster) holder(t *monitor.Truth, q amqp.Queue, s uint8) {
 	}
 }
 
-// ownerOf is the client whose connection has a queue exclusively.
+// ownerOf is the client whose connection owns a queue exclusively.
 func (k *cluster) ownerOf(q amqp.Queue) uint8 {
 	if conn := k.broker.Owner(q); conn != 0 {
 		return k.owner(backend.Session(conn))
@@ -42,7 +42,7 @@ func (k *cluster) ownerOf(q amqp.Queue) uint8 {
 	return 0
 }
 
-// Resources implements [sim.Cluster]: queues.
+// Resources implements [sim.Cluster]. They are queues.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for i := range k.names.Len() {
 		q := amqp.Queue(i + 1)
@@ -70,7 +70,7 @@ func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
 	return ""
 }
 
-// leftover says what is wrong with a queue that is there, or "".
+// leftover describes what is wrong with an existing queue, or returns "".
 func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string {
 	if !k.broker.Exists(q) {
 		return ""
@@ -79,5 +79,5 @@ func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string 
 	return m.Leftover(k.broker.Depth(q), k.broker.Owner(q) != 0 || believed(m.Lock, m.Slot))
 }
 
-// Phase says what a client's machine is doing.
+// Phase names the current activity of a client's machine.
 func (k *cluster) Phase(c uint8) string { return k.clients[c-1].machine.Phase.String() }

@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The links beside a client's operation.
+// The links besides a client's operation.
 const (
-	watching = iota + 1 // a blocking query of a holder's answers: something under the prefix has changed
-	renewing            // half the time of its session is over
+	watching = iota + 1 // a holder's blocking query returns: something under the prefix has changed
+	renewing            // half the time of the client's session is over
 )
 
 // Links implements [sim.Cluster].

@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// cluster is machines and the server. Holders are known by the names of their sessions: clients are not independent.
+// cluster has the machines of clients and the server. Holders are known by the names of their sessions, so clients
+// are not independent.
 type cluster struct {
 	sim.Plain
 	protocols []consul.Protocol // by lock
@@ -24,7 +25,7 @@ type cluster struct {
 	server    server.Server
 	clients   []client
 	sessions  []session // by number, from 1
-	slots     []permit  // of those who are among the holders of a lock
+	slots     []permit  // of the sessions that are among the holders of a lock
 	expired   []backend.Session
 	ended     []string // scratch
 	bodies    [lock.MaxLocks]body
@@ -47,16 +48,16 @@ type kept struct {
 type client struct {
 	machine consul.Machine
 	sent    exchange
-	left    int64 // of the time that it waits for a change
+	left    int64 // remaining time of its wait for a change
 }
 
-// session is a session of the world's: what it is called, while it is there.
+// session is the name of a session of the world, while it exists.
 type session struct {
 	alive bool
 	id    string
 }
 
-// permit is the slot that stands for a place among the holders of a lock.
+// permit is the slot number for a place among the holders of a lock.
 type permit struct {
 	lock uint8
 	id   string
@@ -87,7 +88,7 @@ func (k *cluster) clear() {
 	k.sessions, k.slots, k.expired = k.sessions[:0], k.slots[:0], k.expired[:0]
 }
 
-// SetUp implements [sim.Cluster]: the first holder makes the lock's key.
+// SetUp implements [sim.Cluster]. The first holder creates the lock's key.
 func (k *cluster) SetUp(func(backend.Exchange)) {}
 
 func (k *cluster) machine(c uint8) *consul.Machine { return &k.clients[c-1].machine }
@@ -118,7 +119,7 @@ func (k *cluster) Result(c uint8) (lock.Result, bool) {
 // Held implements [sim.Cluster].
 func (k *cluster) Held(c uint8) uint8 { return k.machine(c).Slot }
 
-// Linked implements [sim.Cluster]: it knows of no end of its session.
+// Linked implements [sim.Cluster]: the client has a session, and knows of no end of it.
 func (k *cluster) Linked(c uint8) bool { return k.machine(c).Session != "" }
 
 // Answered implements [sim.Cluster].
@@ -154,7 +155,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return k.exchange(c, slot, &cl.sent)
 }
 
-// name is the name of a client's next session, which no client or server still knows.
+// name is the name for a client's next session, which no client or server still uses.
 func (k *cluster) name(c uint8) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("c%d-%d", c, n)
@@ -168,7 +169,7 @@ func (k *cluster) name(c uint8) string {
 	}
 }
 
-// exchange is what a request and its reply were. slot is the one that its client is, or was, given by it.
+// exchange describes a request and its reply. slot is the slot that the request gives to the client, or had given.
 func (k *cluster) exchange(c, slot uint8, s *exchange) backend.Exchange {
 	l := k.lockOf(c)
 	x := backend.Exchange{
@@ -217,7 +218,7 @@ func (k *cluster) Reply(c uint8) {
 	k.told(c)
 }
 
-// told has a client that holds a slot know which.
+// told tells a client that holds a slot its number.
 func (k *cluster) told(c uint8) {
 	m := k.machine(c)
 	if !m.Held {
@@ -226,7 +227,7 @@ func (k *cluster) told(c uint8) {
 	}
 	if m.Slot == 0 {
 		l := k.lockOf(c)
-		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // it believes to be among the holders, and is not
+		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // it believes it is among the holders, but is not
 			if m.Slot = k.lowest(l); int(m.Slot) > k.protocols[l].Limit {
 				m.Slot = 1 // another client holds it, since all slots are held
 			}
@@ -261,10 +262,10 @@ func (k *cluster) End(on backend.Session) {
 	*s = session{}
 }
 
-// Restart implements [sim.Cluster]: sessions stay.
+// Restart implements [sim.Cluster]. Sessions are kept.
 func (k *cluster) Restart() { k.server.Restart() }
 
-// Advance implements [sim.Cluster]. It stops where a session ends, or a client has waited long enough.
+// Advance implements [sim.Cluster]. It stops when a session ends, or the wait of a client does.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	if next, due := k.NextTimer(); due {
 		ms = min(ms, max(1, next))
@@ -302,5 +303,5 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	return next, any
 }
 
-// Phase says what a client's machine is doing.
+// Phase names the current activity of a client's machine.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

@@ -15,7 +15,7 @@ func init() {
 	})
 }
 
-// skips are the properties that mean nothing here.
+// skips are the properties that do not apply here.
 var skips = map[string]string{
 	"no-false-hold":    "nobody removes slots",
 	"contiguous-slots": "slots have no numbers",
@@ -27,7 +27,7 @@ var skips = map[string]string{
 	"minimal-driver":   "the commands that every driver has are a matter of AMQP",
 }
 
-// drawOptions draws options that are safe: whatever they are, the reference must hold.
+// drawOptions draws options with which the reference must hold, whatever is drawn.
 func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
 	o := consul.Confirmed()
 	o.Deletes = true

@@ -12,7 +12,7 @@ import (
 )
 
 // A session holds a slot if it is among the holders and its contender's key exists: a client that reads the key then
-// prunes the others.
+// prunes all other holders.
 
 // assignSlots gives each holder of a lock a slot, and takes slots from sessions that are no longer holders.
 func (k *cluster) assignSlots(l uint8) {
@@ -25,8 +25,8 @@ func (k *cluster) assignSlots(l uint8) {
 	}
 }
 
-// lowest is the number for a place among the holders that has none: see [monitor.PermitNumber]. A belief counts as long as its
-// client's session lives.
+// lowest is the number for a place among the holders without one: see [monitor.PermitNumber]. A belief counts as long
+// as its client's session is alive.
 func (k *cluster) lowest(l uint8) uint8 {
 	var taken, believed uint16
 	for _, p := range k.slots {
@@ -54,7 +54,7 @@ func (k *cluster) holders(l uint8) []string {
 	return k.bodies[l].holders
 }
 
-// body is what the key of a lock was read as last: it is looked at after every command, and seldom another.
+// body is the last interpretation of a lock's key, kept because it is needed after every command and seldom changes.
 type body struct {
 	value   string
 	holders []string
@@ -70,7 +70,7 @@ func (k *cluster) slotOf(l uint8, id string) uint8 {
 	return 0
 }
 
-// slot is the one that a client believes to hold.
+// slot is the slot that a client believes it holds.
 func (k *cluster) slot(c uint8) uint8 { return k.machine(c).Slot }
 
 // lives reports whether a session has its contender's key.
@@ -98,7 +98,7 @@ func (k *cluster) Owns(on backend.Session) bool {
 	return slices.ContainsFunc(k.server.Under(""), func(e consul.Entry) bool { return e.Session == id })
 }
 
-// Leftover implements [sim.Cluster]: a contender's key without a live session is useless.
+// Leftover implements [sim.Cluster]. A contender's key without a live session is a leftover.
 func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	for _, e := range k.server.Under("") {
 		if e.Session == "" && !strings.HasSuffix(e.Key, "/.lock") {

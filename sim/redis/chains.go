@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// ChainFigure is the name of the row that is about the length of chains of thieves, by which a real server is asked for it.
+// ChainFigure is the name of the row about the length of chains of thieves, which also a real server can be asked
+// for.
 const ChainFigure = "chains"
 
 const (
@@ -18,7 +19,7 @@ const (
 	chainRounds     = 3000 // on the simulated server
 )
 
-// chains is how long the chain of thieves is, where each of a hundred priorities has one client.
+// chains is the row about the length of the chain of thieves, if each of a hundred priorities has one client.
 func chains() question.Row {
 	return question.Row{Setting: "a hundred priorities, all orders as likely", Figure: &question.Figure{
 		Name: ChainFigure, Bounds: fmt.Sprintf("%d clients that acquire, each with a priority of its own", chainPriorities),
@@ -26,7 +27,7 @@ func chains() question.Row {
 	}}
 }
 
-// chainsOfText is what the text computes.
+// chainsOfText is the result of the text's formula.
 func chainsOfText() string {
 	all, mean, _ := redis.Moments(redis.ChainOfText(chainPriorities))
 	return fmt.Sprintf("the text: a mean of %.6f, by probabilities that add up to %.6f", mean, all)
@@ -46,7 +47,7 @@ func chainsExactly() string {
 	return fmt.Sprintf("exactly: a mean of %.3f, deviation %.3f;%s; longer: %.4f", mean, deviation, said, redis.Tail(p, longest))
 }
 
-// ChainOrders gives the priorities in orders drawn at random, the same each time: as many as are asked for.
+// ChainOrders calls each with random orders of the priorities, rounds times. The orders are the same in every run.
 func ChainOrders(rounds int, each func(priorities []int) error) error {
 	r := rand.New(rand.NewPCG(12, 4))
 	for range rounds {
@@ -66,12 +67,12 @@ func ChainsPlayed(rounds, sum, longest int) string {
 	return fmt.Sprintf("a mean of %.3f in %d rounds, the longest %d", float64(sum)/float64(rounds), rounds, longest)
 }
 
-// chainsPlayed are rounds on the simulated server.
+// chainsPlayed is the result of rounds on the simulated server.
 func chainsPlayed() string {
 	p := redis.Protocol{Options: redis.Text()}
 	p.Lease = 1000
 	sum, longest := 0, 0
-	_ = ChainOrders(chainRounds, func(order []int) error { // a chain has no error
+	_ = ChainOrders(chainRounds, func(order []int) error { // a chain never fails
 		length := Round(&p, order)
 		sum, longest = sum+length, max(longest, length)
 		return nil
@@ -79,8 +80,8 @@ func chainsPlayed() string {
 	return "simulated: " + ChainsPlayed(chainRounds, sum, longest)
 }
 
-// Round is how long the chain of a round is in which clients of those priorities arrive in that order, by machines on a server
-// of their own.
+// Round plays a round, with machines on their own server, in which clients with those priorities arrive in that
+// order. It returns the length of the chain.
 func Round(p *redis.Protocol, priorities []int) (length int) {
 	var s server.Server
 	for _, priority := range priorities {

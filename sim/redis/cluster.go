@@ -9,11 +9,12 @@ import (
 	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// hello is the method of a command that opens a connection: those of model/redis come before it.
+// hello is the method of a command that opens a connection; it follows those of model/redis.
 const hello = uint8(redis.Look) + 1
 
-// cluster is machines, servers, and what is under way between clients. A session is a client's connection to all servers;
-// what is held does not go with it. Time passes, and messages name their senders: clients are not independent.
+// cluster has the machines of clients, the servers, and the messages between clients. A session is a client's
+// connection to all servers; holds outlive it. Time passes, and messages name their senders, so clients are not
+// independent.
 type cluster struct {
 	sim.Plain
 	redis.Protocol
@@ -24,9 +25,9 @@ type cluster struct {
 	now      int64
 	servers  []server.Server
 	clients  []client
-	messages []redis.Message // under way, in an order of their own
-	sessions []bool          // by number, from 1: it is there
-	heard    [2]string       // the last message that was received, and its result
+	messages []redis.Message // on their way, in a fixed order
+	sessions []bool          // by number, from 1: whether it is alive
+	heard    [2]string       // the last received message, and its result
 	last     redis.Sent
 	kept     kept
 }
@@ -40,16 +41,16 @@ type kept struct {
 	sessions []bool
 }
 
-// client is one client's machine, and what the servers have granted it.
+// client is one client's machine, and what the servers have granted to the client.
 type client struct {
 	machine redis.Machine
 	linked  bool
 	sent    redis.Sent
-	began   int64 // when its operation at hand began, by the servers' clock
+	began   int64 // start of its operation, by the servers' clock
 	grant   grant
 }
 
-// grant is what a client was granted: from then on, until it stops or its lease is over.
+// grant is a hold of a client: it lasts until the client stops or its lease is over.
 type grant struct {
 	id       redis.ID
 	priority uint8
@@ -74,12 +75,12 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
 }
 
-// SetUp implements [sim.Cluster]: a free lock leaves nothing on a server.
+// SetUp implements [sim.Cluster]. A free lock needs nothing on a server.
 func (k *cluster) SetUp(func(backend.Exchange)) {}
 
 func (k *cluster) machine(c uint8) *redis.Machine { return &k.clients[c-1].machine }
 
-// clock is what a client's own shows.
+// clock is the time of a client's own clock.
 func (k *cluster) clock(c uint8) int64 { return k.clocks.Now(c) }
 
 // Start implements [sim.Cluster].
@@ -112,7 +113,7 @@ func (k *cluster) Held(c uint8) uint8 {
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].linked }
 
-// Answered implements [sim.Cluster]: a waiting client has nothing left to wait for.
+// Answered implements [sim.Cluster]. The wait of a client is over.
 func (k *cluster) Answered(c uint8) bool { return k.machine(c).Phase == redis.Waiting }
 
 // Opens implements [sim.Cluster].
@@ -124,7 +125,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	s := &cl.sent
 	if *s = (redis.Sent{Opens: !cl.linked}); !s.Opens {
 		s.Server, s.Command = k.Next(&cl.machine, uint8(k.scenario.Clients[c-1].Lock))
-		if on != 0 { // else the connection is gone, and the command with it
+		if on != 0 { // otherwise the connection is lost, and the command with it
 			s.Reply = k.servers[s.Server].Apply(s.Command)
 		}
 		k.granted(c)
@@ -133,7 +134,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return k.exchange(c, s, on)
 }
 
-// exchange is what a command and its reply were.
+// exchange describes a command and its reply.
 func (k *cluster) exchange(c uint8, s *redis.Sent, on backend.Session) backend.Exchange {
 	x := backend.Exchange{Method: hello, Access: backend.OpenSession, RoundTrip: true, Waits: true, Minimal: true}
 	if s.Opens {
@@ -157,7 +158,7 @@ func (k *cluster) exchange(c uint8, s *redis.Sent, on backend.Session) backend.E
 	return x
 }
 
-// access is what the methods that the lock uses do. An extension claims the lock anew.
+// access is the access of the methods that the lock uses. An extension counts as a new claim.
 var access = [...]backend.Access{
 	redis.Get: backend.Read, redis.Look: backend.Read, redis.Del: backend.Delete,
 	redis.Steal: backend.Create, redis.Claiming: backend.Create, redis.Extend: backend.Create, redis.Prolong: backend.Create,
@@ -186,10 +187,10 @@ func (k *cluster) Reply(c uint8) {
 	k.post(c)
 }
 
-// Lose implements [sim.Cluster]. The driver's other connections go on.
+// Lose implements [sim.Cluster]. The driver's other connections continue.
 func (k *cluster) Lose(c uint8) {
 	cl := &k.clients[c-1]
-	if cl.machine.Phase == redis.Waiting { // nothing was sent whose reply could be lost
+	if cl.machine.Phase == redis.Waiting { // no command was sent whose reply could be lost
 		k.Reply(c)
 		return
 	}
@@ -224,7 +225,7 @@ func (k *cluster) Restart() {
 	}
 }
 
-// Advance implements [sim.Cluster]. It stops where a key expires, or a client stops by its own clock.
+// Advance implements [sim.Cluster]. It stops when a key expires, or a client stops by its own clock.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	if next, due := k.NextTimer(); due {
 		ms = min(ms, max(1, next))
@@ -275,5 +276,5 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	return next, any
 }
 
-// Phase says what a client's machine is doing.
+// Phase names the current activity of a client's machine.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

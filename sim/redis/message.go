@@ -10,16 +10,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The links beside a client's operation. One stops work after an acknowledged loss. The others receive the first,
+// The links besides a client's operation. One stops work after an acknowledged loss. The others receive the first,
 // second… of the messages on their way to the client, so messages arrive in any order. A message that is not received
 // is late, or lost.
 const (
 	stopping = iota + 1
-	taking   // and those behind it
+	taking   // and the following
 	lastLink = 7
 )
 
-// message is the method of a message that is taken.
+// message is the method of a received message.
 const message = hello + 1
 
 // Links implements [sim.Cluster].
@@ -78,7 +78,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	return x
 }
 
-// words is a message as its receiver understands it.
+// words describes a message as its receiver understands it.
 func words(msg redis.Message) string {
 	if msg.Ack {
 		return fmt.Sprintf("c%d's message: %s has stopped", msg.From.Client(), msg.From)
@@ -95,7 +95,7 @@ func (k *cluster) post(c uint8) bool {
 		if msg.Ack && msg.From == cl.grant.id && !cl.machine.Held {
 			cl.grant = grant{}
 		}
-		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // the same twice says no more
+		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // a duplicate adds nothing
 			k.messages = slices.Insert(k.messages, i, msg)
 		}
 	}
@@ -107,7 +107,7 @@ func order(a, b redis.Message) int {
 	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(kind(a), kind(b)))
 }
 
-// kind is which of two messages it is.
+// kind is a number for the kind of a message.
 func kind(m redis.Message) int {
 	if m.Ack {
 		return 1

@@ -13,9 +13,9 @@ import (
 )
 
 // The holder of the lock is not simply the client in its entries: a thief is in them before its victims have stopped.
-// A client's hold begins when the servers have agreed and no victim is left to ask, or all have acknowledged. It ends when
-// the client stops or its lease is over. The lease is not over before the client's own deadline, which counts from before
-// the first command, and not before too few servers have its claim.
+// A client's hold begins when the servers have agreed and no victim is left to ask, or all have acknowledged. It ends
+// when the client stops or its lease is over. A lease is over once the client's own deadline, counted from before the
+// first command, has passed, and too few servers have its claim.
 
 // granted records the effect of a client's last command on the servers, whether or not the client gets the reply.
 func (k *cluster) granted(c uint8) {
@@ -44,7 +44,7 @@ func (k *cluster) grant(c uint8) {
 	}
 }
 
-// lasts is how many milliseconds most servers go on having a client's claim on top.
+// lasts is the number of milliseconds for which a majority of the servers will still have a client's claim on top.
 func (k *cluster) lasts(l uint8, id redis.ID) int64 {
 	var left [redis.MaxServers]int64
 	for i := range k.servers {
@@ -54,7 +54,7 @@ func (k *cluster) lasts(l uint8, id redis.ID) int64 {
 	return left[(k.Servers-1)/2]
 }
 
-// settle takes from a client that has stopped what it was granted.
+// settle ends the grant of a client that has stopped.
 func (k *cluster) settle(c uint8) {
 	if cl := &k.clients[c-1]; !cl.machine.Held && cl.machine.Phase != redis.Releasing {
 		cl.grant = grant{}
@@ -74,18 +74,18 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	switch {
 	case last != nil && last.until > k.now:
 		t.Taken, t.Owner[1], t.Priority[1], t.Until[1] = 1<<1, last.id.Client(), last.priority, int32(last.until)
-	case last != nil: // its lease is over; where time begins, a moment of 0 would say that it never ends
+	case last != nil: // its lease is over; at the beginning of time, 0 would mean that it never ends
 	case t.Barrier > 0:
 		t.Pending = 1 << 1
 	}
 }
 
-// givenUp reports whether a client that was releasing the lock has deleted too many of its entries to have it.
+// givenUp reports whether a client that was releasing the lock has deleted too many of its entries to hold it.
 func (k *cluster) givenUp(l uint8, g *grant) bool {
 	return g.released && k.entries(l, g.id) <= k.Servers/2
 }
 
-// entries is the number of servers with the claim of an ID on top.
+// entries is the number of servers on which an ID's claim is on top.
 func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	for i := range k.servers {
 		if top, there := k.servers[i].Top(l, k.Entry == redis.Claims); there && top.ID == id {
@@ -95,7 +95,7 @@ func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	return n
 }
 
-// barrier is the priority up to which a client would find too many entries in its way.
+// barrier is the highest priority with which a client would find too many conflicting entries.
 func (k *cluster) barrier(l uint8) uint8 {
 	var tops [redis.MaxServers]uint8
 	for i := range k.servers {
@@ -107,10 +107,10 @@ func (k *cluster) barrier(l uint8) uint8 {
 	return tops[k.Servers/2]
 }
 
-// Owns implements [sim.Cluster]: nothing goes with a connection.
+// Owns implements [sim.Cluster]. Nothing ends with a connection.
 func (k *cluster) Owns(backend.Session) bool { return false }
 
-// Leftover implements [sim.Cluster]: what is left has an end. A key that never expires has none.
+// Leftover implements [sim.Cluster]. Only a key that never expires is a leftover.
 func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	for i := range k.servers {
 		for key, left := range k.servers[i].Left() {

@@ -8,30 +8,30 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// delivered is a message that a channel has and has not acknowledged.
+// delivered is a message that was delivered to a channel, and not acknowledged yet.
 type delivered struct {
 	message
 	tag   uint64
-	since int64      // when it was delivered
+	since int64      // time of the delivery
 	taker uint64     // the consumer's number plus 1, or byGet
 	queue amqp.Queue // 0 once the queue is deleted
-	how   settlement // what its transaction will do with it
+	how   settlement // what its transaction will do with the message
 }
 
-// Takers that are no consumers.
+// Takers other than consumers.
 const (
 	byGet  = 0              // basic.get
-	nobody = math.MaxUint64 // the taker is gone
+	nobody = math.MaxUint64 // the taker has ended
 )
 
-// settlement is what is done with a delivered message.
+// settlement is what happens to a delivered message.
 type settlement uint8
 
 const (
 	acked settlement = iota
 	rejected
 	requeued
-	abandoned // made ready again by the end of the channel
+	abandoned // requeued by the end of the channel
 )
 
 func settling(cmd *amqp.Command) settlement {
@@ -44,9 +44,8 @@ func settling(cmd *amqp.Command) settlement {
 	return rejected
 }
 
-// acknowledge handles basic.ack and basic.nack, which have no reply: a tag that is unknown closes
-// the channel with 406, and the next command finds out. In a transaction the messages are settled
-// at the commit.
+// acknowledge handles basic.ack and basic.nack, which have no reply: an unknown tag closes the channel with 406, and
+// the next command gets this reply. In a transaction the messages are settled at the commit.
 func (b *Broker) acknowledge(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	from, to := ch.tagged(cmd.Number, cmd.Flags.Has(amqp.Multiple))
 	if from < 0 {
@@ -63,8 +62,8 @@ func (b *Broker) acknowledge(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	return amqp.Reply{}
 }
 
-// tagged is the range of unacknowledged messages that a tag stands for: one, or with multiple all up
-// to it, and tag 0 for all there are. It is negative for a tag that is not there.
+// tagged is the range of unacknowledged messages for a tag: one message; or, with multiple, all up to it, and for tag
+// 0 all messages. It is negative if there is no such tag.
 func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	if tag == 0 && multiple {
 		return 0, len(ch.unacked)
@@ -80,7 +79,7 @@ func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 }
 
 // settle settles messages. RabbitMQ tells each queue about one taker after the other: first each message that
-// basic.get took, then consumer by consumer. A message that one taker returns may be gone again before the next
+// basic.get took, then consumer by consumer. A message that one taker returns may be taken again before the next
 // taker's turn.
 func (b *Broker) settle(on at, messages []delivered, how settlement) {
 	slices.SortStableFunc(messages, func(x, y delivered) int {
@@ -100,7 +99,7 @@ func (d *delivered) goesWith(o *delivered) bool {
 	return d.queue == o.queue && d.taker == o.taker && d.taker != byGet
 }
 
-// settleAtOnce settles messages of one queue, and hands on what became ready or possible by it.
+// settleAtOnce settles messages of one queue, and then delivers messages that have become ready or deliverable.
 func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 	id := messages[0].queue
 	if id == 0 {
@@ -112,7 +111,7 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		return
 	}
 	ready := how == requeued || how == abandoned
-	looks := ready // the queue at its consumers
+	looks := ready // the queue may have messages for its consumers
 	for _, d := range messages {
 		if q.settle(on, d, ready) {
 			looks = true
@@ -130,7 +129,8 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 	}
 }
 
-// settle settles one message, which is ready again or not. It reports whether a consumer that stood aside is back.
+// settle settles one message; ready: it goes back to the queue. back reports whether a blocked consumer has credit
+// again.
 func (q *queue) settle(on at, d delivered, ready bool) (back bool) {
 	q.unacked--
 	if ready {
@@ -140,8 +140,8 @@ func (q *queue) settle(on at, d delivered, ready bool) (back bool) {
 	return q.replenish(on, d.taker)
 }
 
-// replenish gives a consumer credit for a message that it has settled. It reports whether the consumer stood aside
-// for want of it.
+// replenish gives a consumer credit for a message that it has settled. back reports whether the consumer was blocked
+// for lack of credit.
 func (q *queue) replenish(on at, taker uint64) (back bool) {
 	if taker == byGet {
 		return false
@@ -162,15 +162,15 @@ func (q *queue) replenish(on at, taker uint64) (back bool) {
 	return true
 }
 
-// recover answers basic.recover: all that the channel has not acknowledged is ready again.
+// recover answers basic.recover: all unacknowledged messages of the channel are ready again.
 func (b *Broker) recover(on at, ch *channel) {
-	n := len(ch.unacked) // it may be sent some of them again at once
+	n := len(ch.unacked) // some of them may be delivered to it again at once
 	b.settle(on, ch.unacked, requeued)
 	ch.unacked = slices.Delete(ch.unacked, 0, n)
 }
 
-// requeueAll makes ready again all that a channel has not acknowledged, in a transaction or out of
-// it, before the channel is reset. Losing it is a use of the queue that it came from.
+// requeueAll makes all unacknowledged messages of a channel ready again, including those in a transaction, before the
+// channel is reset. For the queue this counts as use.
 func (b *Broker) requeueAll(on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	ch.rollback()

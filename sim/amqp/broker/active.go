@@ -7,10 +7,10 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// singleActive reports whether one consumer of the queue is sent messages, and the others wait for its end.
+// singleActive reports whether only one consumer of the queue is sent messages, while the others wait for its end.
 func (q *queue) singleActive() bool { return q.args.Has&amqp.SingleActive != 0 }
 
-// active is the index of the active consumer, -1 where there is none.
+// active is the index of the active consumer, -1 if there is none.
 func (q *queue) active() int {
 	return slices.IndexFunc(q.consumers, func(c consumer) bool { return c.active })
 }
@@ -22,7 +22,7 @@ func (q *queue) succeed() {
 	}
 }
 
-// serveSuccessors sends what is ready in queues that another consumer has become the active one of.
+// serveSuccessors sends the ready messages of queues whose active consumer has changed.
 func (b *Broker) serveSuccessors(queues []amqp.Queue) {
 	for _, id := range queues {
 		b.serve(&b.queues[id], id)
@@ -42,7 +42,7 @@ func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	c := q.consumers[q.active()]
 	if !c.noAck {
 		b.crash(p.queue)
-		return !q.durable || !p.flags.Has(amqp.Persistent) // which it confirms beforehand
+		return !q.durable || !p.flags.Has(amqp.Persistent) // a queue confirms these before it crashes
 	}
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
@@ -51,8 +51,8 @@ func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	return true
 }
 
-// crash is the end of a queue by a mistake of the broker's, and its coming back: with persistent messages, if it is
-// durable, and without consumers.
+// crash makes a queue end by a fault of the broker, and come back: with its persistent messages, if it is durable,
+// and without consumers.
 func (b *Broker) crash(id amqp.Queue) {
 	q := &b.queues[id]
 	kept := q.queueRecord
@@ -71,7 +71,7 @@ func (b *Broker) crash(id amqp.Queue) {
 	b.touch(q)
 }
 
-// persistent are the persistent messages of a queue, in their order, delivered or not.
+// persistent are the persistent messages of a queue in order, delivered or not.
 func (b *Broker) persistent(id amqp.Queue) (all []message) {
 	keep := func(m message) {
 		if m.mark&persistent != 0 {

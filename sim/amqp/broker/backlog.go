@@ -5,15 +5,15 @@ import "math"
 // never is the deadline of what does not expire.
 const never = math.MaxInt64
 
-// message is one message in a queue. Its priority and position decide where it goes back to.
+// message is one message in a queue. Its priority and position decide where it is put when it comes back.
 type message struct {
 	position   uint64
-	id         uint64 // its identity, the publisher's
+	id         uint64 // its identity, given by the publisher
 	deadline   int64
 	mark       mark
-	priority   uint8  // where its queue has priorities
-	deliveries uint16 // how often it came back, where its queue counts that
-	letter     uint32 // 0 where nothing is known but where it is
+	priority   uint8  // if its queue has priorities
+	deliveries uint16 // number of times that it came back, if its queue counts this
+	letter     uint32 // 0 if it has no routing data
 }
 
 type mark uint8
@@ -23,8 +23,8 @@ const (
 	redelivered
 )
 
-// run is a message and those behind it that differ in position only: a queue that is probed by
-// publishing holds one run, however long (FACTS B16).
+// run is a message and those behind it that differ in position only: a queue that is probed by publishing consists of
+// one run, however long it is (FACTS B16).
 type run struct {
 	message
 	count uint64
@@ -32,16 +32,16 @@ type run struct {
 
 func (r *run) end() uint64 { return r.position + r.count }
 
-// backlog is the ready messages of a queue, by priority and position.
+// backlog has the ready messages of a queue, ordered by priority and position.
 type backlog struct {
 	runs  []run
-	head  int // runs before it are gone
+	head  int // earlier runs are empty
 	depth int
 }
 
 func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
 
-// front is the first message; there is one.
+// front is the first run, which must exist.
 func (l *backlog) front() *run { return &l.runs[l.head] }
 
 // push puts a message behind all others of its priority.
@@ -77,7 +77,7 @@ func (l *backlog) pop() message {
 	return m
 }
 
-// skip forgets the first run. The space before the head is reused once it is half of all.
+// skip removes the first run. The space before the head is reused once it is half of the whole.
 func (l *backlog) skip() {
 	l.head++
 	if 2*l.head >= len(l.runs) {
@@ -86,7 +86,7 @@ func (l *backlog) skip() {
 	}
 }
 
-// insert puts a message back to its position, which is in no run since it was taken out.
+// insert puts a message back to its position, which no run includes since the message was taken.
 func (l *backlog) insert(m message) {
 	i := l.head
 	for i < len(l.runs) && l.runs[i].precedes(&m) {
@@ -112,7 +112,7 @@ func (l *backlog) dropExpired(now int64) {
 	}
 }
 
-// dropTransient drops what a restart of the broker loses.
+// dropTransient drops the messages that a restart of the broker loses.
 func (l *backlog) dropTransient() {
 	kept := l.runs[:0]
 	l.depth = 0

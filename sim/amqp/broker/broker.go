@@ -2,31 +2,31 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Options are the behaviours in which versions differ. The zero value is RabbitMQ 3.10.8.
+// Options are the differences between versions. The zero value is RabbitMQ 3.10.8.
 type Options struct {
-	// TransientRefused closes the connection, with 541, that declares a queue neither durable nor
-	// exclusive, as RabbitMQ 4.3 does unless told otherwise.
+	// TransientRefused closes a connection, with 541, that declares a queue that is neither durable nor exclusive, as
+	// RabbitMQ 4.3 does by default.
 	TransientRefused bool
-	// RoutedAtPublish looks the queues of a transaction's messages up when they are published, as
-	// RabbitMQ does since 4.0, and not when they are committed. A message whose queue was there and is
-	// gone by the commit fails it with 406, also where a new queue has the name.
+	// RoutedAtPublish looks up the queues of a transaction's messages when they are published, as RabbitMQ does since
+	// 4.0, instead of at the commit. If a queue existed then and was deleted before the commit, the commit fails with
+	// 406, even if a new queue has the same name.
 	RoutedAtPublish bool
 	// SuccessorServed sends ready messages to a consumer that becomes active because its predecessor was cancelled,
-	// as RabbitMQ does since 3.12 at the latest. Earlier versions serve them at the queue's next occasion, and a
-	// message that is published meanwhile overtakes them. If that message needs an acknowledgement, the queue crashes
-	// instead, and returns with its persistent messages.
+	// as RabbitMQ does since 3.12 at the latest. Earlier versions serve it when the queue next serves consumers, and
+	// a message that is published before then overtakes the ready ones. If that message needs an acknowledgement, the
+	// queue crashes instead, and returns with its persistent messages.
 	SuccessorServed bool
 	// Four has the other measured differences of RabbitMQ 4.0. The declaration of an exchange of unknown type closes
-	// the channel with 406, and not the connection with 503. Headers match by type, so that 1 is not 1.0, and are
+	// the channel with 406, instead of the connection with 503. Headers match by type, so that 1 is not 1.0, and are
 	// delivered in the order of their names. Dead letters also name their latest death. A queue's default type is
 	// among its arguments.
 	Four bool
-	// OwnTimeouts says that a queue may have a consumer_timeout of its own, as with RabbitMQ since 3.12. This broker
-	// has none: its caller refuses such a queue. Earlier versions ignore x-consumer-timeout.
+	// OwnTimeouts says that a queue can have its own consumer_timeout, as in RabbitMQ since 3.12. This broker does
+	// not support it: the caller must refuse such a queue. Earlier versions ignore x-consumer-timeout.
 	OwnTimeouts bool
-	// ConsumerTimeout is how many milliseconds a channel may keep a message unacknowledged (consumer_timeout); then
-	// the broker closes the channel with 406. RabbitMQ checks once a minute by default; this broker checks at once. 0
-	// is forever; RabbitMQ has half an hour since 3.8.17.
+	// ConsumerTimeout is the time, in milliseconds, for which a channel may keep a message unacknowledged
+	// (consumer_timeout); then the broker closes the channel with 406. RabbitMQ checks once a minute by default; this
+	// broker checks at once. 0 is unlimited; RabbitMQ's default is half an hour since 3.8.17.
 	ConsumerTimeout int64
 }
 
@@ -35,17 +35,17 @@ type Broker struct {
 	names   *amqp.Names
 	opts    Options
 	now     int64
-	timed   bool         // there has been a queue or a message that expires, so that time is worth looking at
-	awaits  bool         // a channel may have a message to acknowledge
+	timed   bool         // some queue or message has had an expiry, so that time matters
+	awaits  bool         // a channel may have an unacknowledged message
 	queues  []queue      // by amqp.Queue; grows when a name is first used
 	conns   []connection // by Conn-1
-	mail    *mail        // nil until a queue has dead letters
+	mail    *mail        // nil until some queue has dead letters
 	routing *routing     // nil until a client declares an exchange or binds something
-	late    int          // how many channels were closed for ConsumerTimeout
-	gone    []uint32     // by amqp.Queue, where RoutedAtPublish: how many queues of that name were deleted
+	late    int          // number of channels that ConsumerTimeout closed
+	gone    []uint32     // by amqp.Queue, with RoutedAtPublish: number of deleted queues of that name
 }
 
-// New returns a broker without queues or connections. Names may be interned later too.
+// New returns a broker without queues or connections. More names may be interned later.
 func New(names *amqp.Names, opts Options) *Broker {
 	return &Broker{names: names, opts: opts}
 }
@@ -53,7 +53,7 @@ func New(names *amqp.Names, opts Options) *Broker {
 // Configure changes the options. A message of an open transaction is still routed by the old ones.
 func (b *Broker) Configure(opts Options) { b.opts = opts }
 
-// Reset makes the broker as new, at time 0, and keeps its memory.
+// Reset makes the broker as new, at time 0, and reuses its memory.
 func (b *Broker) Reset() {
 	b.now, b.timed, b.awaits = 0, false, false
 	clear(b.gone)
@@ -71,17 +71,17 @@ func (b *Broker) Reset() {
 
 // Apply answers one command on a channel of a connection.
 //
-// On a channel that the broker closed, each command but channel.open is answered with ChannelClosed and the same code
-// again. A real broker ignores commands after the failing one, and the client finds the channel.close in place of
-// their replies. On a channel that was never open, or that the client closed itself, a command ends the connection
-// with 504 CHANNEL_ERROR. So does opening an open channel. On a connection that does not exist the answer is
-// ConnectionClosed.
+// On a channel that the broker has closed, each command except channel.open is answered with ChannelClosed and the
+// same code again. A real broker ignores commands after the failing one, and the client finds the channel.close in
+// place of their replies. On a channel that was never open, or that the client has closed, a command ends the
+// connection with 504 CHANNEL_ERROR. So does opening an open channel. On a connection that does not exist the answer
+// is ConnectionClosed.
 func (b *Broker) Apply(c Conn, cmd amqp.Command) (r amqp.Reply) {
 	b.Answer(c, &cmd, &r)
 	return r
 }
 
-// Answer is [Broker.Apply] without copying: r becomes the reply.
+// Answer is [Broker.Apply] without copying: it writes the reply to r.
 func (b *Broker) Answer(c Conn, cmd *amqp.Command, r *amqp.Reply) {
 	*r = amqp.Reply{}
 	if !b.Alive(c) {
@@ -123,7 +123,7 @@ func (b *Broker) Answer(c Conn, cmd *amqp.Command, r *amqp.Reply) {
 
 var ok = amqp.Reply{Kind: amqp.OK}
 
-// dispatch hands a command on an open channel to its method, but for basic.publish.
+// dispatch handles a command on an open channel, except basic.publish.
 func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	switch cmd.Method {
 	case amqp.QueueDeclare:
@@ -172,8 +172,8 @@ func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 // Exists reports whether a queue exists.
 func (b *Broker) Exists(q amqp.Queue) bool { return int(q) < len(b.queues) && b.queues[q].exists }
 
-// Owner is the connection that has a queue exclusively, 0 where there is none. An exclusive queue
-// belongs to a connection, not to the channel that declared it (FACTS B10 and B13).
+// Owner is the connection that owns a queue exclusively, 0 if there is none. An exclusive queue belongs to a
+// connection, not to the channel that declared it (FACTS B10 and B13).
 func (b *Broker) Owner(q amqp.Queue) Conn {
 	if !b.Exists(q) {
 		return 0
@@ -181,7 +181,7 @@ func (b *Broker) Owner(q amqp.Queue) Conn {
 	return b.queues[q].owner
 }
 
-// Declared is how a queue was declared.
+// Declared returns the flags and arguments with which a queue was declared.
 func (b *Broker) Declared(q amqp.Queue) (amqp.Flags, amqp.Arguments) {
 	if !b.Exists(q) {
 		return 0, amqp.Arguments{}
@@ -199,7 +199,7 @@ func (b *Broker) Declared(q amqp.Queue) (amqp.Flags, amqp.Arguments) {
 	return flags, p.args
 }
 
-// Depth is how many messages of a queue are ready: neither delivered nor expired.
+// Depth is the number of ready messages of a queue: neither delivered nor expired.
 func (b *Broker) Depth(q amqp.Queue) int {
 	if !b.Exists(q) {
 		return 0

@@ -2,13 +2,13 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// at is where a command was sent: a channel of a connection.
+// at identifies a channel of a connection.
 type at struct {
 	conn   Conn
 	number uint16
 }
 
-// channelState is what has become of a channel.
+// channelState is the state of a channel.
 type channelState uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	broken // closed by the broker with a code; the client may not know
 )
 
-// channelMode says how a channel's publishes are answered.
+// channelMode is the mode of a channel, which decides how publishes are answered.
 type channelMode uint8
 
 const (
@@ -32,12 +32,12 @@ type channel struct {
 	tx      transaction
 }
 
-// channelRecord is what a channel has of fixed size.
+// channelRecord is the part of a channel that has a fixed size.
 type channelRecord struct {
 	state    channelState
 	mode     channelMode
-	code     amqp.Code // why it is broken
-	prefetch uint16    // of consumers to come
+	code     amqp.Code // the reason why it is broken
+	prefetch uint16    // of future consumers
 	returned uint16    // messages returned since the last reply
 	tag      uint64    // the last delivery tag
 }
@@ -70,7 +70,7 @@ func (b *Broker) openChannel(c Conn, number uint16) amqp.Reply {
 	return ok
 }
 
-// CloseChannel is a channel error of the broker's own. The client's next command on the channel is
+// CloseChannel closes a channel with an error of the broker's own. The client's next command on the channel is
 // answered with ChannelClosed and this code.
 func (b *Broker) CloseChannel(c Conn, number uint16, code amqp.Code) {
 	if !b.Alive(c) {
@@ -90,7 +90,7 @@ func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 	return amqp.Reply{Kind: amqp.ChannelClosed, Code: code}
 }
 
-// refuse answers a command with a channel error, or a connection error where the code is one.
+// refuse answers a command with a channel error, or a connection error, depending on the code.
 func (b *Broker) refuse(on at, code amqp.Code) amqp.Reply {
 	if code == amqp.NotImplemented {
 		return b.endConnection(on.conn, code)
@@ -107,7 +107,7 @@ func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
 	b.conns[on.conn-1].channels[on.number].reset(state, code)
 }
 
-// selectMode puts a channel into confirm or transaction mode. It can't leave either.
+// selectMode puts a channel into confirm or transaction mode. The channel cannot leave either mode.
 func (b *Broker) selectMode(on at, ch *channel, mode channelMode) amqp.Reply {
 	if ch.mode != plain && ch.mode != mode {
 		return b.fail(on, amqp.PreconditionFailed)

@@ -5,7 +5,7 @@ import "github.com/lockproof/lockproof/model/amqp"
 // Conn is the number of a connection. 0 is none.
 type Conn uint16
 
-// connection is a connection that is there, or a place for one.
+// connection is an existing connection, or an unused entry.
 type connection struct {
 	alive    bool
 	channels []channel // by number
@@ -20,7 +20,7 @@ func (c *connection) reset() {
 	}
 }
 
-// Connect opens a connection and returns its number, the lowest that is free.
+// Connect opens a connection and returns its number, the lowest free one.
 func (b *Broker) Connect() Conn {
 	for i := range b.conns {
 		if !b.conns[i].alive {
@@ -66,7 +66,7 @@ func (b *Broker) endConnection(c Conn, code amqp.Code) amqp.Reply {
 	return amqp.Reply{Kind: amqp.ConnectionClosed, Code: code}
 }
 
-// Deliveries appends to buf what the consumers of a connection were sent since the last call.
+// Deliveries appends to buf what was sent to the consumers of a connection since the last call.
 func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	if !b.Alive(c) {
 		return buf
@@ -77,10 +77,10 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
-// Undelivered reports whether the consumers of a connection were sent something since the last call of Deliveries.
+// Undelivered reports whether something was sent to the consumers of a connection since the last call of Deliveries.
 func (b *Broker) Undelivered(c Conn) bool { return b.Alive(c) && len(b.conns[c-1].outbox) > 0 }
 
-// Delivery is only the first delivery that Deliveries would append.
+// Delivery is the first delivery that Deliveries would append.
 func (b *Broker) Delivery(c Conn) (d amqp.Delivery, any bool) {
 	if !b.Undelivered(c) {
 		return d, false
@@ -91,7 +91,7 @@ func (b *Broker) Delivery(c Conn) (d amqp.Delivery, any bool) {
 	return d, true
 }
 
-// grow makes a slice of places long enough. Places are never given up: they keep their memory.
+// grow makes a slice of entries long enough. Entries are never removed, so that their memory is reused.
 func grow[E any](s []E, n int) []E {
 	if n > len(s) {
 		s = append(s, make([]E, n-len(s))...)

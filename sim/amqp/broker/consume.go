@@ -6,18 +6,18 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// consumer is a consumer of a queue. Consumers are known by their number on their channel.
+// consumer is a consumer of a queue. Its channel and its number there identify it.
 type consumer struct {
 	on        at
 	number    uint64
 	noAck     bool
 	exclusive bool
-	limited   bool // by a prefetch count
-	blocked   bool // its turn was skipped for lack of credit
-	active    bool // it is the one that is sent messages; of queues with a single active consumer
+	limited   bool // it has a prefetch count
+	blocked   bool // it was skipped for lack of credit
+	active    bool // in a queue with a single active consumer: it is sent the messages
 	priority  int16
-	place     uint16 // among the queue's, while a state is read
-	credit    uint32 // messages it may be sent before it acknowledges one
+	place     uint16 // its position among the queue's consumers, while a state is read
+	credit    uint32 // number of messages that it may be sent before it acknowledges one
 }
 
 // consume answers basic.consume.
@@ -57,7 +57,7 @@ func (b *Broker) consumes(on at, number uint64) bool {
 	return false
 }
 
-// consumer is the index of a channel's consumer, -1 where there is none.
+// consumer is the index of a channel's consumer, -1 if there is none.
 func (q *queue) consumer(on at, number uint64) int {
 	for i := range q.consumers {
 		if q.consumers[i].on == on && q.consumers[i].number == number {
@@ -84,7 +84,8 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// dropConsumersOf ends the consumers of a connection. Drivers number channels on and on, and few of them are open.
+// dropConsumersOf ends the consumers of a connection. Drivers keep increasing channel numbers, and few channels are
+// open.
 func (b *Broker) dropConsumersOf(c Conn) (succeeded []amqp.Queue) {
 	channels := b.conns[c-1].channels
 	for n := range channels {
@@ -95,7 +96,7 @@ func (b *Broker) dropConsumersOf(c Conn) (succeeded []amqp.Queue) {
 	return succeeded
 }
 
-// dropConsumers ends the consumers of a channel. It gives the queues of which others may be the active ones now.
+// dropConsumers ends the consumers of a channel. succeeded are the queues whose active consumer may have changed.
 func (b *Broker) dropConsumers(on at) (succeeded []amqp.Queue) {
 	for id := range b.queues {
 		q := &b.queues[id]
@@ -114,8 +115,8 @@ func (b *Broker) dropConsumers(on at) (succeeded []amqp.Queue) {
 	return succeeded
 }
 
-// consumerGone deletes a queue that is deleted with its last consumer. For others the loss of the
-// last consumer is a use.
+// consumerGone deletes a queue that is deleted with its last consumer. For other queues the loss of the last consumer
+// counts as use.
 func (b *Broker) consumerGone(id amqp.Queue) {
 	q := &b.queues[id]
 	if q.autoDelete && len(q.consumers) == 0 {
@@ -137,7 +138,7 @@ func (q *queue) enqueue(c consumer) {
 	q.consumers = slices.Insert(q.consumers, i, c)
 }
 
-// serve sends ready messages to the consumers of a queue in turn, by descending priority, or to the active one alone.
+// serve sends ready messages to the consumers of a queue in turn, by descending priority, or only to the active one.
 // A consumer without credit is skipped until it has acknowledged a message, and then joins the end.
 func (b *Broker) serve(q *queue, id amqp.Queue) {
 	for turn := 0; q.ready.depth > 0 && turn < len(q.consumers); {
@@ -151,7 +152,7 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 		default:
 			if c.limited {
 				c.credit--
-				c.blocked = c.credit == 0 && q.quorum() // which does not wait for its turn to find out
+				c.blocked = c.credit == 0 && q.quorum() // a quorum queue knows this before the consumer's next turn
 			}
 			b.deliver(q, id, c)
 		}
@@ -171,7 +172,7 @@ func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	})
 }
 
-// hand takes the first ready message from a queue for a channel, under the channel's next tag.
+// hand takes the first ready message of a queue for a channel, with the channel's next tag.
 func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck bool) message {
 	m := q.ready.pop()
 	b.dropExpired(q, id)
@@ -184,7 +185,7 @@ func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck 
 	return m
 }
 
-// get answers basic.get. It is a use of the queue.
+// get answers basic.get, which counts as use of the queue.
 func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {
@@ -199,7 +200,7 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	}
 	left := q.ready.depth - 1
 	m := b.hand(q, cmd.Queue, ch, byGet, cmd.Flags.Has(amqp.NoAck))
-	if !q.quorum() { // which counts before it drops what has expired behind the message
+	if !q.quorum() { // a quorum queue counts before it drops expired messages behind this one
 		left = q.ready.depth
 	}
 	return amqp.Reply{

@@ -35,8 +35,8 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 	return r
 }
 
-// declarePassive answers a passive declare. It is a use even where it is refused: RabbitMQ counts
-// before it checks who asks.
+// declarePassive answers a passive declare. It counts as use even if it is refused: RabbitMQ notes the use before it
+// checks the owner.
 func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
 	if q := b.place(id); q.exists {
 		b.touch(q)
@@ -47,10 +47,10 @@ func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
 	return b.counted(id)
 }
 
-// create makes a queue that does not exist.
+// create creates a queue.
 func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.Reply {
 	switch {
-	case id == 0: // a name of the broker's choice is beyond the model
+	case id == 0: // the model has no names that the broker chooses
 		return b.endConnection(on.conn, amqp.NotImplemented)
 	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0,
 		wanted.args.Has&(amqp.HasDeadLetterExchange|amqp.HasDeadLetterKey) == amqp.HasDeadLetterKey:
@@ -68,8 +68,8 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 	return ok
 }
 
-// wantedBy are the properties that a command asks for. Exclusive queues are never durable; an argument that is not given has
-// no value.
+// wantedBy are the properties that a command asks for. Exclusive queues are never durable; an argument that is not
+// given has no value.
 func wantedBy(c Conn, cmd *amqp.Command) properties {
 	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
 	if cmd.Flags.Has(amqp.Exclusive) {
@@ -100,10 +100,10 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 	return p
 }
 
-// differs says why a queue can't be declared again this way: 405 where exclusiveness differs in any
-// direction (FACTS B4 and B6), 406 for all else (FACTS B7).
+// differs is the error of declaring a queue again with other properties: 405 if exclusiveness differs in either
+// direction (FACTS B4 and B6), 406 for any other difference (FACTS B7).
 func (p properties) differs(wanted properties) amqp.Code {
-	if p.quorum() { // which has no such argument, and does not look at it
+	if p.quorum() { // a quorum queue ignores this argument
 		wanted.args.Has &^= amqp.HasMaxPriority
 		wanted.args.MaxPriority = 0
 	}
@@ -116,8 +116,8 @@ func (p properties) differs(wanted properties) amqp.Code {
 	return 0
 }
 
-// delete answers queue.delete. A queue that does not exist is deleted already (FACTS B9), but
-// one without a name is an error.
+// delete answers queue.delete. Deleting a queue that does not exist succeeds (FACTS B9), but a missing name is an
+// error.
 func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	switch {
@@ -143,7 +143,7 @@ func (b *Broker) Delete(id amqp.Queue) {
 	}
 }
 
-// purge answers queue.purge: ready messages go, unacknowledged ones don't.
+// purge answers queue.purge: it removes ready messages, but not unacknowledged ones.
 func (b *Broker) purge(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {

@@ -12,20 +12,20 @@
 //   - quorum queues, with x-delivery-limit, x-message-ttl, x-max-length and x-single-active-consumer
 //   - exchanges, direct, fanout, topic and headers, bound to queues and to one another, with alternate exchanges,
 //     internal, durable or not, deleted with their last binding
-//   - consumers, also exclusive, with prefetch counts of their own and x-priority, and with a notice when their queue is
+//   - consumers, also exclusive, with their own prefetch counts and x-priority, and with a notice when their queue is
 //     deleted; basic.get; single and multiple acknowledgements; basic.recover; consumer_timeout
 //   - dead letters of expired, rejected or surplus messages; a message in a cycle is dropped
 //   - confirms, transactions, and returned messages
 //
 // It does not name queues; its callers do. It has no prefetch count for a whole channel, no streams, no quorum queues
 // that expire or refuse messages, no x-max-length-bytes, no policies and no cluster. A command has taken effect when
-// it is answered; a real quorum queue does some things only moments later (FACTS Q15). The reference locks use
+// it is answered; a real quorum queue has some effects only moments later (FACTS Q15). The reference locks use
 // neither exchanges nor dead letters, so the state has a part for them only once a client has used them.
 //
 // It is RabbitMQ 3.10.8; [Like] has the options for other versions, by the name that a server reports. 3.10.8 and
-// 4.0.5 were measured. Versions between them follow the one or the other as RabbitMQ's own issues say; 3.13 equals
-// 3.10 but for the successor of a cancelled single active consumer.
+// 4.0.5 were measured. Versions between them behave like the one or the other, according to RabbitMQ's own issues;
+// 3.13 equals 3.10 except for the successor of a cancelled single active consumer.
 //
-// The broker numbers connections and channels. A connection's number is free again as soon as the broker has seen its
-// end. The caller must remember that a client which does not know of the end no longer owns the number.
+// The broker numbers connections and channels. It may reuse the number of a connection as soon as it has seen its
+// end. A client that does not know of the end no longer owns the number, which the caller must remember.
 package broker

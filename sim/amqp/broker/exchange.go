@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Exchange is what an exchange is declared with, and must be declared with again.
+// Exchange has the properties with which an exchange was declared. A later declaration must have the same.
 type Exchange struct {
 	Type                          string // direct, fanout, topic or headers
 	Durable, AutoDelete, Internal bool
-	Alternate                     string // the exchange for what no binding takes; "" is none
+	Alternate                     string // the exchange for unrouted messages; "" is none
 }
 
-// predeclared are the exchanges of every broker, besides the default one.
+// predeclared are the exchanges of every broker, in addition to the default exchange.
 var predeclared = map[string]Exchange{
 	"amq.direct":         {Type: "direct", Durable: true},
 	"amq.fanout":         {Type: "fanout", Durable: true},
@@ -25,10 +25,11 @@ var predeclared = map[string]Exchange{
 	"amq.rabbitmq.trace": {Type: "topic", Durable: true, Internal: true},
 }
 
-// routing is what clients have made of exchanges. A broker has none until they do: locks never do.
+// routing has the exchanges and bindings that clients have declared. A broker has no routing before the first of
+// them; locks declare none.
 type routing struct {
-	exchanges []exchange // by name; those that clients have declared
-	bindings  []binding  // by source, destination, key and arguments
+	exchanges []exchange // declared by clients, ordered by name
+	bindings  []binding  // ordered by source, destination, key and arguments
 }
 
 type exchange struct {
@@ -36,10 +37,10 @@ type exchange struct {
 	Exchange
 }
 
-// binding leads from an exchange to a queue, or to another exchange.
+// binding connects an exchange to a queue, or to another exchange.
 type binding struct {
 	source      string
-	queue       amqp.Queue // 0 where it leads to an exchange
+	queue       amqp.Queue // 0 if the destination is an exchange
 	destination string
 	key         string
 	headers     amqp.Headers
@@ -50,7 +51,7 @@ func (x *binding) compare(o *binding) int {
 		cmp.Compare(x.key, o.key), cmp.Compare(x.headers, o.headers))
 }
 
-// Exchange is an exchange that there is.
+// Exchange is the exchange with a name, and whether it exists.
 func (b *Broker) Exchange(name string) (Exchange, bool) {
 	if x, ok := predeclared[name]; ok {
 		return x, true
@@ -65,7 +66,7 @@ func (b *Broker) Exchange(name string) (Exchange, bool) {
 	return b.routing.exchanges[i].Exchange, true
 }
 
-// exchange is the index of an exchange that a client has declared, or where it would be.
+// exchange is the index of a declared exchange, or its place, and whether it exists.
 func (r *routing) exchange(name string) (int, bool) {
 	return slices.BinarySearchFunc(r.exchanges, name, func(x exchange, name string) int { return strings.Compare(x.name, name) })
 }
@@ -100,7 +101,7 @@ func (b *Broker) declareExchange(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// routes is the routing, which is there from now on.
+// routes is the routing, which it creates if necessary.
 func (b *Broker) routes() *routing {
 	if b.routing == nil {
 		b.routing = new(routing)
@@ -108,7 +109,7 @@ func (b *Broker) routes() *routing {
 	return b.routing
 }
 
-// deleteExchange answers exchange.delete. One that does not exist is deleted already.
+// deleteExchange answers exchange.delete. Deleting an exchange that does not exist succeeds.
 func (b *Broker) deleteExchange(on at, cmd *amqp.Command) amqp.Reply {
 	name := b.names.Routing(cmd.Route).Exchange
 	_, exists := b.Exchange(name)
@@ -148,7 +149,8 @@ func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// unbind answers queue.unbind and exchange.unbind. A missing binding or resource counts as unbound.
+// unbind answers queue.unbind and exchange.unbind. Removing a missing binding succeeds, even if its resources are
+// missing.
 func (b *Broker) unbind(on at, cmd *amqp.Command) amqp.Reply {
 	r := b.names.Routing(cmd.Route)
 	from := bindingOf(cmd, &r)
@@ -172,13 +174,13 @@ func (b *Broker) unbind(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// matchable reports whether a binding's arguments say how to match in a way that there is.
+// matchable reports whether a binding's arguments have a valid x-match.
 func matchable(arguments amqp.Headers) bool {
 	_, _, ok := matching(arguments)
 	return ok
 }
 
-// bindingOf is the binding that a command is about.
+// bindingOf is the binding that a command names.
 func bindingOf(cmd *amqp.Command, r *amqp.Routing) binding {
 	x := binding{source: r.Exchange, key: r.Key, headers: r.Headers}
 	if cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind {
@@ -189,20 +191,20 @@ func bindingOf(cmd *amqp.Command, r *amqp.Routing) binding {
 	return x
 }
 
-// bindable says why a binding is out of the question: nothing is bound to the default exchange, or it to
-// anything.
+// bindable is the error of an impossible binding: the default exchange cannot be bound, and nothing can be bound to
+// it.
 func (b *Broker) bindable(x *binding, cmd *amqp.Command) amqp.Code {
 	toExchange := cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind
 	switch {
 	case x.source == "", toExchange && x.destination == "":
 		return amqp.AccessRefused
-	case !toExchange && x.queue == 0: // no queue has no name
+	case !toExchange && x.queue == 0: // a queue must have a name
 		return amqp.NotFound
 	}
 	return 0
 }
 
-// reaches reports whether what a binding leads to is there.
+// reaches reports whether the destination of a binding exists.
 func (b *Broker) reaches(x *binding) bool {
 	if x.queue != 0 {
 		return b.place(x.queue).exists
@@ -221,7 +223,7 @@ func (r *routing) bind(x binding) {
 	}
 }
 
-// leads reports whether there is a binding from an exchange.
+// leads reports whether an exchange has a binding.
 func (r *routing) leads(from string) bool {
 	return slices.ContainsFunc(r.bindings, func(x binding) bool { return x.source == from })
 }
@@ -235,7 +237,7 @@ func (r *routing) delete(name string) {
 	r.unbindAll(func(x *binding) bool { return x.queue == 0 && x.destination == name })
 }
 
-// unbindAll removes the bindings that are meant, and with them exchanges that are deleted with their last one.
+// unbindAll removes the selected bindings, and then exchanges that are deleted with their last binding.
 func (r *routing) unbindAll(meant func(*binding) bool) {
 	var sources []string
 	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {
@@ -250,14 +252,14 @@ func (r *routing) unbindAll(meant func(*binding) bool) {
 	}
 }
 
-// unused deletes an exchange that is deleted with its last binding, which may have gone just now.
+// unused deletes an exchange if it is deleted with its last binding, and has none left.
 func (r *routing) unused(name string) {
 	if i, ok := r.exchange(name); ok && r.exchanges[i].AutoDelete && !r.leads(name) {
 		r.delete(name)
 	}
 }
 
-// restart keeps the durable exchanges, and the bindings between durable things.
+// restart keeps the durable exchanges, and the bindings between durable exchanges and queues.
 func (r *routing) restart(b *Broker) {
 	r.exchanges = slices.DeleteFunc(r.exchanges, func(x exchange) bool { return !x.Durable })
 	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {

@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Held is a message of a queue: ready, or delivered to a channel of a connection that has not acknowledged it.
+// Held is a message of a queue: ready, or delivered to a channel that has not acknowledged it.
 type Held struct {
 	Message uint64
-	Conn    Conn // 0 where the message is ready
+	Conn    Conn // 0 if the message is ready
 	Channel uint16
-	Tag     uint64 // by which that channel acknowledges it
+	Tag     uint64 // its delivery tag on the channel
 }
 
-// Messages are the messages of a queue: those that are ready, in their order, then those that channels have.
+// Messages are the messages of a queue: first the ready ones in order, then those delivered to channels.
 func (b *Broker) Messages(id amqp.Queue) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		if !b.Exists(id) {
@@ -35,7 +35,7 @@ func (b *Broker) Messages(id amqp.Queue) iter.Seq[Held] {
 	}
 }
 
-// delivered yields the messages of a queue that channels hold. A message that a transaction will settle still counts.
+// delivered yields the messages of a queue that channels hold, including those that a transaction will settle.
 func (b *Broker) delivered(id amqp.Queue, yield func(Held) bool) {
 	for c := range b.conns {
 		for n := range b.conns[c].channels {
@@ -56,8 +56,8 @@ type Consumer struct {
 	Conn      Conn
 	Channel   uint16
 	Exclusive bool
-	Single    bool // its queue has but one active at a time
-	Waits     bool // for the end of that one
+	Single    bool // its queue has only one active consumer at a time
+	Waits     bool // it waits for the end of the active consumer
 }
 
 // Consumers are the consumers of a queue.
@@ -75,7 +75,7 @@ func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 	}
 }
 
-// Holds reports whether a connection consumes a queue, or has messages that it has not acknowledged.
+// Holds reports whether a connection consumes a queue, or has unacknowledged messages.
 func (b *Broker) Holds(conn Conn) bool {
 	if !b.Alive(conn) {
 		return false

@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Reason is why a message became a dead letter.
+// Reason is the reason why a message became a dead letter.
 type Reason uint8
 
 // The reasons.
 const (
-	Expired       Reason = iota // its time, or that of its queue, was over
+	Expired       Reason = iota // its time to live, or that of its queue, was over
 	MaxLen                      // its queue was too long
-	Rejected                    // a client rejected it, and did not want it back in its queue
-	DeliveryLimit               // it came back to its queue too often
+	Rejected                    // a client rejected it without requeueing
+	DeliveryLimit               // it returned to its queue too often
 )
 
 // String is the reason's name in the header x-death.
@@ -23,40 +23,40 @@ func (r Reason) String() string {
 	return [...]string{"expired", "maxlen", "rejected", "delivery_limit"}[r]
 }
 
-// Letter is what is known of a message besides its identity where it may be, or is, a dead letter.
+// Letter is the routing data of a message that is a dead letter, or may become one.
 type Letter struct {
-	Exchange, Key string // that it was published with, at last
+	Exchange, Key string // with which it was last published
 	Deaths        []Death
 }
 
-// Death is what made a message a dead letter, the last one first. Later ones in the same queue for the same reason are
-// counted.
+// Death is the death of a message in a queue; the latest comes first. A later death in the same queue for the same
+// reason only increases the count.
 type Death struct {
 	Queue, Exchange, Key string // where it died, and how it had been published
 	Reason               Reason
-	First                bool // of all
+	First                bool // the first of all deaths
 	Count                uint64
-	At                   int64 // the first of those that are counted
+	At                   int64 // time of the first of the counted deaths
 }
 
-// letter is a [Letter] as it is kept.
+// letter is a [Letter] in stored form.
 type letter struct {
 	exchange, key string
-	headers       amqp.Headers // of its publisher
-	priority      uint8        // of its publisher
+	headers       amqp.Headers // set by the publisher
+	priority      uint8        // set by the publisher
 	deaths        string
 }
 
-// mail is what a broker has of dead letters. There is none until a queue is declared that has them.
+// mail has the broker's dead letters. There is none until the first declaration of a queue with dead letters.
 type mail struct {
-	letters []letter // by number; the first is of no message
+	letters []letter // by number; the first is unused
 	numbers map[letter]uint32
-	free    []uint32 // numbers
-	limit   int      // of letters, before those go that no message has
+	free    []uint32 // free numbers
+	limit   int      // number of letters at which unused ones are removed
 	dying   []casualty
 }
 
-// casualty is a message that its queue has lost.
+// casualty is a message that became a dead letter, and is not forwarded yet.
 type casualty struct {
 	message
 	queue  amqp.Queue
@@ -64,13 +64,13 @@ type casualty struct {
 	reason Reason
 }
 
-// deadLetters is where a queue's dead letters go.
+// deadLetters is the destination of a queue's dead letters.
 type deadLetters struct {
 	exchange, key string
-	keyed         bool // they have that key, and not their own
+	keyed         bool // they get that key, instead of their own
 }
 
-// deadLettersOf is what a queue is declared with that has dead letters.
+// deadLettersOf is the destination of dead letters in a queue's declaration.
 func (b *Broker) deadLettersOf(cmd *amqp.Command) *deadLetters {
 	r := b.names.Routing(cmd.Route)
 	d := &deadLetters{exchange: r.Exchange, keyed: cmd.Args.Has&amqp.HasDeadLetterKey != 0}
@@ -80,12 +80,12 @@ func (b *Broker) deadLettersOf(cmd *amqp.Command) *deadLetters {
 	return d
 }
 
-// same reports whether dead letters go the same way.
+// same reports whether two destinations are equal.
 func (d *deadLetters) same(o *deadLetters) bool {
 	return d == o || d != nil && o != nil && *d == *o
 }
 
-// post is the mail, which is there from now on.
+// post is the mail, which it creates if necessary.
 func (b *Broker) post() *mail {
 	if b.mail == nil {
 		b.mail = &mail{letters: make([]letter, 1), numbers: make(map[letter]uint32), limit: 1024}
@@ -93,8 +93,8 @@ func (b *Broker) post() *mail {
 	return b.mail
 }
 
-// address attaches routing data to a message if it needs them. Without them, the message was published by the default
-// exchange, with the name of its queue as its key. The broker must have mail.
+// address attaches routing data to a message if it needs any. A message without routing data was published to the
+// default exchange, with the name of its queue as its key. The broker must have mail.
 func (b *Broker) address(p *publication, cmd *amqp.Command) {
 	if cmd.Route == 0 && cmd.Priority == 0 {
 		return
@@ -106,7 +106,7 @@ func (b *Broker) address(p *publication, cmd *amqp.Command) {
 	p.letter = b.enter(letter{exchange: r.Exchange, key: r.Key, headers: r.Headers, priority: uint8(cmd.Priority)})
 }
 
-// enter is the number of a letter.
+// enter stores a letter and returns its number.
 func (b *Broker) enter(l letter) uint32 {
 	m := b.post()
 	n, known := m.numbers[l]
@@ -127,7 +127,7 @@ func (b *Broker) enter(l letter) uint32 {
 	return n
 }
 
-// sweepLetters forgets the letters that no message has.
+// sweepLetters removes the letters that no message uses.
 func (b *Broker) sweepLetters() {
 	m := b.mail
 	used := make([]bool, len(m.letters))
@@ -170,8 +170,8 @@ func (ch *channel) markLetters(used []bool) {
 	}
 }
 
-// Letter returns the routing data of a message by the number that came with it. ok is false for 0: a client published
-// the message, and has said everything about it.
+// Letter returns the routing data of a message by the number that came with the message. ok is false for 0: a client
+// published the message, and knows its data.
 func (b *Broker) Letter(number uint32) (l Letter, ok bool) {
 	if number == 0 {
 		return l, false
@@ -187,8 +187,8 @@ func (b *Broker) die(q *queue, id amqp.Queue, m message, reason Reason) {
 	}
 }
 
-// forwardDead forwards dead letters, and the dead letters that result. It runs last: RabbitMQ's queues receive them
-// like messages of clients. The broker must have mail.
+// forwardDead forwards dead letters, and the dead letters that result. It runs last: in RabbitMQ, queues receive dead
+// letters in the same way as messages of clients. The broker must have mail.
 func (b *Broker) forwardDead() {
 	for i := 0; i < len(b.mail.dying); i++ {
 		c := b.mail.dying[i]
@@ -197,8 +197,8 @@ func (b *Broker) forwardDead() {
 	b.mail.dying = b.mail.dying[:0]
 }
 
-// forward sends on one dead letter. Without its exchange it is lost. It does not return to a queue that it has been in,
-// unless a client has rejected it in between.
+// forward forwards one dead letter. If its exchange is missing, the letter is lost. It does not return to a queue
+// that it has been in, unless a client has rejected it since.
 func (b *Broker) forward(c *casualty) {
 	if _, exists := b.Exchange(c.to.exchange); !exists && c.to.exchange != "" {
 		return
@@ -225,7 +225,7 @@ func (b *Broker) forward(c *casualty) {
 	}
 }
 
-// cycle reports whether a message has died in a queue before, and no client has rejected it since.
+// cycle reports whether a message has died in a queue before, without being rejected by a client since.
 func cycle(queue string, deaths []Death) bool {
 	for _, d := range deaths {
 		if d.Reason == Rejected {
@@ -238,7 +238,7 @@ func cycle(queue string, deaths []Death) bool {
 	return false
 }
 
-// addDeath puts a death before all others, with those that were there for the same reason.
+// addDeath puts a death first, and adds the count of an earlier one in the same queue for the same reason.
 func addDeath(deaths []Death, d Death) []Death {
 	d.First = len(deaths) == 0
 	if i := slices.IndexFunc(deaths, func(o Death) bool { return o.Queue == d.Queue && o.Reason == d.Reason }); i >= 0 {
@@ -249,7 +249,7 @@ func addDeath(deaths []Death, d Death) []Death {
 	return slices.Insert(deaths, 0, d)
 }
 
-// formatDeaths writes deaths as a text that is equal where they are.
+// formatDeaths writes deaths in a normal form: equal deaths give equal texts.
 func formatDeaths(deaths []Death) string {
 	var b []byte
 	for _, d := range deaths {

@@ -3,7 +3,7 @@ package broker
 import "github.com/lockproof/lockproof/model/amqp"
 
 // AppendMessages appends the identities of all messages in the broker: in queues, unacknowledged, in transactions,
-// and on their way to consumers. An identity may occur more than once. A caller that stores contents may forget the
+// and on their way to consumers. An identity may occur more than once. A caller that stores contents may drop all
 // others.
 func (b *Broker) AppendMessages(ids []uint64) []uint64 {
 	for i := range b.queues {
@@ -36,8 +36,8 @@ func (ch *channel) appendMessages(ids []uint64) []uint64 {
 	return ids
 }
 
-// Settled reports whether no channel has a transaction to commit: whether what was published has
-// reached the queue that it was for.
+// Settled reports whether no channel has a transaction to commit, so that all published messages have reached their
+// queues.
 func (b *Broker) Settled() bool {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
@@ -49,7 +49,7 @@ func (b *Broker) Settled() bool {
 	return true
 }
 
-// Broken says why the broker has closed a channel, 0 where it has not.
+// Broken is the code with which the broker closed a channel, 0 if it did not.
 func (b *Broker) Broken(c Conn, number uint16) amqp.Code {
 	if !b.Alive(c) {
 		return 0

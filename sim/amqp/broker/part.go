@@ -8,10 +8,11 @@ import (
 )
 
 // A broker's state has a shared part and a part for each connection, so that a search can store each part once.
-// Exchanges and bindings, priorities of messages, dead letters and quorum queues are not stored: the locks have none.
+// Exchanges and bindings, priorities of messages, dead letters and quorum queues are not stored, since the locks use
+// none.
 
-// CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own, and
-// how many were deleted where that matters.
+// CodeCommon writes the queues that no connection owns exclusively, and the numbers of deleted queues if they matter;
+// or reads them into a broker without queues.
 func (b *Broker) CodeCommon(c *codec.Coder) {
 	if b.mail != nil {
 		panic("broker: dead letters are not stored")
@@ -25,7 +26,7 @@ func (b *Broker) CodeCommon(c *codec.Coder) {
 	}
 }
 
-// codeGone writes or reads how many queues of each name were deleted.
+// codeGone writes or reads the number of deleted queues of each name.
 func (b *Broker) codeGone(c *codec.Coder) {
 	n := len(b.gone)
 	for n > 0 && b.gone[n-1] == 0 {
@@ -38,8 +39,8 @@ func (b *Broker) codeGone(c *codec.Coder) {
 	}
 }
 
-// CodeConnection writes a connection, or reads one that the broker does not have: its channels and the
-// queues that are exclusive to it.
+// CodeConnection writes a connection with its channels and exclusive queues, or reads one that the broker does not
+// have.
 func (b *Broker) CodeConnection(c *codec.Coder, conn Conn) {
 	for int(conn) > len(b.conns) {
 		b.conns = append(b.conns, connection{})
@@ -49,10 +50,10 @@ func (b *Broker) CodeConnection(c *codec.Coder, conn Conn) {
 	b.codeQueues(c, conn)
 }
 
-// CodeOwned writes the queues that are exclusive to a connection.
+// CodeOwned writes the exclusive queues of a connection.
 func (b *Broker) CodeOwned(c *codec.Coder, conn Conn) { b.codeQueues(c, conn) }
 
-// Owns reports whether a connection has queues exclusively.
+// Owns reports whether a connection has exclusive queues.
 func (b *Broker) Owns(conn Conn) bool {
 	for i := range b.queues {
 		if b.queues[i].exists && b.queues[i].owner == conn {
@@ -75,7 +76,7 @@ func (b *Broker) codeChannels(c *codec.Coder, conn Conn) {
 	}
 }
 
-// opened is how many channels are not closed.
+// opened is the number of channels that are not closed.
 func opened(channels []channel) (n int) {
 	for i := range channels {
 		if channels[i].state != closed {
@@ -85,7 +86,7 @@ func opened(channels []channel) (n int) {
 	return n
 }
 
-// nthOpen is the number of the n-th channel that is not closed, from 1.
+// nthOpen is the number of the n-th channel that is not closed, counted from 1.
 func nthOpen(channels []channel, n int) int {
 	for i := range channels {
 		if channels[i].state == closed {
@@ -176,8 +177,8 @@ func (b *Broker) codeQueue(c *codec.Coder, id amqp.Queue, q *queue) {
 	b.codeBacklog(c, id, q, held)
 }
 
-// codeBacklog writes equal neighbours as one run, whatever their past. If channels hold messages of the queue, which
-// may return between two others, those two are no neighbours.
+// codeBacklog writes equal neighbours as one run, whatever their past. A message held by a channel may return between
+// two others; those are then no neighbours.
 func (b *Broker) codeBacklog(c *codec.Coder, id amqp.Queue, q *queue, held bool) {
 	l := &q.ready
 	if !c.Reading() {
@@ -215,7 +216,7 @@ func (b *Broker) codeBacklog(c *codec.Coder, id amqp.Queue, q *queue, held bool)
 	}
 }
 
-// between reports whether a channel has a message of a queue from a position up to another.
+// between reports whether a channel holds a message of a queue that is between two positions.
 func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
 	if from == to {
 		return false
@@ -233,7 +234,7 @@ func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
 	return false
 }
 
-// alike reports whether messages differ in position only.
+// alike reports whether messages differ only in position.
 func (m *message) alike(o *message) bool {
 	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline && m.deliveries == o.deliveries
 }
@@ -247,9 +248,9 @@ func (b *Broker) codeRun(c *codec.Coder, r *run) {
 	b.codeDeadline(c, &r.deadline)
 }
 
-// codeDeadline writes or reads what is left of a time.
+// codeDeadline writes or reads the remaining time until a deadline.
 func (b *Broker) codeDeadline(c *codec.Coder, deadline *int64) {
-	left := int64(0) // until it is over, plus 1
+	left := int64(0) // remaining time plus 1
 	if *deadline != never {
 		left = max(*deadline-b.now, 0) + 1
 	}

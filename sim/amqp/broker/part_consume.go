@@ -7,13 +7,14 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// A channel's consumption is part of its connection. It has consumers and unacknowledged messages, each with its place in
-// its queue, and the messages on their way to it. A channel without any of that writes nothing.
+// The consumption of a channel is part of its connection. It has the consumers and unacknowledged messages, each with
+// its place in its queue, and the messages on their way to the channel. A channel without any of these writes
+// nothing.
 
-// consuming, in the byte of a channel's mode, says that the channel consumes.
+// consuming is a bit in the byte of a channel's mode, which says that the channel has consumption.
 const consuming channelMode = 0x80
 
-// consumes reports whether a channel has anything to do with consumption.
+// consumesAny reports whether a channel has anything to do with consumption.
 func (b *Broker) consumesAny(on at) bool {
 	conn := &b.conns[on.conn-1]
 	ch := &conn.channels[on.number]
@@ -28,7 +29,7 @@ func (b *Broker) consumesAny(on at) bool {
 	return false
 }
 
-// codeConsumption writes or reads what a channel consumes.
+// codeConsumption writes or reads the consumption of a channel.
 func (b *Broker) codeConsumption(c *codec.Coder, on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	b.codeDelivered(c, &ch.unacked, false)
@@ -82,7 +83,7 @@ func (q *queue) placeOf(i int) (place uint16) {
 	return place
 }
 
-// restore puts a consumer that was read where it was.
+// restore puts a consumer that was read into its place.
 func (q *queue) restore(c consumer) {
 	i := len(q.consumers)
 	for i > 0 && q.consumers[i-1].place > c.place {
@@ -91,7 +92,7 @@ func (q *queue) restore(c consumer) {
 	q.consumers = slices.Insert(q.consumers, i, c)
 }
 
-// codeDelivered writes or reads messages that are not acknowledged.
+// codeDelivered writes or reads unacknowledged messages.
 func (b *Broker) codeDelivered(c *codec.Coder, list *[]delivered, settled bool) {
 	n := codec.Length(c, len(*list))
 	if c.Reading() {
@@ -118,7 +119,7 @@ func (b *Broker) codeDelivered(c *codec.Coder, list *[]delivered, settled bool) 
 	}
 }
 
-// codePosition writes or reads how many messages of its queue are before a delivered one.
+// codePosition writes or reads the number of messages of the queue that precede a delivered one.
 func (b *Broker) codePosition(c *codec.Coder, d *delivered) {
 	if d.queue == 0 {
 		return
@@ -136,7 +137,7 @@ func (b *Broker) codePosition(c *codec.Coder, d *delivered) {
 	}
 }
 
-// codeOutbox writes or reads what is on its way to a channel.
+// codeOutbox writes or reads the messages on their way to a channel.
 func (b *Broker) codeOutbox(c *codec.Coder, on at) {
 	conn := &b.conns[on.conn-1]
 	n := 0
@@ -168,8 +169,8 @@ func codeDelivery(c *codec.Coder, d *amqp.Delivery) {
 	codec.Bools(c, &d.Redelivered, &d.Cancelled)
 }
 
-// ahead is how many messages of its queue and priority, ready or not, are before a delivered one: what is left of
-// its position.
+// ahead is the number of messages, ready or not, of the same queue and priority that precede a delivered one. It
+// represents the message's position.
 func (b *Broker) ahead(d *delivered) uint64 {
 	n := b.queues[d.queue].ready.before(&d.message)
 	for i := range b.conns {

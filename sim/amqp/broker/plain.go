@@ -1,7 +1,8 @@
 package broker
 
-// Plain reports whether the broker has nothing but queues and connections: no messages, consumers, transactions, exchanges or
-// bindings of clients', and nothing that ever expires. How its queues were declared, and whose they are, is then all its state.
+// Plain reports whether the broker has only queues and connections: no messages, consumers, transactions, exchanges
+// or bindings of clients, and nothing that ever expires. Its state then consists of the declarations and owners of
+// its queues.
 func (b *Broker) Plain() bool {
 	if b.timed || b.mail != nil || b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
 		return false
@@ -19,7 +20,7 @@ func (b *Broker) Plain() bool {
 	return true
 }
 
-// plain reports whether nothing is to be sent to a connection, and it has nothing to acknowledge or commit.
+// plain reports whether a connection has nothing to receive, to acknowledge or to commit.
 func (c *connection) plain() bool {
 	if len(c.outbox) > 0 {
 		return false

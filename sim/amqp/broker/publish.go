@@ -20,8 +20,8 @@ func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command, r *amqp.Reply) {
 	r.Kind = ch.confirm(b.route(ch, p))
 }
 
-// publishTo publishes to another exchange than the default one. The queues are looked up now, even in a transaction.
-// The next command finds out about a failure, as with acknowledgements, unless the client waits for a confirm.
+// publishTo publishes to an exchange other than the default one. The queues are looked up now, even in a transaction.
+// The next command reports a failure, as with acknowledgements, unless the client waits for a confirm.
 func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if code := b.publishable(b.names.Routing(cmd.Route).Exchange); code != 0 {
 		mode := ch.mode
@@ -60,19 +60,19 @@ type publication struct {
 	flags      amqp.Flags
 	expiration uint32
 	id         uint64
-	dest       destination // in a transaction
+	dest       destination // used in a transaction
 	letter     uint32
 	priority   uint8
 }
 
-// joined says that a publication is one more copy of the message before it.
+// joined marks a publication as a further copy of the message before it.
 const joined amqp.Flags = 1 << 15
 
 func publishing(cmd *amqp.Command) publication {
 	return publication{queue: cmd.Queue, flags: cmd.Flags, expiration: cmd.Expiration, id: cmd.Number, priority: uint8(cmd.Priority)}
 }
 
-// copiesOf is a message for each of several queues; for none there is one that has no queue.
+// copiesOf is one copy of a message for each queue; without queues there is one copy without a queue.
 func copiesOf(p publication, queues []amqp.Queue) []publication {
 	p.queue = 0
 	copies := []publication{p}
@@ -88,8 +88,8 @@ func copiesOf(p publication, queues []amqp.Queue) []publication {
 	return copies
 }
 
-// route hands the copies of a message to their queues, or returns it where there is none. It does not
-// matter whose the queues are (FACTS B2). It reports whether no queue rejected it.
+// route puts the copies of a message into their queues, or returns the message if there is no queue. The owner of a
+// queue does not matter (FACTS B2). accepted reports whether no queue rejected the message.
 func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	found := false
 	accepted = true
@@ -111,7 +111,7 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	return accepted
 }
 
-// deposit puts a message into a queue that there is, unless that rejects it.
+// deposit puts a message into an existing queue, unless the queue rejects it.
 func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	switch {
 	case q.args.Overflow != amqp.DropHead && q.overflows(1): // FACTS B15
@@ -126,7 +126,7 @@ func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	return true
 }
 
-// messageOf is a message as it is in a queue, without its place and deadline.
+// messageOf is a message as stored in a queue, without its position and deadline.
 func messageOf(q *queue, p *publication) message {
 	m := message{id: p.id, letter: p.letter}
 	if q.args.MaxPriority > 0 {
@@ -138,8 +138,8 @@ func messageOf(q *queue, p *publication) message {
 	return m
 }
 
-// enqueue puts a message into a queue. A consumer that can take it gets it before length and expiry
-// are looked at.
+// enqueue puts a message into a queue. If a consumer can take the message, it gets it before length and expiry are
+// checked.
 func (b *Broker) enqueue(q *queue, p *publication) {
 	m := messageOf(q, p)
 	m.position, m.deadline = q.next, b.deadline(q, p)
@@ -151,7 +151,8 @@ func (b *Broker) enqueue(q *queue, p *publication) {
 	}
 }
 
-// deadline is when a message expires: the earlier of the queue's time and its own. In a quorum queue that is not at once.
+// deadline is the time at which a message expires: the earlier one of the queue's limit and its own. In a quorum
+// queue the message does not expire at once.
 func (b *Broker) deadline(q *queue, p *publication) int64 {
 	d := int64(never)
 	if q.args.Has&amqp.HasMessageTTL != 0 {
@@ -167,13 +168,13 @@ func (b *Broker) deadline(q *queue, p *publication) int64 {
 	return d
 }
 
-// overflows reports whether the queue has no room for that many more messages.
+// overflows reports whether the queue has no room for that number of further messages.
 func (q *queue) overflows(more int) bool {
 	return q.args.Has&amqp.HasMaxLength != 0 && q.ready.depth+more > int(q.args.MaxLength)
 }
 
-// trim drops from the head what is beyond the maximum length (FACTS B14 and B26). It reports whether that was
-// anything.
+// trim drops messages beyond the maximum length from the head (FACTS B14 and B26). dropped reports whether there were
+// any.
 func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
 	if q.args.Overflow != amqp.DropHead {
 		return false
@@ -184,7 +185,7 @@ func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
 	return dropped
 }
 
-// dropExpired drops from the head what has expired.
+// dropExpired drops expired messages from the head.
 func (b *Broker) dropExpired(q *queue, id amqp.Queue) {
 	if q.args.Has&(amqp.HasDeadLetterExchange|amqp.HasMaxPriority) == 0 {
 		q.ready.dropExpired(b.now)
@@ -196,11 +197,13 @@ func (b *Broker) dropExpired(q *queue, id amqp.Queue) {
 	q.rearm()
 }
 
-// tolerance is how much earlier than its timer a queue's first message must expire for the timer to be set anew.
+// tolerance is the time, in milliseconds, by which a queue's first message must expire before its timer so that the
+// timer is set again.
 const tolerance = 1000
 
-// rearm sets the timer of a queue with priorities by what is its first message now. A message of a higher priority that
-// comes before that one later does not change it: it expires when the queue looks next, and may be delivered before.
+// rearm sets the timer of a queue with priorities according to its current first message. If a message of a higher
+// priority later comes before that one, the timer stays: the new first message expires when the queue next checks,
+// and may be delivered before.
 func (q *queue) rearm() {
 	if q.args.Has&amqp.HasMaxPriority == 0 || q.ready.depth == 0 {
 		return

@@ -2,26 +2,26 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// queue is a queue that exists, or a place for one.
+// queue is an existing queue, or an unused entry.
 type queue struct {
 	queueRecord
 	ready     backlog
 	consumers []consumer
-	dead      *deadLetters // where it has any
+	dead      *deadLetters // if it has any
 }
 
-// queueRecord is what a queue has of fixed size. It is zero where there is no queue.
+// queueRecord is the part of a queue that has a fixed size. It is zero if there is no queue.
 type queueRecord struct {
 	properties
 	exists   bool
-	used     int64  // when it was last used, in the sense of x-expires
+	used     int64  // time of its last use, in the sense of x-expires
 	next     uint64 // position of the next message
-	returned uint64 // position of the next message that comes back to the head of a quorum queue
-	unacked  int    // messages delivered or got, not acknowledged
-	wake     int64  // when a queue with priorities looks for what has expired; 0 is never
+	returned uint64 // position of the next message that returns to the head of a quorum queue
+	unacked  int    // number of messages delivered and not acknowledged
+	wake     int64  // time at which a queue with priorities checks for expired messages; 0 is never
 }
 
-// properties are what a queue is declared with, and must be declared with again.
+// properties are those with which a queue was declared. A later declaration must have the same.
 type properties struct {
 	durable    bool
 	autoDelete bool
@@ -46,8 +46,7 @@ func (b *Broker) counted(id amqp.Queue) amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(consumers)}
 }
 
-// place is the queue's entry, existing or not. A place is valid until a name is used for the first
-// time.
+// place is the entry of a queue, existing or not. The pointer is valid until a new name is used.
 func (b *Broker) place(id amqp.Queue) *queue {
 	if int(id) >= len(b.queues) {
 		b.queues = grow(b.queues, max(int(id), b.names.Len())+1)
@@ -68,8 +67,8 @@ func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 	return q, 0
 }
 
-// drop deletes a queue with all that it holds. Messages delivered and not acknowledged are settled
-// with nothing, and its consumers are told that they are cancelled.
+// drop deletes a queue with its contents. Acknowledging its delivered messages then has no effect, and its consumers
+// are told that they are cancelled.
 func (b *Broker) drop(id amqp.Queue) {
 	q := &b.queues[id]
 	if len(q.consumers) > 0 {
@@ -88,7 +87,7 @@ func (b *Broker) drop(id amqp.Queue) {
 	}
 }
 
-// cancelConsumers tells the consumers of a queue that it is gone.
+// cancelConsumers tells the consumers of a queue that it is deleted.
 func (b *Broker) cancelConsumers(q *queue) {
 	for i := range q.consumers {
 		c := &q.consumers[i]
@@ -97,9 +96,9 @@ func (b *Broker) cancelConsumers(q *queue) {
 	}
 }
 
-// detach detaches unacknowledged messages from a queue that is being deleted: they have nothing to do with a later
-// queue of that name. RabbitMQ 3.10.8 differs, probably by mistake: it knows a message by its queue's name and its
-// position, so an acknowledgement may remove a message of the later queue.
+// detach detaches unacknowledged messages from a queue that is being deleted, so that they have nothing to do with a
+// later queue of the same name. RabbitMQ 3.10.8 differs, probably by mistake: it identifies a message by its queue's
+// name and its position, so an acknowledgement may remove a message of the later queue.
 func (b *Broker) detach(id amqp.Queue) {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {

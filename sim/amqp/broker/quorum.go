@@ -10,18 +10,20 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// A quorum queue differs from a classic one in what follows; see FACTS Q1 and those after it.
+// The differences between quorum queues and classic queues; see FACTS Q1 and the following.
 
 // arrivals is the first position of published messages in a quorum queue. Returned messages have smaller positions.
 const arrivals = 1 << 62
 
-// unlimited is how many messages a consumer without a prefetch count is sent by a quorum queue before it acknowledges any.
+// unlimited is the number of messages that a quorum queue sends to a consumer without a prefetch count before it
+// acknowledges any.
 const unlimited = 2000
 
 // quorum reports whether a queue is declared as a quorum queue.
 func (p *properties) quorum() bool { return p.args.Has&amqp.Quorum != 0 }
 
-// unfit says why there can't be such a quorum queue: RabbitMQ refuses it, or this broker does not have it.
+// unfit is the error for a quorum queue with such properties: RabbitMQ refuses them, or this broker does not support
+// them.
 func (p *properties) unfit(opts *Options) amqp.Code {
 	switch {
 	case !p.quorum():
@@ -35,7 +37,7 @@ func (p *properties) unfit(opts *Options) amqp.Code {
 }
 
 // occupants is the number of consumers that a quorum queue counts: those that are served, and each ended consumer or
-// basic.get that still holds a message. Those that wait for the single active one are not counted.
+// basic.get that still holds a message. Consumers that wait for the single active one are not counted.
 func (b *Broker) occupants(id amqp.Queue) (n int) {
 	q := &b.queues[id]
 	for i := range q.consumers {
@@ -54,7 +56,7 @@ func (b *Broker) occupants(id amqp.Queue) (n int) {
 	return n
 }
 
-// absent is how many have messages of a queue by a channel and are no consumers of it.
+// absent is the number of takers that hold messages of a queue through a channel without being consumers any more.
 func (ch *channel) absent(q *queue, on at, id amqp.Queue) (n int) {
 	var gone []uint64
 	for _, d := range slices.Concat(ch.unacked, ch.tx.settled) {
@@ -69,7 +71,7 @@ func (ch *channel) absent(q *queue, on at, id amqp.Queue) (n int) {
 	return n + len(gone)
 }
 
-// admit gives a consumer of a quorum queue its credit. If a consumer of that number was cancelled before, the
+// admit gives a consumer of a quorum queue its credit. If a consumer with that number was cancelled before, the
 // messages that it holds are subtracted. Exclusive consumers exclude no other (FACTS Q5).
 func (b *Broker) admit(q *queue, id amqp.Queue, c *consumer, prefetch uint16) {
 	if q.singleActive() {
@@ -91,8 +93,8 @@ func (b *Broker) admit(q *queue, id amqp.Queue, c *consumer, prefetch uint16) {
 	c.blocked = c.credit == 0
 }
 
-// settleQuorum settles messages of a quorum queue. Those that are put back one by one may be delivered again before the
-// next is.
+// settleQuorum settles messages of a quorum queue. Messages that are returned one by one may be delivered again
+// before the next returns.
 func (b *Broker) settleQuorum(on at, messages []delivered, how settlement) {
 	id := messages[0].queue
 	q := &b.queues[id]
@@ -121,9 +123,9 @@ func (b *Broker) look(q *queue, id amqp.Queue) {
 
 func (q *queue) limitsDeliveries() bool { return q.args.Has&amqp.HasDeliveryLimit != 0 }
 
-// comeBack returns a message to a quorum queue, unless it has returned too often. It goes behind the returned
-// messages and before all others. If the queue has no limit and the client returned the message itself, it goes to
-// the end (FACTS Q3).
+// comeBack returns a message to a quorum queue, unless it has returned too often. It is placed behind the returned
+// messages and before all others. If the queue has no limit and the client returned the message itself, it is placed
+// at the end (FACTS Q3).
 func (b *Broker) comeBack(q *queue, id amqp.Queue, m message, how settlement) {
 	m.mark |= redelivered
 	m.deliveries = min(m.deliveries, math.MaxUint16-1) + 1
@@ -141,8 +143,8 @@ func (b *Broker) comeBack(q *queue, id amqp.Queue, m message, how settlement) {
 	}
 }
 
-// orderLost sorts the messages of an ended channel as quorum queues get them back: by the name of the taker, which is
-// the delivery tag in digits for basic.get. A consumer's number stands for its tag.
+// orderLost sorts the messages of an ended channel in the order in which quorum queues get them back: by the name of
+// the taker, which for basic.get is the delivery tag in digits. A consumer's number stands for its tag.
 func (b *Broker) orderLost(messages []delivered) {
 	slices.SortStableFunc(messages, func(x, y delivered) int {
 		if x.queue != y.queue || !b.queues[x.queue].quorum() {

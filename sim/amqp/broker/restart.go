@@ -2,10 +2,10 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Restart is the broker going down and coming up again: connections and exclusive queues are gone,
-// transient queues as well, and of durable queues the persistent messages stay.
+// Restart stops the broker and starts it again. Connections, exclusive queues and transient queues are lost; durable
+// queues keep their persistent messages.
 func (b *Broker) Restart() {
-	for i := range b.conns { // first, so that nothing is delivered while it goes down
+	for i := range b.conns { // first, so that nothing is delivered during the shutdown
 		b.dropConsumersOf(Conn(i + 1))
 	}
 	for i := range b.conns {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// publishable says why nothing can be published to an exchange.
+// publishable is the error of publishing to an exchange, 0 if it is possible.
 func (b *Broker) publishable(name string) amqp.Code {
 	x, exists := b.Exchange(name)
 	switch {
@@ -19,8 +19,8 @@ func (b *Broker) publishable(name string) amqp.Code {
 	return 0
 }
 
-// Reach is the queues that a message would be put into which a command publishes now: those there are, in
-// the order of their numbers.
+// Reach are the existing queues that the message of a command would be put into if it were published now, ordered by
+// number.
 func (b *Broker) Reach(cmd *amqp.Command) []amqp.Queue {
 	r := b.names.Routing(cmd.Route)
 	if r.Exchange == "" {
@@ -32,7 +32,7 @@ func (b *Broker) Reach(cmd *amqp.Command) []amqp.Queue {
 	return b.reachOf(&r)
 }
 
-// reachOf is [Broker.Reach] of a routing.
+// reachOf is [Broker.Reach] for a routing.
 func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
 	if r.Exchange == "" {
 		if id, known := b.names.Lookup(r.Key); known && b.Exists(id) {
@@ -42,7 +42,7 @@ func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
 	}
 	var queues []amqp.Queue
 	seen := []string{r.Exchange}
-	for i := 0; i < len(seen); i++ { // what an exchange leads to is looked at once
+	for i := 0; i < len(seen); i++ { // each exchange is followed once
 		queues, seen = b.follow(seen[i], r, queues, seen)
 	}
 	slices.Sort(queues)
@@ -50,7 +50,7 @@ func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
 }
 
 // follow adds the queues and the new exchanges to which an exchange leads a message. If no binding matches, the
-// alternate exchange gets it.
+// alternate exchange gets the message.
 func (b *Broker) follow(name string, r *amqp.Routing, queues []amqp.Queue, seen []string) ([]amqp.Queue, []string) {
 	x, exists := b.Exchange(name)
 	if !exists {
@@ -81,7 +81,7 @@ func (b *Broker) follow(name string, r *amqp.Routing, queues []amqp.Queue, seen 
 	return queues, seen
 }
 
-// takes reports whether a message goes by the binding.
+// takes reports whether a binding matches a message.
 func (x *binding) takes(kind string, r *amqp.Routing) bool {
 	switch kind {
 	case "fanout":
@@ -94,7 +94,7 @@ func (x *binding) takes(kind string, r *amqp.Routing) bool {
 	return x.key == r.Key
 }
 
-// topicWords are the words of a topic. An empty one has none.
+// topicWords are the words of a topic. An empty topic has no words.
 func topicWords(key string) []string {
 	if key == "" {
 		return nil
@@ -102,7 +102,7 @@ func topicWords(key string) []string {
 	return strings.Split(key, ".")
 }
 
-// topicTakes reports whether a pattern takes a topic: * stands for one word, # for any number of them.
+// topicTakes reports whether a pattern matches a topic: * stands for one word, # for any number of words.
 func topicTakes(pattern, words []string) bool {
 	for i, p := range pattern {
 		switch {
@@ -120,10 +120,10 @@ func topicTakes(pattern, words []string) bool {
 	return len(pattern) == len(words)
 }
 
-// matchArgument is the argument of a binding that says how the others take messages.
+// matchArgument is the argument of a binding that says how the others match.
 const matchArgument = "x-match"
 
-// matching parses the match argument; without it, all headers have to match. ok is false for an invalid value.
+// matching parses the match argument; without it, all headers must match. ok is false for an invalid value.
 func matching(arguments amqp.Headers) (any, withX, ok bool) {
 	how, said := arguments.Lookup(matchArgument)
 	switch {
@@ -135,8 +135,8 @@ func matching(arguments amqp.Headers) (any, withX, ok bool) {
 	return how == "any-with-x", true, how == "any-with-x" || how == "all-with-x"
 }
 
-// headersTake reports whether a binding's arguments take a message by its headers. Those that begin with x-
-// count only where that is said.
+// headersTake reports whether a binding's arguments match a message's headers. Arguments that begin with x- count
+// only if the match argument says so.
 func headersTake(arguments, headers amqp.Headers) bool {
 	any, withX, _ := matching(arguments)
 	for name, want := range arguments.All() {

@@ -10,7 +10,7 @@ import (
 // transaction is the uncommitted work of a channel in transaction mode.
 type transaction struct {
 	publishes []publication
-	settled   []delivered // in the order in which they were acknowledged
+	settled   []delivered // in the order of their acknowledgement
 }
 
 func (tx *transaction) reset() { tx.publishes, tx.settled = tx.publishes[:0], tx.settled[:0] }
@@ -23,8 +23,8 @@ func (tx *transaction) settle(messages []delivered, how settlement) {
 	}
 }
 
-// destination is the queue of a message in a transaction. It is the one of its name at the commit (0), none, or the one
-// that existed when it was published, given by the number of earlier queues of that name.
+// destination is the queue of a message in a transaction: the queue with its name at the commit (0), none, or the
+// queue that existed when it was published, identified by the number of earlier queues with that name.
 type destination uint32
 
 const (
@@ -33,7 +33,7 @@ const (
 	firstOfName
 )
 
-// resolve routes messages of a transaction, if the options ask for that before the commit.
+// resolve routes messages of a transaction, if the options require this before the commit.
 func (b *Broker) resolve(copies ...publication) []publication {
 	for i := range copies {
 		if b.opts.RoutedAtPublish {
@@ -43,7 +43,7 @@ func (b *Broker) resolve(copies ...publication) []publication {
 	return copies
 }
 
-// destinationOf is that of a message that is routed now.
+// destinationOf is the destination of a message that is routed now.
 func (b *Broker) destinationOf(id amqp.Queue) destination {
 	switch {
 	case !b.Exists(id):
@@ -54,15 +54,14 @@ func (b *Broker) destinationOf(id amqp.Queue) destination {
 	return firstOfName + destination(b.gone[id])
 }
 
-// lost reports whether the queue that a message was routed to is gone.
+// lost reports whether the queue to which a message was routed was deleted.
 func (b *Broker) lost(p *publication) bool {
 	return p.dest >= firstOfName && p.dest != b.destinationOf(p.queue)
 }
 
-// commit answers tx.commit: the messages go to their queues, then the acknowledgements are done. Whether
-// a queue exists is looked up now and not when the message was published, unless the options say
-// otherwise. A message that a queue rejects, or that was routed to a queue that is gone, fails the commit
-// with 406, and undoes nothing.
+// commit answers tx.commit: first the messages are put into their queues, then acknowledgements take effect. The
+// queues are looked up now, unless the options say that this was done at the publish. A message that a queue rejects,
+// or whose queue was deleted, fails the commit with 406; nothing is undone.
 func (b *Broker) commit(on at, ch *channel) amqp.Reply {
 	if ch.mode != transacting {
 		return b.fail(on, amqp.PreconditionFailed)
@@ -84,7 +83,7 @@ func (b *Broker) commit(on at, ch *channel) amqp.Reply {
 	return ok
 }
 
-// settleGroups settles what was acknowledged one after the other in the same way at once.
+// settleGroups settles consecutive acknowledgements of the same kind together.
 func (b *Broker) settleGroups(on at, all []delivered) {
 	for len(all) > 0 {
 		how, n := all[0].how, 1
@@ -96,8 +95,8 @@ func (b *Broker) settleGroups(on at, all []delivered) {
 	}
 }
 
-// rollback answers tx.rollback: messages published are forgotten, those acknowledged are
-// unacknowledged again. None is redelivered.
+// rollback answers tx.rollback: published messages are dropped, and acknowledged ones are unacknowledged again,
+// without being redelivered.
 func (b *Broker) rollback(on at, ch *channel) amqp.Reply {
 	if ch.mode != transacting {
 		return b.fail(on, amqp.PreconditionFailed)

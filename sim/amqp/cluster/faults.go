@@ -2,7 +2,7 @@ package cluster
 
 import "github.com/lockproof/lockproof/model/history"
 
-// mayBefall reports whether the next fault can come now: a node is started once it is off.
+// mayBefall reports whether the next fault can happen now: a node must be off before it is started.
 func (m *Model) mayBefall(s *state) bool {
 	if int(s.next) == len(m.Faults) {
 		return false
@@ -21,7 +21,7 @@ func (m *Model) mayBefall(s *state) bool {
 	return true
 }
 
-// befall has the next fault befall its nodes.
+// befall makes the next fault happen.
 func (m *Model) befall(s *state) {
 	f := m.Faults[s.next]
 	s.next++
@@ -60,7 +60,7 @@ func (m *Model) befall(s *state) {
 	}
 }
 
-// cut has messages of some nodes not reach others.
+// cut stops messages from some nodes to others.
 func (m *Model) cut(s *state, f Fault) {
 	for to := range m.Nodes {
 		for from := range m.Nodes {
@@ -73,14 +73,15 @@ func (m *Model) cut(s *state, f Fault) {
 	}
 }
 
-// parts has a node owe the notice that it has lost another, which it sees.
+// parts notes that a node has still to notice the loss of another node, if it sees that node.
 func (s *state) parts(at, gone int) {
 	if n := &s.nodes[at]; n.sees.has(gone) {
 		n.owes = n.owes.with(gone)
 	}
 }
 
-// heal has all messages arrive again. Two nodes that have not noticed anything never do; if one has, the other will.
+// heal lets all messages arrive again. If neither of two nodes has noticed anything, neither will; if one has, the
+// other will.
 func (m *Model) heal(s *state) {
 	for i := range m.Nodes {
 		n := &s.nodes[i]
@@ -98,7 +99,7 @@ func (m *Model) heal(s *state) {
 	}
 }
 
-// gone has all others owe the notice that a node has gone. What it owes them is over.
+// gone notes that all others have still to notice the end of a node. The node itself has nothing left to notice.
 func (m *Model) gone(s *state, at int) {
 	for i := range m.Nodes {
 		if i != at {

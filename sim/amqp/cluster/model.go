@@ -6,15 +6,15 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Design is how clients hold the lock.
+// Design is the way in which clients hold the lock.
 type Design struct {
 	Name string
 	kind kind
-	// consumes says that the server tells the holder by basic.cancel when it loses its consumer.
+	// consumes says that the holder is told by basic.cancel when it loses its consumer.
 	consumes bool
 }
 
-// kind is what the lock is made of.
+// kind is the kind of the lock's queue.
 type kind uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	mirrored              // a message of a mirrored classic queue
 )
 
-// Designs are those of adapters/amqp/cluster/designs, by the same names.
+// Designs are the designs of adapters/amqp/cluster/designs, with the same names.
 var Designs = []Design{
 	{Name: "exclusive-queue"},
 	{Name: "exclusive-queue-unasked"},
@@ -48,7 +48,7 @@ func DesignNamed(name string) (Design, error) {
 	return Design{}, fmt.Errorf("%q: expected a design of lockproof cluster prove", name)
 }
 
-// Mode is what nodes do when they are separated from others: RabbitMQ's cluster_partition_handling.
+// Mode is what nodes do that are separated from others: RabbitMQ's cluster_partition_handling.
 type Mode uint8
 
 // The modes.
@@ -58,29 +58,31 @@ const (
 	Autoheal
 )
 
-// Fault is one thing that befalls nodes, as histories have it.
+// Fault is one fault of nodes, as in histories.
 type Fault struct {
 	F     history.F
-	Nodes history.Nodes // that it befalls
-	To    history.Nodes // of a cut: the nodes that they no longer reach
+	Nodes history.Nodes // the nodes concerned
+	To    history.Nodes // of a cut: the nodes that they can no longer reach
 }
 
-// MostModelled is how many nodes a model has at most.
+// MostModelled is the largest number of nodes of a model.
 const MostModelled = 5
 
-// Model is a cluster with two clients of a lock, and the faults that befall its nodes in this order.
+// Model is a cluster with two clients of a lock, and the faults of its nodes in order.
 type Model struct {
 	Design Design
 	Mode   Mode
-	// Khepri says that nodes keep their records by Khepri, as RabbitMQ 4.0 and 4.1 do on request. There is no mode then.
+	// Khepri says that nodes keep their records in Khepri, which is optional in RabbitMQ 4.0 and 4.1. There is no
+	// mode then.
 	Khepri bool
 	Nodes  int
-	// A holds the lock first, and B tries to get it: the numbers of their nodes, from 1. Queue is the node of the lock's queue.
+	// A and B are the nodes of the clients, from 1: A's client holds the lock first, and B's client tries to get it.
+	// Queue is the node of the lock's queue.
 	A, B, Queue int
 	Faults      []Fault
 }
 
-// check says what is wrong with a model.
+// check reports what is wrong with a model.
 func (m *Model) check() error {
 	if m.Nodes < 2 || m.Nodes > MostModelled {
 		return fmt.Errorf("%d nodes: expected 2 to %d", m.Nodes, MostModelled)

@@ -1,23 +1,23 @@
 package cluster
 
-// notices has a node notice that another is gone, or was for a while.
+// notices makes a node notice that another is gone, or was for a while.
 func (m *Model) notices(s *state, at, gone int) {
 	n := &s.nodes[at]
 	n.owes = n.owes.without(gone)
 	if back := s.talks(at, gone) && s.nodes[gone].is == up && !s.nodes[gone].owes.has(at); !back {
 		n.sees = n.sees.without(gone)
-		s.parts(gone, at) // their connection is closed
+		s.parts(gone, at) // the connection between them is closed
 	}
 	m.misses(s, at, gone)
 }
 
-// mayPause reports whether a node sees so few that it leaves.
+// mayPause reports whether a node leaves since it sees only a minority.
 func (m *Model) mayPause(s *state, at int) bool {
 	n := &s.nodes[at]
 	return m.Mode == PauseMinority && !m.Khepri && n.is == up && !n.wary && !m.majority(n.sees)
 }
 
-// closesOne is a client whose connection a node that leaves has still to close, or nobody.
+// closesOne is a client whose connection a leaving node has still to close, or nobody.
 func (m *Model) closesOne(s *state, at int) int {
 	for c := range s.clients {
 		if s.nodes[at].is == leaving && m.place(c) == at && s.clients[c].connected {
@@ -27,7 +27,7 @@ func (m *Model) closesOne(s *state, at int) int {
 	return nobody
 }
 
-// leaves ends a node that has closed all connections. It says so: those that hear it notice at once.
+// leaves ends a node that has closed all connections. It announces this: nodes that hear it notice at once.
 func (m *Model) leaves(s *state, at int) {
 	part := m.part(s, at).without(at)
 	m.gone(s, at)
@@ -43,8 +43,8 @@ func (m *Model) leaves(s *state, at int) {
 	}
 }
 
-// anchor is a node by which another that has left can come back, or nobody: a node that runs, in a part in which all have
-// noticed that it had gone. Under pause_minority it has to be a majority with it.
+// anchor is a node through which a node that has left can come back, or nobody. It is a running node, in a part where
+// all have noticed that the other had gone. Under pause_minority that part and the other node must be a majority.
 func (m *Model) anchor(s *state, at int) int {
 	if s.nodes[at].is != waiting {
 		return nobody
@@ -64,7 +64,7 @@ func (m *Model) anchor(s *state, at int) int {
 	return nobody
 }
 
-// comesBack has a node that was down take part again, with the records of those that run.
+// comesBack makes a node that was down take part again, with the records of a running node.
 func (m *Model) comesBack(s *state, at int) {
 	n := &s.nodes[at]
 	n.is, n.wary, n.owes, n.sees = up, false, 0, only(at)
@@ -85,7 +85,7 @@ func (m *Model) comesBack(s *state, at int) {
 	m.restarts(s, at)
 }
 
-// divided reports whether nodes that hear each other do not see each other, and none has yet to notice anything.
+// divided reports whether some nodes hear but do not see each other, while no node has anything left to notice.
 func (m *Model) divided(s *state) (yes bool) {
 	for i := range m.Nodes {
 		n := &s.nodes[i]
@@ -99,7 +99,7 @@ func (m *Model) divided(s *state) (yes bool) {
 	return yes
 }
 
-// autoheals has all nodes leave that are not in the part of the winner.
+// autoheals makes all nodes leave that are not in the part of the winner.
 func (m *Model) autoheals(s *state, winner int) {
 	part := m.part(s, winner)
 	for i := range m.Nodes {
@@ -109,12 +109,12 @@ func (m *Model) autoheals(s *state, winner int) {
 	}
 }
 
-// mayReunite reports whether two nodes see each other again by themselves, as they do with Khepri.
+// mayReunite reports whether two nodes see each other again without help, as they do with Khepri.
 func (m *Model) mayReunite(s *state, i, j int) bool {
 	return m.Khepri && i < j && s.joined(i, j) && !s.talks(i, j) && !s.nodes[i].owes.has(j) && !s.nodes[j].owes.has(i)
 }
 
-// reunites has two nodes see each other again. The one in the larger part is up to date.
+// reunites makes two nodes see each other again. The node in the larger part is up to date.
 func (m *Model) reunites(s *state, i, j int) {
 	if m.part(s, i).count() < m.part(s, j).count() {
 		i, j = j, i
@@ -124,12 +124,12 @@ func (m *Model) reunites(s *state, i, j int) {
 	a.sees, b.sees = a.sees.with(j), b.sees.with(i)
 }
 
-// mayCommit reports whether Khepri carries out now what a minority has proposed.
+// mayCommit reports whether Khepri can now carry out what a minority has proposed.
 func (m *Model) mayCommit(s *state) bool {
 	return s.pending != nobody && m.majority(m.part(s, m.place(1-int(s.pending)))) && m.majority(m.part(s, m.place(int(s.pending))))
 }
 
-// commits deletes the exclusive queue that a minority has proposed to delete.
+// commits deletes the exclusive queue whose deletion a minority has proposed.
 func (m *Model) commits(s *state) {
 	for i := range m.Nodes {
 		if n := &s.nodes[i]; n.owner == s.pending {

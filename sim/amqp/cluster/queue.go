@@ -1,6 +1,6 @@
 package cluster
 
-// grants has a client ask for the lock at its node, and reports whether it is granted.
+// grants makes a client ask for the lock at its node, and reports whether the lock is granted.
 func (m *Model) grants(s *state, c int) bool {
 	at := m.place(c)
 	if s.nodes[at].is != up {
@@ -17,7 +17,7 @@ func (m *Model) grants(s *state, c int) bool {
 	return true
 }
 
-// declares makes an exclusive queue of a client at its node, where its node knows of none.
+// declares makes a client declare an exclusive queue at its node, if the node knows of none.
 func (m *Model) declares(s *state, at, c int) bool {
 	part := m.part(s, at)
 	if s.nodes[at].owner != nobody || !m.decides(s, at, part) {
@@ -35,7 +35,7 @@ func (m *Model) decides(s *state, at int, part set) bool {
 	return m.together(s, at)
 }
 
-// record notes an exclusive queue on the nodes of a part.
+// record records an exclusive queue on the nodes of a part.
 func (m *Model) record(s *state, part set, owner, host int8) {
 	for k := range m.Nodes {
 		if part.has(k) {
@@ -44,7 +44,7 @@ func (m *Model) record(s *state, part set, owner, host int8) {
 	}
 }
 
-// fetches has a client get the message of the lock's queue, which is ready.
+// fetches makes a client get the message of the lock's queue, if it is ready.
 func (m *Model) fetches(s *state, at, c int) bool {
 	host := s.nodes[at].master
 	if !s.talks(at, int(host)) || s.nodes[host].token != nobody || !m.leadsQueue(s, int(host)) {
@@ -54,7 +54,8 @@ func (m *Model) fetches(s *state, at, c int) bool {
 	return true
 }
 
-// leadsQueue reports whether the process of the lock's queue can change what it has: a leader of a quorum queue needs a majority.
+// leadsQueue reports whether the process of the lock's queue can change the queue: the leader of a quorum queue needs
+// a majority.
 func (m *Model) leadsQueue(s *state, at int) bool {
 	if m.Design.kind != quorum {
 		return true
@@ -68,10 +69,10 @@ func (m *Model) leadsQueue(s *state, at int) bool {
 	return m.majority(followers)
 }
 
-// told ends a client's hold: it knows. Its connection stays.
+// told ends a client's hold, as the client is told of the loss. Its connection stays.
 func (s *state) told(c int) { s.clients[c].holds = false }
 
-// closes ends a client's connection, and what it has goes back as far as messages go.
+// closes ends a client's connection. Its hold ends on all nodes that messages reach.
 func (m *Model) closes(s *state, c int) {
 	s.clients[c] = client{}
 	at := m.place(c)
@@ -84,7 +85,7 @@ func (m *Model) closes(s *state, c int) {
 	m.giveBack(s, c)
 }
 
-// giveBack makes a message ready whose client has gone, as soon as the queue's process hears of it.
+// giveBack makes the message of an ended client ready, if the queue's process hears of the end.
 func (m *Model) giveBack(s *state, c int) {
 	at := m.place(c)
 	host := int(s.nodes[at].master)
@@ -93,7 +94,7 @@ func (m *Model) giveBack(s *state, c int) {
 	}
 }
 
-// deletes has a node delete the exclusive queue of its record. With Khepri, a minority only proposes it.
+// deletes makes a node delete the exclusive queue in its record. With Khepri, a minority only proposes this.
 func (m *Model) deletes(s *state, at int) {
 	part, gone := m.part(s, at), s.nodes[at]
 	if m.Khepri && !m.majority(part) {
@@ -107,7 +108,7 @@ func (m *Model) deletes(s *state, at int) {
 	}
 }
 
-// misses is what a queue does where a node notices that another is gone.
+// misses is the effect on the queue when a node notices that another is gone.
 func (m *Model) misses(s *state, at, gone int) {
 	n := &s.nodes[at]
 	if m.Design.kind == exclusive {
@@ -129,7 +130,7 @@ func (m *Model) misses(s *state, at, gone int) {
 	}
 }
 
-// leads makes a node the place of the queue's process in its part, with its message as told.
+// leads makes a node the place of the queue's process for its part, with the given holder of the message.
 func (m *Model) leads(s *state, at int, token int8) {
 	part := m.part(s, at)
 	for k := range m.Nodes {
@@ -140,7 +141,8 @@ func (m *Model) leads(s *state, at int, token int8) {
 	s.nodes[at].token = token
 }
 
-// mayLead reports whether a node can be elected leader of a quorum queue: by a majority that misses the old one.
+// mayLead reports whether a node can be elected leader of a quorum queue, by a majority that does not see the old
+// one.
 func (m *Model) mayLead(s *state, at int) bool {
 	n := &s.nodes[at]
 	if m.Design.kind != quorum || n.is != up || n.sees.has(int(n.master)) {
@@ -155,7 +157,8 @@ func (m *Model) mayLead(s *state, at int) bool {
 	return m.majority(voters)
 }
 
-// elects makes a node the leader of a quorum queue. It returns the message of a client whose node it does not see.
+// elects makes a node the leader of a quorum queue. If it does not see the node of the client that has the message,
+// the message is ready again.
 func (m *Model) elects(s *state, at int) {
 	token := s.nodes[s.nodes[at].master].token
 	if token != nobody && !m.part(s, at).has(m.place(int(token))) {
@@ -164,8 +167,8 @@ func (m *Model) elects(s *state, at int) {
 	m.leads(s, at, token)
 }
 
-// restarts is what a queue does whose node comes back: the messages of a classic queue are ready again, and exclusive queues of
-// the node's former clients are gone.
+// restarts is the effect on the queue when its node comes back: the messages of a classic queue are ready again, and
+// exclusive queues of the node's former clients are gone.
 func (m *Model) restarts(s *state, at int) {
 	n := &s.nodes[at]
 	switch m.Design.kind {

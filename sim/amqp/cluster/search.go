@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// action is what happens in a step.
+// action is the kind of a step.
 type action uint8
 
 const (
@@ -22,22 +22,22 @@ const (
 	commit
 )
 
-// step is one thing that happens: to a node, or a client, and another.
+// step is one step of a node or a client; some concern another node as well.
 type step struct {
 	what      action
 	at, other int8
 }
 
-// Result is what the search has come to.
+// Result is the result of the search.
 type Result struct {
-	// Steps are the shortest execution after which both clients hold the lock, and neither has been told anything, in words;
-	// none where there is no such execution.
+	// Steps are the shortest execution, in words, after which both clients hold the lock and neither was told of a
+	// loss; empty if there is no such execution.
 	Steps []string
-	// States is how many there are, or were seen until then.
+	// States is the number of states, or of those seen before the search ended.
 	States int
 }
 
-// Explore looks for the shortest execution in which both clients hold the lock, among all that the model has.
+// Explore looks for the shortest execution in which both clients hold the lock.
 func (m *Model) Explore() (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
@@ -78,7 +78,7 @@ func (m *Model) Explore() (Result, error) {
 	return Result{States: len(states)}, nil
 }
 
-// steps are what can happen next.
+// steps are the possible next steps.
 func (m *Model) steps(s *state) (can []step) {
 	add := func(may bool, what action, at, other int) {
 		if may {
@@ -109,7 +109,7 @@ func (m *Model) steps(s *state) (can []step) {
 	return can
 }
 
-// take has a step happen.
+// take carries out a step.
 func (m *Model) take(s *state, st step) {
 	at, other := int(st.at), int(st.other)
 	switch st.what {

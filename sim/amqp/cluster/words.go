@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// names are those of the clients.
+// names are the names of the clients.
 var names = [2]string{"A", "B"}
 
-// words says what a step is, that happens in a state.
+// words describes a step from a state.
 func (m *Model) words(before *state, st step) string {
 	at, other := fmt.Sprintf("n%d", st.at+1), fmt.Sprintf("n%d", st.other+1)
 	switch st.what {
@@ -37,7 +37,7 @@ func (m *Model) words(before *state, st step) string {
 	return "Khepri carries out what the minority had proposed: the exclusive queue is deleted"
 }
 
-// deed is how a client gets the lock.
+// deed is the way in which a client gets the lock.
 func (m *Model) deed() string {
 	switch {
 	case m.Design.kind == exclusive:
@@ -48,7 +48,7 @@ func (m *Model) deed() string {
 	return "gets the message"
 }
 
-// consequence is what follows for the queue from a notice.
+// consequence is the effect of a notice on the queue.
 func (m *Model) consequence(before *state, st step) string {
 	after := *before
 	m.take(&after, st)
@@ -68,7 +68,7 @@ func (m *Model) consequence(before *state, st step) string {
 	return ""
 }
 
-// words says what befalls nodes.
+// words describes a fault.
 func (f *Fault) words() string {
 	switch f.F {
 	case history.Cut:

@@ -22,7 +22,7 @@ func init() {
 	})
 }
 
-// answers are replies that locks are made to meet.
+// answers are replies that a complete search should have met.
 var answers = []sim.Answer{
 	{Name: "get-empty", Method: uint8(amqp.BasicGet), Answer: 5, Result: backend.Absent},
 	{Name: "consume-ok", Method: uint8(amqp.BasicConsume)},
@@ -30,14 +30,14 @@ var answers = []sim.Answer{
 	{Name: "RESOURCE_LOCKED", Method: uint8(amqp.QueueDeclare), Result: backend.Refused},
 }
 
-// The links of a client beside its operation.
+// The links of a client besides its operation.
 const (
-	taking   = 1 // what its consumer was sent
-	patience = 2 // it waits no longer
+	taking   = 1 // receives what its consumer was sent
+	patience = 2 // stops waiting
 )
 
-// cluster is machines on one simulated broker. A session is a connection. A client's result depends on the other
-// consumers and their order: clients are not independent.
+// cluster has the machines of clients and one simulated broker. A session is a connection. A client's result depends
+// on the other consumers and their order, so clients are not independent.
 type cluster struct {
 	sim.Plain
 	target   *lock.Target
@@ -49,7 +49,7 @@ type cluster struct {
 	broker   *broker.Broker
 	clients  []client
 	grants   []grant
-	setUp    amqp.Sent // the last command that sets locks up
+	setUp    amqp.Sent // the last command that set up locks
 	last     *amqp.Sent
 }
 
@@ -57,8 +57,8 @@ type cluster struct {
 type client struct {
 	machine  consumption.Machine
 	sent     amqp.Sent
-	granted  uint8           // the number of the token that came with the reply
-	on       backend.Session // its own, alive or not
+	granted  uint8           // number of the token that came with the reply
+	on       backend.Session // the client's own session, alive or not
 	confirms bool
 	// owes is the slot whose token the client has acknowledged and not yet published again. spare is the tag of the
 	// token that it has not yet acknowledged, after publishing a replacement. 0 is none.
@@ -82,7 +82,7 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 	}
 }
 
-// SetUp implements [sim.Cluster]: the slots are made as their administrator would have.
+// SetUp implements [sim.Cluster]. It makes the slots as an administrator would.
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	conn := k.broker.Connect()
 	tell := func(cmd amqp.Command) {
@@ -127,8 +127,8 @@ func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != amqplock.Down }
 
-// Links implements [sim.Cluster]: a client that waits for a token goes on with what its consumer is sent, or loses
-// patience.
+// Links implements [sim.Cluster]. A client that waits for a token continues with what its consumer is sent, or gives
+// up.
 func (k *cluster) Links(c uint8) (set uint8) {
 	cl := &k.clients[c-1]
 	if cl.machine.Waits() {
@@ -142,7 +142,7 @@ func (k *cluster) Links(c uint8) (set uint8) {
 	return set
 }
 
-// mine reports whether a client's session is one that it uses, and the broker has.
+// mine reports whether the client still uses its session, and the broker still has it.
 func (k *cluster) mine(cl *client, c uint8) bool {
 	return cl.on != 0 && k.broker.Alive(broker.Conn(cl.on)) && k.owner(cl.on) == c
 }
@@ -181,7 +181,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return k.exchange(c, cmd, s.Reply)
 }
 
-// account notes what a client owes by a command that was carried out.
+// account updates what a client owes after one of its commands.
 func (k *cluster) account(cl *client, cmd *amqp.Command, r amqp.Reply) {
 	if r.Closed() {
 		cl.confirms = false
@@ -222,7 +222,7 @@ func (k *cluster) Lose(c uint8) {
 	p.Apply(&cl.machine, amqp.Reply{Kind: amqp.Lost}, 0)
 }
 
-// take hands a client's machine what its consumer was sent, which it may use no more.
+// take hands a client's machine the next delivery to its consumer.
 func (k *cluster) take(c uint8) {
 	cl, p := k.client(c)
 	for _, d := range k.broker.Deliveries(broker.Conn(cl.on), nil) {
@@ -303,5 +303,5 @@ func (k *cluster) Describe(step *scenario.TraceStep) {
 	step.Resource, step.Payload = sent.Resource(), sent
 }
 
-// Phase says what a client's machine is doing.
+// Phase names the current activity of a client's machine.
 func (k *cluster) Phase(c uint8) string { return k.clients[c-1].machine.Phase.String() }

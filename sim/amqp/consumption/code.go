@@ -13,7 +13,7 @@ func (k *cluster) Clear() {
 	k.grants = k.grants[:0]
 }
 
-// CodeShared implements [sim.Cluster]: the queues that are no connection's own.
+// CodeShared implements [sim.Cluster], with the queues that no connection owns exclusively.
 func (k *cluster) CodeShared(c *codec.Coder) { k.broker.CodeCommon(c) }
 
 // CodeClient implements [sim.Cluster].
@@ -24,17 +24,17 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	codec.Byte(c, &cl.owes)
 	codec.Number(c, &cl.spare)
 	if c.Reading() {
-		cl.on = backend.Session(n) // as its session is numbered when a state is read
+		cl.on = backend.Session(n) // the number of its session when a state is read
 	}
 }
 
-// CodeSession implements [sim.Cluster]: a connection with its channels, and the numbers of the tokens that it has.
+// CodeSession implements [sim.Cluster], with a connection, its channels, and the numbers of its tokens.
 func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	k.broker.CodeConnection(c, broker.Conn(on))
 	k.codeGrants(c, on)
 }
 
-// codeGrants writes or reads a session's grants, which stand together, by their tags.
+// codeGrants writes or reads a session's grants, ordered by tag; they are consecutive.
 func (k *cluster) codeGrants(c *codec.Coder, on backend.Session) {
 	n := 0
 	for i := range k.grants {

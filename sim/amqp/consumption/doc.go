@@ -1,10 +1,10 @@
 // Package consumption joins the locks by consumption on RabbitMQ (model/amqp/consumption) to a simulated world, as
-// sim/amqp does with the locks by queues: their machines, and the simulated broker of sim/amqp/broker.
+// sim/amqp does for the locks by queues. It has their machines, and the simulated broker of sim/amqp/broker.
 //
 //	cluster.go   machines and broker: commands, replies, deliveries, sessions, time
 //	exchange.go  the description of a command for its lock
 //	truth.go     the holder or consumer of each message, its slot number, and leftovers
 //	code.go      states, for a search
 //
-// Importing it registers the backend.
+// Importing the package registers the backend.
 package consumption

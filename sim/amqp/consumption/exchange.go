@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// exchange is what a command and its reply were: to consume a mutex's queue, or to get a token, is to claim it.
+// exchange describes a command and its reply. Consuming a mutex's queue, or getting a token, counts as a claim.
 func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exchange {
 	cl, p := k.client(c)
 	x := cmd.Exchange(r, cmd.Replies(cl.confirms))
@@ -31,7 +31,7 @@ func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exc
 		on(hold, backend.Delete, m.Slot)
 	case cmd.Queue != 0 && cmd.Queue == p.Layout.Admin:
 		on(backend.AdminMutex, x.Access, 0)
-	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // it was not carried out: nothing was touched
+	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // nothing was touched
 	case cmd.Queue != 0 && m.Op.Administrative():
 		on(backend.Slot, x.Access, 0)
 	case cmd.Method == amqp.QueueDeclare:

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// grant is a token that a session has, and the number that it goes by from when it is delivered to when it is given back:
+// grant is a token that a session holds, with the slot number that it has from its delivery until it is given back:
 // see [monitor.PermitNumber].
 type grant struct {
 	on    backend.Session
@@ -24,7 +24,7 @@ type grant struct {
 	found bool
 }
 
-// number gives numbers to tokens that have none, and takes them from those that are given back.
+// number gives numbers to new tokens, and takes them from those that were given back.
 func (k *cluster) number() {
 	if k.target.Kind != lock.Semaphore {
 		return
@@ -54,7 +54,7 @@ func (k *cluster) number() {
 	slices.SortFunc(k.grants, func(a, b grant) int { return cmp.Or(cmp.Compare(a.on, b.on), cmp.Compare(a.tag, b.tag)) })
 }
 
-// lowest is the number for a token that has none.
+// lowest is the number for a token without one.
 func (k *cluster) lowest(l uint8) uint8 {
 	held, believed := k.numbered(l), uint16(0)
 	for c := range k.clients {
@@ -65,7 +65,7 @@ func (k *cluster) lowest(l uint8) uint8 {
 	return monitor.PermitNumber(held, believed, k.tokens(l))
 }
 
-// numbered are the numbers that are taken.
+// numbered is the set of used numbers.
 func (k *cluster) numbered(l uint8) (set uint16) {
 	for i := range k.grants {
 		if k.grants[i].lock == l {
@@ -80,7 +80,7 @@ func (k *cluster) numbered(l uint8) (set uint16) {
 	return set
 }
 
-// owed is the slot whose token a client is about to publish again.
+// owed is the slot, as a set, whose token a client is about to publish again.
 func (k *cluster) owed(c uint8) uint16 {
 	cl := &k.clients[c-1]
 	if cl.owes == 0 || !k.mine(cl, c) {
@@ -105,7 +105,7 @@ func (k *cluster) tokens(l uint8) (n int) {
 	return n
 }
 
-// surplus reports whether a token is one that its holder is about to acknowledge, having published another.
+// surplus reports whether a token is one that its holder is about to acknowledge, after it has published another.
 func (k *cluster) surplus(on backend.Session, tag uint64) bool {
 	c := k.owner(on)
 	if c == 0 || c&monitor.HalfOpen != 0 {
@@ -179,7 +179,7 @@ func (k *cluster) consumer(p *consumption.Protocol, t *monitor.Truth) {
 	}
 }
 
-// Resources implements [sim.Cluster]: queues, and who has one to itself or consumes it.
+// Resources implements [sim.Cluster]. They are queues, with their exclusive owners or consumers.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for i := range k.names.Len() {
 		q := amqp.Queue(i + 1)

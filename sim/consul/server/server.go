@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// Server is a Consul of one server. Its zero value has nothing. Time passes only by [Server.Advance].
+// Server is a Consul of one server. The zero value is empty. Time passes only by [Server.Advance].
 type Server struct {
 	index      uint64
-	entries    []consul.Entry // by key
+	entries    []consul.Entry // ordered by key
 	sessions   []session
-	tombstones []tombstone // what was deleted, for the indexes of prefixes
-	oldest     uint64      // no prefix has an older index, in a state that was read
+	tombstones []tombstone // deletions, for the indexes of prefixes
+	oldest     uint64      // in a state that was read: no prefix has an older index
 	delays     []delayed
 }
 
@@ -25,7 +25,7 @@ type tombstone struct {
 	index uint64
 }
 
-// Reset makes it a server without anything.
+// Reset empties the server.
 func (s *Server) Reset() {
 	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], tombstones: s.tombstones[:0], delays: s.delays[:0], index: 1}
 }
@@ -55,7 +55,7 @@ func (s *Server) Apply(r *consul.Request) consul.Reply {
 	return s.delete(r)
 }
 
-// find is where a key is, or would be.
+// find is the index of a key, or its place.
 func (s *Server) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(s.entries, key, func(e consul.Entry, key string) int { return cmp.Compare(e.Key, key) })
 }
@@ -68,7 +68,7 @@ func (s *Server) Entry(key string) *consul.Entry {
 	return nil
 }
 
-// Under are the entries whose keys begin with a prefix, by their keys.
+// Under are the entries whose keys begin with a prefix, ordered by key.
 func (s *Server) Under(prefix string) []consul.Entry {
 	from, _ := s.find(prefix)
 	to := from
@@ -118,7 +118,7 @@ func (s *Server) put(r *consul.Request) consul.Reply {
 	switch {
 	case r.Acquire != "" && s.isDelayed(r.Key): // for every session
 		return consul.Reply{Status: 200}
-	case r.Acquire != "" && !s.Alive(r.Acquire): // FACTS K8; of a release that is no error
+	case r.Acquire != "" && !s.Alive(r.Acquire): // FACTS K8; for a release this is no error
 		return consul.Reply{Status: 500}
 	case r.Checked && r.Index == 0 && there, r.Checked && r.Index > 0 && (!there || s.entries[i].Modified != r.Index),
 		r.Acquire != "" && holder != "" && holder != r.Acquire,
@@ -139,7 +139,7 @@ func (s *Server) put(r *consul.Request) consul.Reply {
 	case r.Acquire == "":
 		e.Locks = 0
 	}
-	if there && e == s.entries[i] { // what changes nothing has no index
+	if there && e == s.entries[i] { // a write that changes nothing gets no index
 		return consul.Reply{Status: 200, OK: true}
 	}
 	s.index++
@@ -171,7 +171,7 @@ func (s *Server) delete(r *consul.Request) consul.Reply {
 	return consul.Reply{Status: 200, OK: true}
 }
 
-// leaveTombstone notes that a key goes with the last change.
+// leaveTombstone notes that the last change deletes a key.
 func (s *Server) leaveTombstone(key string) {
 	s.tombstones = slices.DeleteFunc(s.tombstones, func(t tombstone) bool { return t.key == key })
 	s.tombstones = append(s.tombstones, tombstone{key, s.index})
@@ -184,8 +184,8 @@ func (s *Server) Mentions(name string) bool {
 	})
 }
 
-// Code writes or reads keys and sessions. Indexes are not part of a state: what is read has all changed at [consul.Fresh].
-// Whether a client has seen the last change is the client's to write.
+// Code writes or reads keys and sessions. Indexes are not part of a state: after reading, everything has changed at
+// [consul.Fresh]. The client's own code stores whether it has seen the last change.
 func (s *Server) Code(c *codec.Coder) {
 	if c.Reading() {
 		s.Reset()

@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// session is a session that there is.
+// session is an existing session.
 type session struct {
 	consul.Session
-	left int64 // until it ends, if it has a TTL
+	left int64 // time until it ends, if it has a TTL
 }
 
 // delayed is a key that no session can acquire for a while.
@@ -22,10 +22,10 @@ func (s *Server) session(id string) int {
 	return slices.IndexFunc(s.sessions, func(x session) bool { return x.ID == id })
 }
 
-// Alive reports whether there is a session of that name.
+// Alive reports whether a session with that name exists.
 func (s *Server) Alive(id string) bool { return s.session(id) >= 0 }
 
-// Sessions are those that there are, by their age.
+// Sessions are the existing sessions, the oldest first.
 func (s *Server) Sessions() (all []consul.Session) {
 	for i := range s.sessions {
 		all = append(all, s.sessions[i].Session)
@@ -47,7 +47,7 @@ func (s *Server) renewSession(id string) consul.Reply {
 	return consul.Reply{Status: 200, OK: true}
 }
 
-// End invalidates a session: what it has acquired is released or deleted.
+// End invalidates a session: its keys are released or deleted.
 func (s *Server) End(id string) {
 	i := s.session(id)
 	if i < 0 {
@@ -74,7 +74,7 @@ func (s *Server) End(id string) {
 	}
 }
 
-// Advance lets time pass, and appends the sessions that have ended by it, in the order of their age.
+// Advance lets time pass, and appends the sessions that this ends, the oldest first.
 func (s *Server) Advance(ms int64, ended []string) []string {
 	first := len(ended)
 	for i := range s.sessions {
@@ -94,7 +94,7 @@ func (s *Server) Advance(ms int64, ended []string) []string {
 	return ended
 }
 
-// NextEnd is in how many milliseconds a session ends by itself, if one does.
+// NextEnd is the number of milliseconds until the next session ends by itself, and whether any does.
 func (s *Server) NextEnd() (next int64, any bool) {
 	for i := range s.sessions {
 		if x := &s.sessions[i]; x.TTL > 0 && (!any || x.left < next) {
@@ -104,7 +104,7 @@ func (s *Server) NextEnd() (next int64, any bool) {
 	return next, any
 }
 
-// Left is in how many milliseconds a session ends by itself; 0 is never, or that there is none.
+// Left is the number of milliseconds until a session ends by itself; 0 if it never does or does not exist.
 func (s *Server) Left(id string) int64 {
 	if i := s.session(id); i >= 0 && s.sessions[i].TTL > 0 {
 		return s.sessions[i].left
@@ -112,7 +112,8 @@ func (s *Server) Left(id string) int64 {
 	return 0
 }
 
-// Restart is the server stopped and started again: keys and sessions are kept, and the time of sessions begins anew (FACTS K10).
+// Restart stops the server and starts it again: keys and sessions are kept, and each session's time begins anew
+// (FACTS K10).
 func (s *Server) Restart() {
 	for i := range s.sessions {
 		s.sessions[i].left = 2 * s.sessions[i].TTL

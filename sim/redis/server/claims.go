@@ -7,7 +7,7 @@ import (
 )
 
 // The repaired protocol keeps the claims that the text's thief overwrites: a lock's entry is a list of claims, each
-// with a lease of its own. A client that leaves removes its own claim, and keeps those of others.
+// with its own lease. A client that leaves removes its own claim, and keeps those of others.
 
 func (s *Server) claims(c redis.Command) redis.Reply {
 	switch c.Method {
@@ -23,7 +23,7 @@ func (s *Server) claims(c redis.Command) redis.Reply {
 	panic("redis: no such method")
 }
 
-// live are the claims whose leases are not over.
+// live are the claims with live leases.
 func (s *Server) live(k redis.Key) (v redis.Value) {
 	if it := s.find(k); it != nil {
 		for _, c := range it.value {

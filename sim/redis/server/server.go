@@ -8,22 +8,22 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 )
 
-// Server is one Redis: its keys, each with the moment at which it expires by the server's clock. A script is one command:
-// nothing happens while it runs, and a key that is there at its beginning is there to its end. It is a plain value with
-// no clock of its own: [Server.Advance] has time pass.
+// Server is one Redis server: its keys, each with its expiry by the server's clock. A script is one command: nothing
+// else happens while it runs, and a key that exists at its beginning exists until its end. A Server is a plain value
+// without a clock: [Server.Advance] lets time pass.
 type Server struct {
 	now  int64
-	keys []item // in the order of their keys
+	keys []item // ordered by key
 }
 
-// item is a key that is there.
+// item is an existing key.
 type item struct {
 	key     redis.Key
 	value   redis.Value
 	expires int64 // by the server's clock, in milliseconds; 0 is never
 }
 
-// Reset is a server without keys, at the beginning of time.
+// Reset makes it a server without keys, at the beginning of time.
 func (s *Server) Reset() { s.now, s.keys = 0, s.keys[:0] }
 
 // CopyFrom makes it what another server is, in the memory that it has. Values are not changed but replaced, and shared.
@@ -88,7 +88,8 @@ func (s *Server) ttl(k redis.Key) redis.Reply {
 	return redis.Reply{Class: redis.Timed}
 }
 
-// steal is the text's: set if there is none, or if what is there has a lower priority. It answers what was there.
+// steal is the steal of the text: it sets the entry if there is none, or one of lower priority. It answers with the
+// old entry.
 func (s *Server) steal(c redis.Command) redis.Reply {
 	it := s.find(c.Key)
 	if it == nil {
@@ -106,13 +107,13 @@ func (s *Server) steal(c redis.Command) redis.Reply {
 	return redis.Reply{Class: redis.OK, Value: was}
 }
 
-// owns reports whether the entry is a single claim of the caller's.
+// owns reports whether the entry is a single claim of the caller.
 func (s *Server) owns(c redis.Command) bool {
 	it := s.find(c.Key)
 	return it != nil && len(it.value) == 1 && it.value[0].ID == c.ID
 }
 
-// until is when a lease ends that begins now; one of 0 never does.
+// until is the end of a lease that begins now; lease 0 never ends.
 func (s *Server) until(lease int64) int64 {
 	if lease == 0 {
 		return 0
@@ -120,7 +121,7 @@ func (s *Server) until(lease int64) int64 {
 	return s.now + lease
 }
 
-// index is where a key is, or would be. There are few, so that looking at each is faster than a binary search.
+// index is the index of a key, or its place. With few keys, a linear search is faster than a binary one.
 func (s *Server) index(k redis.Key) (int, bool) {
 	for i := range s.keys {
 		switch at := &s.keys[i].key; {
@@ -165,11 +166,11 @@ func (s *Server) expire(k redis.Key, lease int64) redis.Reply {
 	return redis.Reply{Class: redis.OK}
 }
 
-// Entry is what the server has at a lock's key.
+// Entry is the value of a lock's key.
 func (s *Server) Entry(lock uint8) redis.Value { return s.get(redis.Key{Lock: lock}).Value }
 
-// Top is the first claim of a lock's entry whose lease has not ended, or the first at all if claims have no leases;
-// there says whether there is one.
+// Top is the first claim of a lock's entry with a live lease; or, if claims have no leases, the first claim. there
+// says whether it exists.
 func (s *Server) Top(lock uint8, claims bool) (top redis.Claim, there bool) {
 	it := s.find(redis.Key{Lock: lock})
 	if it == nil {
@@ -183,7 +184,8 @@ func (s *Server) Top(lock uint8, claims bool) (top redis.Claim, there bool) {
 	return redis.Claim{}, false
 }
 
-// Lasts is how many milliseconds the claim of an ID that is on top of a lock's entry has left; 0 where it is not.
+// Lasts is the number of milliseconds left to the claim of an ID that is on top of a lock's entry; 0 if it is not on
+// top.
 func (s *Server) Lasts(lock uint8, id redis.ID, claims bool) int64 {
 	if top, there := s.Top(lock, claims); !there || top.ID != id {
 		return 0
@@ -195,7 +197,7 @@ func (s *Server) Lasts(lock uint8, id redis.ID, claims bool) int64 {
 	return s.find(at).expires - s.now
 }
 
-// Left yields the keys and in how many milliseconds each expires, 0 for never.
+// Left yields each key with the milliseconds until it expires, 0 for never.
 func (s *Server) Left() iter.Seq2[redis.Key, int64] {
 	return func(yield func(redis.Key, int64) bool) {
 		for _, it := range s.keys {
@@ -206,7 +208,7 @@ func (s *Server) Left() iter.Seq2[redis.Key, int64] {
 	}
 }
 
-// Advance has milliseconds pass, and reports whether a key has expired.
+// Advance lets ms milliseconds pass, and reports whether a key has expired.
 func (s *Server) Advance(ms int64) bool {
 	s.now += ms
 	n := len(s.keys)
@@ -214,7 +216,7 @@ func (s *Server) Advance(ms int64) bool {
 	return len(s.keys) < n
 }
 
-// NextExpiry is in how many milliseconds the next key expires, if one ever does.
+// NextExpiry is the number of milliseconds until the next key expires, and whether any does.
 func (s *Server) NextExpiry() (ms int64, any bool) {
 	for _, it := range s.keys {
 		if left := it.expires - s.now; it.expires > 0 && (!any || left < ms) {
@@ -224,20 +226,20 @@ func (s *Server) NextExpiry() (ms int64, any bool) {
 	return ms, any
 }
 
-// Restart stops the server and starts it again. With persistence the keys are there again, each with the end that it had;
-// without, none is.
+// Restart stops the server and starts it again. With persistence the keys are kept, with their expiries; without, all
+// are lost.
 func (s *Server) Restart(persistent bool) {
 	if !persistent {
 		s.keys = s.keys[:0]
 	}
 }
 
-// Evict deletes a lock's keys, as a server does that is out of memory, or its operator.
+// Evict deletes a lock's keys, as a server does when it is out of memory, or as its operator might.
 func (s *Server) Evict(id redis.ID) {
 	s.keys = slices.DeleteFunc(s.keys, func(it item) bool { return it.key.ID == id || it.key.ID == 0 && it.value.Has(id) })
 }
 
-// Code writes or reads the server. Moments are told by how far away they are.
+// Code writes or reads the server. Times are stored relative to now.
 func (s *Server) Code(c *codec.Coder) {
 	n := codec.Length(c, len(s.keys))
 	if c.Reading() {
