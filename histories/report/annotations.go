@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteAnnotations writes a report's findings as commands that GitHub shows at the top of a job and, if a file is
-// named, beside it: errors for violations, notices for those that are known, warnings for missing answers.
+// WriteAnnotations writes a report's findings as commands that make GitHub show them at the top of a job and, if a
+// file is named, beside that file: errors for violations, notices for known violations, warnings for missing answers.
 func WriteAnnotations(w io.Writer, r *Report, file string) error {
 	var b strings.Builder
 	for i := range r.Properties {
@@ -39,7 +39,7 @@ func annotate(b *strings.Builder, level, file, title, text string) {
 	fmt.Fprintf(b, "::%s %stitle=%s::%s\n", level, file, inProperty.Replace(style.Printable(title)), strings.Join(lines, "%0A"))
 }
 
-// The escapes within a command, and within a property of one.
+// The escapes in the text of a command, and in a property of a command.
 var (
 	inCommand  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -16,32 +16,32 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Atlas is the answers to open questions.
+// Atlas has the answers to open questions.
 type Atlas struct {
 	Tool      string
-	Title     string    // whose they are, such as "the guidelines' open questions"
-	Broker    string    // the real broker that counterexamples were replayed on; "" if none was asked
-	Command   string    // what was typed, as a shell takes it
-	At        time.Time // when it was made; the zero time where output must not differ from run to run
+	Title     string    // such as "the guidelines' open questions"
+	Broker    string    // the real broker on which counterexamples were replayed; "" if none was asked
+	Command   string    // the command as typed, quoted for a shell
+	At        time.Time // time of creation; zero if the output must be reproducible
 	Questions []Question
 	// Needed are the options that no property can do without, found by trying all combinations.
 	Needed *Needed
-	// Missing is what a run that ended early has left out, besides configurations; "" otherwise.
+	// Missing says what else than configurations a run that ended early left out; "" if nothing.
 	Missing string
 }
 
-// heading is the title as a heading begins.
+// heading is the title with an initial capital.
 func (a *Atlas) heading() string {
 	first, size := utf8.DecodeRuneInString(a.Title)
 	return string(unicode.ToUpper(first)) + a.Title[size:]
 }
 
-// Complete reports whether all that was asked for is there.
+// Complete reports whether the atlas has everything that was asked for.
 func (a *Atlas) Complete() bool {
 	return a.Missing == "" && !slices.ContainsFunc(a.Questions, func(q Question) bool { return len(q.Missing) > 0 })
 }
 
-// shortfall says of an atlas that ended early how much of it there is; "" of one that is complete.
+// shortfall says which part of an atlas is missing because the run ended early; "" if none is.
 func (a *Atlas) shortfall() string {
 	if a.Complete() {
 		return ""
@@ -61,13 +61,13 @@ func (a *Atlas) shortfall() string {
 type Question struct {
 	Number int
 	Ask    string
-	Answer string // one sentence of conclusion, from all rows
+	Answer string // the conclusion from all rows, in one sentence
 	Rows   []AtlasRow
-	// Missing are the settings of the rows that were not visited. Without them there is no answer.
+	// Missing are the settings of the rows that were not visited. If there are any, there is no answer.
 	Missing []string
 }
 
-// conclusion is the answer, or what is missing for it.
+// conclusion is the answer, or what is missing for an answer.
 func (q *Question) conclusion() string {
 	if len(q.Missing) == 0 {
 		return q.Answer
@@ -75,35 +75,35 @@ func (q *Question) conclusion() string {
 	return "Not answered, since the run ended early. Missing: " + strings.Join(q.Missing, "; ") + "."
 }
 
-// AtlasRow is one configuration, visited.
+// AtlasRow is one visited configuration.
 type AtlasRow struct {
 	Setting  string
 	Bounds   string
-	Command  string // that repeats it
+	Command  string // the command that repeats it
 	Verdicts []AtlasVerdict
 	Cost     []EfficiencyRow
 	Space    *Space
-	Ends     []string // the slots that can be left in the end
-	Seen     []string // how operations can end that do not end as one would wish
-	Answered []string // what the server answers, where rows are measured
-	Figures  []string // what the numbers are of a row that has no executions
-	Same     string   // what a real server makes of a row that is measured; "" if none was asked
-	// Counterexamples are the files that replay.
+	Ends     []string // the slots that can exist in the end
+	Seen     []string // undesired ways in which operations can end
+	Answered []string // the server's answers, if the row is measured
+	Figures  []string // the meaning of the numbers in a row without executions
+	Same     string   // a real server's result for a measured row; "" if none was asked
+	// Counterexamples can be replayed.
 	Counterexamples []*histories.Counterexample
 }
 
-// AtlasVerdict is what is said of a property.
+// AtlasVerdict is the verdict on a property.
 type AtlasVerdict struct {
 	Property property.Property
 	Verdict  Verdict
 	Steps    int  // of the counterexample
-	Least    bool // none has fewer, within the bounds
+	Least    bool // no execution within the bounds has fewer
 	Detail   string
 	Trace    *scenario.Trace // the execution; nil if there is none
-	Real     string          // what a real broker shows; "" if none was asked
+	Real     string          // the result on a real broker; "" if none was asked
 }
 
-// inSteps is how many steps the violation takes, in words.
+// inSteps is the number of steps of the violation, in words.
 func (v *AtlasVerdict) inSteps() string {
 	if v.Least {
 		return "in " + style.Plural(v.Steps, "step")
@@ -111,7 +111,7 @@ func (v *AtlasVerdict) inSteps() string {
 	return "in at most " + style.Plural(v.Steps, "step")
 }
 
-// AtMost is the same as a number, as tables have it: "6", or "≤ 6" where fewer may do.
+// AtMost is the number of steps for a table: "6", or "≤ 6" if fewer may suffice.
 func (v AtlasVerdict) AtMost() string {
 	if v.Least {
 		return fmt.Sprint(v.Steps)
@@ -124,26 +124,26 @@ type Needed struct {
 	Tried    int
 	Proved   int
 	Bounds   string
-	Smallest []NeededOption // all of these together, and no fewer
-	Free     []string       // options that make no difference then
-	Any      *NeededAny     // nil where it was not looked at
+	Smallest []NeededOption // needed together; no smaller set suffices
+	Free     []string       // options that then make no difference
+	Any      *NeededAny     // nil if this was not examined
 }
 
-// NeededAny is what is proved for any number of clients about the combinations whose properties are all proved within
-// bounds. A violation with some clients is one for any number.
+// NeededAny says what is proved for any number of clients about the combinations whose properties are all proved
+// within bounds. A violation with some number of clients also holds for any number.
 type NeededAny struct {
-	Bounds string // for whom
+	Bounds string // the clients concerned
 	Each   []AnyCombination
 }
 
-// AnyCombination is a combination of options, and which properties are proved for any number of clients. Those that no
-// execution put to the test are in neither list.
+// AnyCombination is a combination of options, with the properties that are proved for any number of clients, and
+// those that are not. Properties that no execution put to the test are in neither list.
 type AnyCombination struct {
-	Options      string // those that make a difference between them
+	Options      string // only those in which the combinations differ
 	Proved, Open property.Set
 }
 
-// AnyNumber is what is proved for any number of clients, in a sentence; "" where it was not looked at.
+// AnyNumber says in a sentence what is proved for any number of clients; "" if this was not examined.
 func (n *Needed) AnyNumber() string {
 	a := n.Any
 	if a == nil {
@@ -163,13 +163,13 @@ func (n *Needed) AnyNumber() string {
 	return text + fmt.Sprintf(" The other %d are violated whatever the number, since some clients suffice.", n.Tried-n.Proved)
 }
 
-// NeededOption is an option without which something is lost.
+// NeededOption is an option without which some property is lost.
 type NeededOption struct {
 	Option string
-	Lost   []AtlasVerdict // when it alone is dropped
+	Lost   []AtlasVerdict // if only this option is dropped
 }
 
-// Counterexamples are the executions that violate something, by the name of a file for each.
+// Counterexamples are the executions that violate a property, by their file names.
 func (a *Atlas) Counterexamples() map[string]*histories.Counterexample {
 	out := make(map[string]*histories.Counterexample)
 	for _, q := range a.Questions {
@@ -192,7 +192,7 @@ func (r *AtlasRow) Violated() (out []AtlasVerdict) {
 	return out
 }
 
-// counts are how many properties have each verdict, in words.
+// counts lists the wanted verdicts, with the number of properties that have each.
 func (r *AtlasRow) counts(want ...Verdict) string {
 	var out []string
 	for _, verdict := range want {
@@ -212,7 +212,7 @@ func (r *AtlasRow) counts(want ...Verdict) string {
 	return strings.Join(out, ", ")
 }
 
-// real is what a real broker shows of a row's counterexamples, in a word or two.
+// real is the result on a real broker for a row's counterexamples, in a word or two.
 func (r *AtlasRow) real() string {
 	var out []string
 	for _, v := range r.Violated() {
@@ -226,7 +226,7 @@ func (r *AtlasRow) real() string {
 	return strings.Join(out, "; ")
 }
 
-// cost is what acquiring, verifying and releasing take: commands and round trips.
+// cost is the cost of acquiring, verifying and releasing: commands and round trips.
 func (r *AtlasRow) cost() string {
 	var out []string
 	for _, c := range r.Cost {
@@ -237,7 +237,7 @@ func (r *AtlasRow) cost() string {
 	return strings.Join(out, " · ")
 }
 
-// costly are the cost classes that the atlas prints in a line, by their name there.
+// costly are the cost classes that the atlas prints, with their names there.
 var costly = map[string]string{
 	monitor.AcquireFirst.String(): "acquire", monitor.AcquireFull.String(): "all taken", monitor.CountOK.String(): "count", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
 	monitor.AcquireFirst.Of(lock.Mutex): "acquire", monitor.AcquireFull.Of(lock.Mutex): "taken", monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",

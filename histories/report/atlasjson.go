@@ -8,7 +8,7 @@ const (
 	atlasVersion = 1
 )
 
-// atlasFile is an atlas as JSON. Its fields are those of [Atlas] and mean the same.
+// atlasFile is an atlas as JSON. Its fields are those of [Atlas], with the same meaning.
 type atlasFile struct {
 	Lockproof string         `json:"lockproof"`
 	Version   int            `json:"version"`
@@ -23,7 +23,7 @@ type atlasFile struct {
 type questionFile struct {
 	Number  int            `json:"number"`
 	Ask     string         `json:"question"`
-	Answer  string         `json:"answer,omitempty"` // not without all rows
+	Answer  string         `json:"answer,omitempty"` // only if all rows are there
 	Rows    []atlasRowFile `json:"rows"`
 	Missing []string       `json:"missing,omitempty"`
 }
@@ -76,7 +76,7 @@ type neededOptionFile struct {
 	Lost   []verdictFile `json:"lost_without_it"`
 }
 
-// WriteAtlasJSON writes an atlas for programs.
+// WriteAtlasJSON writes an atlas as JSON.
 func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 	f := atlasFile{Lockproof: atlasFormat, Version: atlasVersion, Tool: a.Tool, Broker: a.Broker, Complete: a.Complete(), Missing: a.Missing}
 	for i := range a.Questions {

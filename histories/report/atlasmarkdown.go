@@ -61,7 +61,7 @@ func (r *AtlasRow) measured() string {
 	return r.costAnswered()
 }
 
-// costAnswered is the cost and, where rows are measured, what the server answered.
+// costAnswered is the cost and, for measured rows, the server's answers.
 func (r *AtlasRow) costAnswered() string {
 	if len(r.Answered) == 0 {
 		return r.cost()
@@ -69,7 +69,7 @@ func (r *AtlasRow) costAnswered() string {
 	return r.cost() + "; answered: " + strings.Join(r.Answered, ", ")
 }
 
-// violations are the properties violated and in how many steps.
+// violations are the violated properties, with the numbers of steps.
 func (r *AtlasRow) violations() string {
 	var out []string
 	for _, v := range r.Violated() {
@@ -91,7 +91,7 @@ func (n *Needed) markdown(b *strings.Builder) {
 	}
 }
 
-// cell is text that neither ends a table's cell nor is HTML or a link.
+// cell escapes text so that it neither ends a table's cell nor contains HTML or a link.
 func cell(text string) string { return inCell.Replace(style.Printable(text)) }
 
 var inCell = strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[")

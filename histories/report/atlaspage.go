@@ -11,7 +11,7 @@ import (
 
 var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html", "page/made.html"))
 
-// atlasData is what the template sees.
+// atlasData is the data of the template.
 type atlasData struct {
 	Tool, Broker, Title, Heading string
 	Shortfall                    string
@@ -39,7 +39,7 @@ type drawnVerdict struct {
 	Diagram template.HTML
 }
 
-// WriteAtlasPage writes an atlas as one HTML page that needs nothing else.
+// WriteAtlasPage writes an atlas as one self-contained HTML page.
 func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	style, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *AtlasRow) data() rowData {
 		d.States = style.Plural(r.Space.States, "state")
 	}
 	for _, v := range r.Violated() {
-		// The diagram is what this package drew itself, with every text escaped.
+		// This package has drawn the diagram, with every text escaped.
 		d.Broken = append(d.Broken, drawnVerdict{v, template.HTML(draw.SVG(v.Trace, ""))})
 	}
 	return d

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteCard prints a report for a person: the run, and each property with its verdict and its number of checks. Each
+// WriteCard prints a report in plain text: the run, and each property with its verdict and its number of checks. Each
 // violation has the command that repeats it. The costs of operations and the missed coverage points follow.
 func WriteCard(w io.Writer, r *Report, s style.Style) error {
 	return write(w, cardLines(r, s), s)
@@ -39,7 +39,7 @@ func cardHead(r *Report, s style.Style) []style.Line {
 		}
 	}
 	words := style.List(howMuch(r))
-	if r.Bounds != "" { // the bounds are more than a line has room for
+	if r.Bounds != "" { // the bounds need lines of their own
 		words = strings.Fields(strings.Join(words, " "))
 	}
 	for _, text := range style.Fill(words, " ", s.Columns()) {
@@ -55,7 +55,7 @@ func cardHead(r *Report, s style.Style) []style.Line {
 	return head
 }
 
-// howMuch is what was run.
+// howMuch says how much was run.
 func howMuch(r *Report) []string {
 	var parts []string
 	executions := style.Plural(r.Scenarios, "execution")
@@ -99,7 +99,7 @@ func howMuch(r *Report) []string {
 	return parts
 }
 
-// within is of what the executions are, in words.
+// within names the set of executions, in words.
 func (r *Report) within() string {
 	if r.Bounds == "" {
 		return ""
@@ -107,7 +107,7 @@ func (r *Report) within() string {
 	return " of " + style.Printable(r.Bounds)
 }
 
-// took is a duration as a person reads it.
+// took is a duration in words.
 func took(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -124,7 +124,7 @@ var verdictMarks = map[Verdict]style.Span{
 	Kept: style.Green.Of("✓ kept"), Broken: style.Yellow.Of("✗ broken"),
 }
 
-// minSentence is the narrowest column that sentences are still worth printing in.
+// minSentence is the narrowest column in which sentences are printed.
 const minSentence = 44
 
 func cardProperties(r *Report, s style.Style) []style.Line {
@@ -173,7 +173,7 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 	return out
 }
 
-// indentOf is where the names of properties begin, and what is said of a violation.
+// indentOf is the column at which the names of properties, and the texts about a violation, begin.
 func indentOf(r *Report) int {
 	widest := len("violated") + 2
 	for i := range r.Properties {
@@ -183,8 +183,8 @@ func indentOf(r *Report) int {
 	return widest + 4
 }
 
-// skippedTogether are the properties that share a line, by reason: where many were skipped for
-// the same one, it is said once.
+// skippedTogether are the names of properties that share a line because they were skipped for the same reason, by
+// reason.
 func skippedTogether(r *Report) map[string][]string {
 	const many = 4
 	together := make(map[string][]string)
@@ -221,7 +221,7 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	return said, style.Dim
 }
 
-// violation is the card's text about a counterexample, under its property.
+// violation is the text about a counterexample, under its property.
 func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style.Line {
 	f := p.Violation
 	if f == nil {
@@ -252,7 +252,7 @@ func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style
 	return out
 }
 
-// cardTotal is the last line: the verdicts counted.
+// cardTotal is the last line: the number of properties with each verdict.
 func cardTotal(r *Report) []style.Line {
 	if len(r.Properties) == 0 {
 		return nil

@@ -7,20 +7,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// costForm is what is shown of costs.
+// costForm says which costs are shown, and how.
 type costForm struct {
-	means       bool // beside the extremes
+	means       bool // besides the extremes
 	unpipelined bool
-	name        int  // columns of operations' names; longer ones go on in the next line
-	plain       bool // of a server that knows neither channels nor confirms: nothing is said of those
+	name        int  // width of operations' names; longer names continue in the next line
+	plain       bool // for a server without channels and confirms: their columns are omitted
 }
 
-// costForms are the forms, the one that shows most first. The last fits into 80 columns, whatever there is to count.
+// costForms are the forms, the most detailed first. The last fits into 80 columns for all numbers.
 var costForms = []costForm{
 	{means: true, unpipelined: true, name: 60}, {means: true, name: 60}, {unpipelined: true, name: 60}, {name: 60}, {name: 22}, {name: 18}, {name: 14},
 }
 
-// cardEfficiency is the table of what operations cost, in the form that has the most of those that fit.
+// cardEfficiency is the table of the costs of operations, in the most detailed form that fits.
 func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
 	if len(r.Efficiency) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func (f costForm) table(r *Report) []style.Line {
 	return t.Lines(2)
 }
 
-// columns are the titles of the columns that the form has.
+// columns are the titles of the form's columns.
 func (f costForm) columns() []string {
 	all := []string{"  cost of", "count", "commands", "round trips"}
 	if f.unpipelined {
@@ -73,7 +73,7 @@ func (f costForm) columns() []string {
 	return append(all, "connections")
 }
 
-// add adds the row of an operation, and the lines in which its name goes on.
+// add adds the row of an operation, with further lines for a long name.
 func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	name, budget := e.Operation, Budget{-1, -1, -1}
 	if e.Situation != "" {
@@ -103,7 +103,7 @@ func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	}
 }
 
-// cost is what was spent: the mean and the extremes where they differ, and the limit if there is one.
+// cost shows the mean, the extremes if they differ, and the limit if there is one.
 func (f costForm) cost(spent Spread, limit int) style.Span {
 	text := fmt.Sprintf("%d–%d", spent.Min, spent.Max)
 	switch {

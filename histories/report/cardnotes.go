@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// cardNotes are the notes beside the verdicts: their evidence, the longest stale belief, and the coverage.
+// cardNotes are the notes after the verdicts: their evidence, the longest stale belief, and the coverage.
 func cardNotes(r *Report, s style.Style) []style.Line {
 	var out []style.Line
 	if len(r.Readings) > 0 {
@@ -60,7 +60,7 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	return out
 }
 
-// machines is what befell the machines of a cluster, and what came of it.
+// machines lists the faults of a cluster's machines, and their consequences.
 func (r *Report) machines(s style.Style) (out []style.Line) {
 	for _, part := range []struct {
 		label  string
@@ -74,7 +74,7 @@ func (r *Report) machines(s style.Style) (out []style.Line) {
 	return out
 }
 
-// lasted is how long a stale belief stood, on each clock where they differ.
+// lasted says how long a stale belief lasted, on each clock if they differ.
 func (o *Overlap) lasted() string {
 	if o.Own == o.Time {
 		return took(o.Time)
@@ -82,7 +82,7 @@ func (o *Overlap) lasted() string {
 	return fmt.Sprintf("%s by the servers' clock, %s by the believer's own", took(o.Time), took(o.Own))
 }
 
-// traffic is what operations took in words: sent, and got back.
+// traffic is the traffic of operations in words: sent, and received.
 func traffic(all []Traffic) (words []string) {
 	for _, t := range all {
 		words = append(words, fmt.Sprintf("%s %.1f frames, %.0f bytes (back: %.1f, %.0f)", t.Operation, t.Frames, t.Bytes, t.Back, t.BytesBack))
@@ -98,7 +98,7 @@ func counted(counts []Count) (words []string) {
 	return words
 }
 
-// restingOn are the properties whose verdict rests on that evidence.
+// restingOn are the properties that are judged from that evidence.
 func restingOn(r *Report, e property.Evidence) []string {
 	var names []string
 	for i := range r.Properties {
@@ -110,7 +110,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 	return style.List(names)
 }
 
-// evidence names the evidence of verdicts in a word: for the server's state, it is the server.
+// evidence names the evidence of verdicts in a word; for the server's state this is the server.
 func (r *Report) evidence(e property.Evidence) string {
 	if e == property.FromTruth {
 		return r.words().Called()

@@ -8,37 +8,38 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// ClusterModel is what was explored of locks on a simulated cluster.
+// ClusterModel is the result of exploring locks on a simulated cluster.
 type ClusterModel struct {
 	Tool    string // lockproof's version
-	Server  string // which cluster is simulated
-	Command string // what was typed; "" where nothing was
+	Server  string // the simulated cluster
+	Command string // the command as typed; "" if none was
 	Faults  []string
 	Modes   []string
 	Cells   []ClusterModelCell
 }
 
-// ClusterModelCell is a design in one placement, under one mode and one fault.
+// ClusterModelCell is the result for one design in one placement, with one mode and one fault.
 type ClusterModelCell struct {
 	Design, Placement, Mode, Fault string
-	// Steps are the shortest execution in which two clients hold the lock and neither was told anything; none if there is none.
+	// Steps are the shortest execution in which two clients hold the lock and neither was told of a loss; empty if
+	// there is no such execution.
 	Steps []string
-	// States is how many states were looked at.
+	// States is the number of visited states.
 	States int
-	// Real is the command that has the fault befall real nodes.
+	// Real is the command that produces the fault on real nodes.
 	Real string
 }
 
-// Wrong reports whether two clients can hold any of the locks.
+// Wrong reports whether two clients can hold one of the locks at once.
 func (m *ClusterModel) Wrong() bool {
 	return slices.ContainsFunc(m.Cells, func(c ClusterModelCell) bool { return len(c.Steps) > 0 })
 }
 
-// modelLegend says what the model's verdicts are worth.
+// modelLegend says what the model's verdicts mean.
 const modelLegend = "The model's time has no length: nodes notice as late as they like. What it finds can happen, and real nodes may be too quick for it."
 
-// WriteClusterModel prints the model's verdicts for a person: one cell as its execution, and several as a table of how many
-// steps the shortest has.
+// WriteClusterModel prints the model's verdicts in plain text: a single cell with its execution, several as a table
+// of the numbers of steps.
 func WriteClusterModel(w io.Writer, m *ClusterModel, s style.Style) error {
 	out := []style.Line{{style.Dim.Of("lockproof " + m.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(m.Server))}}
 	out = append(out, repeating(m.Command)...)
@@ -64,7 +65,7 @@ func (m *ClusterModel) table(fault string) *style.Table {
 	}
 	t.Add(head...)
 	var row []style.Span
-	for _, c := range m.Cells { // those of a row follow one another, in the order of the modes
+	for _, c := range m.Cells { // the cells of a row are consecutive, in the order of the modes
 		if c.Fault != fault {
 			continue
 		}
@@ -82,7 +83,7 @@ func (m *ClusterModel) table(fault string) *style.Table {
 	return t
 }
 
-// lines are the cell's execution, or that there is none.
+// lines are the cell's execution, or a statement that there is none.
 func (c *ClusterModelCell) lines(s style.Style) []style.Line {
 	title := fmt.Sprintf("%s under %s: %s, %s", c.Design, c.Mode, c.Placement, c.Fault)
 	out := []style.Line{{style.Bold.Of(title)}, nil}

@@ -11,39 +11,39 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// ClusterTable is what was measured of locks that were held on a cluster while faults befell its nodes.
+// ClusterTable has the measurements of locks that were held on a cluster while its nodes had faults.
 type ClusterTable struct {
 	Tool    string // lockproof's version
 	Server  string // such as "RabbitMQ 3.10.8, three nodes"
-	Command string // what was typed; "" where nothing was
+	Command string // the command as typed; "" if none was
 	Faults  []string
 	Modes   []string
 	Cells   []ClusterCell
-	// Elapsed is how long it took.
+	// Elapsed is the duration of the measurement.
 	Elapsed time.Duration
-	// Interrupted says that the table is not complete.
+	// Interrupted says that the table is incomplete.
 	Interrupted bool
 }
 
-// ClusterCell is a design in one placement, under one mode and one fault, run by run.
+// ClusterCell has the runs of one design in one placement, with one mode and one fault.
 type ClusterCell struct {
 	Design, Placement, Mode, Fault string
 	Runs                           []ClusterRun
 }
 
-// ClusterRun is what one run of a cell came to.
+// ClusterRun is the result of one run of a cell.
 type ClusterRun struct {
 	Twice    bool          // two clients held the lock
-	Together time.Duration // for so long, at the longest
+	Together time.Duration // the longest time for which they did
 	Standing bool          // both still held it when the run ended
-	Told     string        // how one of them could know that it was over
+	Told     string        // the way in which one of them could know of its loss
 	Lost     bool          // a holder was refused by verify, though its connection was open
 	Stuck    bool          // the lock was free, and was not granted
-	Tokens   int           // that there were at the end; -1 is not known
-	Failed   string        // why the run could not be made; "" where it was
+	Tokens   int           // number of tokens at the end; -1 is unknown
+	Failed   string        // the reason why the run could not be made; "" if it was
 }
 
-// String is the run in a word or two.
+// String describes the run in a word or two.
 func (r *ClusterRun) String() string {
 	if r.Failed != "" {
 		return "?"
@@ -79,7 +79,7 @@ func (t *ClusterTable) Wrong() bool {
 	})
 }
 
-// clusterLegend says what cells mean.
+// clusterLegend explains the cells.
 const clusterLegend = "seconds in which two clients held the lock for certain, run by run; ∞: both held it until the end, and neither was told; " +
 	"lost: a holder was refused by verify, though its connection was open; stuck: never free again"
 
@@ -91,7 +91,7 @@ type clusterRow struct {
 	wrong             bool
 }
 
-// rows are the lines of one fault's table.
+// rows are the lines of the table for one fault.
 func (t *ClusterTable) rows(fault string) (rows []clusterRow) {
 	for _, c := range t.Cells {
 		mode := slices.Index(t.Modes, c.Mode)
@@ -108,7 +108,7 @@ func (t *ClusterTable) rows(fault string) (rows []clusterRow) {
 	return rows
 }
 
-// add puts the runs of a mode into a line.
+// add adds the runs of a mode to a line.
 func (r *clusterRow) add(mode int, runs []ClusterRun) {
 	var words []string
 	for _, run := range runs {
@@ -121,7 +121,7 @@ func (r *clusterRow) add(mode int, runs []ClusterRun) {
 	r.cells[mode] = strings.Join(words, ", ")
 }
 
-// WriteClusterTable prints the table for a person.
+// WriteClusterTable prints the table in plain text.
 func WriteClusterTable(w io.Writer, t *ClusterTable, s style.Style) error {
 	out := []style.Line{{style.Dim.Of("lockproof " + t.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(t.Server))}}
 	for _, text := range style.Wrap(clusterLegend, s.Columns()) {
@@ -150,7 +150,7 @@ func WriteClusterTable(w io.Writer, t *ClusterTable, s style.Style) error {
 	return write(w, out, s)
 }
 
-// spans are the row's cells, the wrong ones in red.
+// spans are the row's cells; wrong ones are red.
 func (r *clusterRow) spans() []style.Span {
 	spans := []style.Span{style.Plain.Of(r.design), style.Dim.Of(r.placement)}
 	for _, c := range r.cells {

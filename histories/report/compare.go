@@ -12,57 +12,58 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Comparison is locks side by side: what holds of each with which faults, on the simulated server, and how fast each is on
-// a real one.
+// Comparison compares locks: which properties hold with which faults on the simulated server, and how fast each lock
+// is on a real one.
 type Comparison struct {
 	Tool    string
-	Command string    // what was typed, as a shell takes it
-	At      time.Time // when it was made; the zero time where output must not differ from run to run
-	// Bounds are those of the executions that were visited, in words, without the fault.
+	Command string    // the command as typed, quoted for a shell
+	At      time.Time // time of creation; zero if the output must be reproducible
+	// Bounds are the bounds of the visited executions, in words, without the fault.
 	Bounds string
-	// Faults are the kinds of faults, in the order of the columns; the first is none at all. Each was visited by itself.
+	// Faults are the kinds of faults, in the order of the columns; the first is no fault. Each kind was visited
+	// separately.
 	Faults []string
-	// Scenarios is how many executions of each lock were drawn besides, from Seed, for what operations cost and how long
-	// beliefs last.
+	// Scenarios is the number of further executions of each lock that were drawn from Seed, to measure the costs of
+	// operations and the duration of beliefs.
 	Scenarios int
 	Seed      uint64
-	// Servers are the real ones that were looked for; none where only the simulated ones were to be used.
+	// Servers are the real servers that were looked for; empty if only simulated ones were to be used.
 	Servers     []ComparedServer
-	Clients     []int // how many used each lock on a real server at once
+	Clients     []int // numbers of clients that used each lock on a real server at once
 	Rows        []ComparedLock
-	Of          int // how many locks were asked for
+	Of          int // number of locks asked for
 	Elapsed     time.Duration
 	Interrupted bool
 }
 
-// ComparedServer is a real server, or why there is none.
+// ComparedServer is a real server, or the reason why there is none.
 type ComparedServer struct {
 	Title   string // of the kind of server, such as "Redis"
-	Version string // "" is one that is missing
-	Missing string // why, and what to do
+	Version string // "" if it is missing
+	Missing string // the reason, and the remedy
 }
 
 // ComparedLock is one lock.
 type ComparedLock struct {
 	Target, Doc string
 	Kind        lock.Kind
-	Server      string // the title of its kind of server
-	// Faults are what was found with one fault of each kind, in the order of the table's.
+	Server      string // title of its kind of server
+	// Faults are the verdicts with one fault of each kind, in the order of Comparison.Faults.
 	Faults []FaultVerdicts
 	Cost   []EfficiencyRow // on the simulated server
 	Stale  Overlap
-	// Real is what was measured on a real server; nil where nothing was, and NotMeasured says why.
+	// Real are the measurements on a real server; if nil, NotMeasured is the reason.
 	Real        *Measured
 	NotMeasured string
 }
 
-// FaultVerdicts is what is said of the properties where one fault of a kind may happen, wherever it happens.
+// FaultVerdicts are the verdicts on the properties if one fault of a kind may happen, at any moment.
 type FaultVerdicts struct {
 	Fault    string
 	States   int
-	Verdicts []PropertyVerdict // of those that were put to the test
-	Cut      string            // why not everything was visited; "" where it was
-	Command  string            // that repeats it
+	Verdicts []PropertyVerdict // of properties that were put to the test
+	Cut      string            // the reason why not everything was visited; "" if it was
+	Command  string            // the command that repeats it
 }
 
 // PropertyVerdict is the verdict on a property.
@@ -71,18 +72,18 @@ type PropertyVerdict struct {
 	Verdict  Verdict
 }
 
-// Measured is how fast a lock is on a real server.
+// Measured has the measurements of a lock on a real server.
 type Measured struct {
 	Server     string
-	Operations []MeasuredOperation // of one client alone
+	Operations []MeasuredOperation // of a single client
 	Loads      []MeasuredLoad
-	// Free is the time from the moment at which a holder died to the moment at which another client was told that it holds
-	// the lock. Lease is how long leases were, of a lock that has them.
+	// Free is the time from the death of a holder until another client was told that it holds the lock. Lease is the
+	// duration of leases, for a lock that has them.
 	Free  Distribution
 	Lease time.Duration
 }
 
-// MeasuredOperation is what one operation took, on average, of one client alone.
+// MeasuredOperation is the average cost of one operation of a single client.
 type MeasuredOperation struct {
 	Operation            string
 	Commands, RoundTrips float64
@@ -90,18 +91,19 @@ type MeasuredOperation struct {
 	Latency              Distribution
 }
 
-// MeasuredLoad is many clients that acquire and release again and again: each a lock of its own, or all one.
+// MeasuredLoad is a load of many clients that repeatedly acquire and release: each client its own lock, or all the
+// same.
 type MeasuredLoad struct {
 	Clients          int
 	Contended        bool
-	Granted, Refused int // acquires
-	Unknown          int // that ended without an answer
+	Granted, Refused int // numbers of acquires
+	Unknown          int // acquires without an answer
 	Took             time.Duration
-	Acquire          Distribution // those that were granted
-	LeftOut          string       // why there is nothing else; "" where there is
+	Acquire          Distribution // granted acquires only
+	LeftOut          string       // the reason why there are no results; "" if there are
 }
 
-// Rate is how many acquires were granted a second.
+// Rate is the number of granted acquires per second.
 func (l *MeasuredLoad) Rate() float64 {
 	if l.Took <= 0 {
 		return 0
@@ -109,13 +111,13 @@ func (l *MeasuredLoad) Rate() float64 {
 	return float64(l.Granted) / l.Took.Seconds()
 }
 
-// Distribution is how some durations are distributed: so many lay at or below each.
+// Distribution has quantiles of a number of durations.
 type Distribution struct {
 	Count                        int
 	Min, P10, P50, P90, P99, Max time.Duration
 }
 
-// NewDistribution is that of some durations, which it sorts.
+// NewDistribution is the distribution of some durations, which it sorts.
 func NewDistribution(all []time.Duration) Distribution {
 	if len(all) == 0 {
 		return Distribution{}
@@ -125,7 +127,7 @@ func NewDistribution(all []time.Duration) Distribution {
 	return Distribution{len(all), all[0], at(10), at(50), at(90), at(99), all[len(all)-1]}
 }
 
-// Verdict is the worst on the properties: lost, unknown, passed, proved.
+// Verdict is the worst verdict on the properties, in the order violated, undecided, passed, proved.
 func (f *FaultVerdicts) Verdict() Verdict {
 	for _, worst := range []Verdict{Violated, Undecided, Passed, Proved} {
 		if f.count(worst) > 0 {
@@ -144,7 +146,7 @@ func (f *FaultVerdicts) count(v Verdict) (n int) {
 	return n
 }
 
-// with are the properties with a verdict.
+// with are the properties with a given verdict.
 func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	for i := range f.Verdicts {
 		if f.Verdicts[i].Verdict == v {
@@ -154,8 +156,8 @@ func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	return out
 }
 
-// mark is a table's summary of the verdicts: the worst. It has no number: locks have different properties, and how many a lock
-// has is no merit.
+// mark is the summary of the verdicts in a table: the worst one. It has no number, since locks have different
+// properties, and a larger number of them is no merit.
 func (f *FaultVerdicts) mark() string {
 	switch f.Verdict() {
 	case Violated:
@@ -170,12 +172,12 @@ func (f *FaultVerdicts) mark() string {
 	return "–"
 }
 
-// Holds reports whether no property was seen lost, with whatever fault.
+// Holds reports whether no property was seen violated, with any fault.
 func (l *ComparedLock) Holds() bool {
 	return !slices.ContainsFunc(l.Faults, func(f FaultVerdicts) bool { return f.Verdict() == Violated })
 }
 
-// notes explain the marks of a lock: the violated properties, the unknown ones, and why not everything was visited.
+// notes explain a lock's marks: the violated properties, the undecided ones, and why not everything was visited.
 func (l *ComparedLock) notes() []string {
 	lost := l.alike(func(f *FaultVerdicts) string { return saidOf("violated", f.with(Violated)) })
 	for i := range l.Faults {
@@ -195,7 +197,7 @@ func saidOf(what string, properties []string) string {
 	return what + ": " + strings.Join(properties, ", ")
 }
 
-// alike are notes that several faults have in common, each once.
+// alike are notes on the faults, each note once with all faults that share it.
 func (l *ComparedLock) alike(note func(*FaultVerdicts) string) (out []string) {
 	var said []string
 	for i := range l.Faults {
@@ -215,8 +217,7 @@ func (l *ComparedLock) alike(note func(*FaultVerdicts) string) (out []string) {
 	return out
 }
 
-// compared are the operations with costs in tables, by name, with their cost classes: the first class that was seen
-// counts.
+// compared are the operations with costs in tables, each with its cost classes: the first class that was seen counts.
 var compared = []struct {
 	name string
 	of   []monitor.CostClass
@@ -225,7 +226,7 @@ var compared = []struct {
 	{"verify", []monitor.CostClass{monitor.VerifyHeld, monitor.RefreshHeld}}, {"release", []monitor.CostClass{monitor.ReleaseOK}},
 }
 
-// cost is what an operation takes on the simulated server, commands and round trips; "–" where it was not seen.
+// cost is the cost of an operation on the simulated server, in commands and round trips; "–" if it was not seen.
 func (l *ComparedLock) cost(of []monitor.CostClass) string {
 	for _, class := range of {
 		for i := range l.Cost {
@@ -237,7 +238,7 @@ func (l *ComparedLock) cost(of []monitor.CostClass) string {
 	return "–"
 }
 
-// belief is how long a belief stood beside another's grant at most: virtual time, and commands.
+// belief is the longest overlap of a stale belief with another client's grant: virtual time, and commands.
 func (l *ComparedLock) belief() string {
 	if l.Stale.Scenarios == 0 {
 		return "never"
@@ -245,7 +246,7 @@ func (l *ComparedLock) belief() string {
 	return fmt.Sprintf("%s/%d", took(l.Stale.Time), l.Stale.Commands)
 }
 
-// Losers are the locks that lose a property.
+// Losers are the locks that violate a property.
 func (c *Comparison) Losers() (out []string) {
 	for i := range c.Rows {
 		if !c.Rows[i].Holds() {
@@ -255,7 +256,7 @@ func (c *Comparison) Losers() (out []string) {
 	return out
 }
 
-// missing are the servers that are left out, a line for those that one thing keeps out.
+// missing lists the missing servers, with one line for each reason.
 func (c *Comparison) missing() (out []string) {
 	var reasons []string
 	titles := make(map[string][]string)
@@ -274,7 +275,7 @@ func (c *Comparison) missing() (out []string) {
 	return out
 }
 
-// found are the versions of the servers that are there.
+// found are the versions of the servers that were found.
 func (c *Comparison) found() (out []string) {
 	for _, s := range c.Servers {
 		if s.Version != "" {
@@ -289,7 +290,7 @@ func (c *Comparison) measured() bool {
 	return slices.ContainsFunc(c.Rows, func(l ComparedLock) bool { return l.Real != nil })
 }
 
-// shortfall says what is missing of a comparison that ended early; "" of one that is whole.
+// shortfall says what is missing from a comparison that ended early; "" if nothing is.
 func (c *Comparison) shortfall() string {
 	if len(c.Rows) == c.Of {
 		return ""
@@ -297,7 +298,7 @@ func (c *Comparison) shortfall() string {
 	return fmt.Sprintf("ended early: %d of %s were compared", len(c.Rows), style.Plural(c.Of, "lock"))
 }
 
-// how is how the comparison was come by, in words.
+// how says how the comparison was made.
 func (c *Comparison) how() []string {
 	how := []string{
 		fmt.Sprintf("on simulated servers: every execution of %s visited, with no fault and with one of each kind", c.Bounds),
@@ -322,7 +323,7 @@ func (m *Measured) load(clients int, contended bool) *MeasuredLoad {
 	return nil
 }
 
-// operation is what was measured of an operation, or nil. A lock without verify has refresh.
+// operation is the measurement of an operation, or nil. For a lock without verify it takes refresh.
 func (m *Measured) operation(name string) *MeasuredOperation {
 	at := slices.IndexFunc(m.Operations, func(o MeasuredOperation) bool { return o.Operation == name })
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// advice is which lock to take for what somebody needs. More is for those who want to know why.
+// advice says which lock to take for a need. more gives the reasons.
 type advice struct{ need, take, more string }
 
 var advices = []advice{
@@ -38,7 +38,7 @@ var advices = []advice{
 	},
 }
 
-// Advice is which lock to take, as Markdown with lines of at most 120 columns, for the page.
+// Advice says which lock to take, as Markdown with lines of at most 120 columns, for the page.
 func Advice() string {
 	var b strings.Builder
 	for _, a := range advices {
@@ -50,7 +50,7 @@ func Advice() string {
 	return b.String()
 }
 
-// advice is which lock to take, in sentences, where locks on several kinds of servers were compared.
+// advice says which lock to take, in sentences, if locks on several kinds of servers were compared.
 func (c *Comparison) advice() (out []string) {
 	if !slices.ContainsFunc(c.Rows, func(l ComparedLock) bool { return l.Server != c.Rows[0].Server }) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteComparison prints locks side by side for a person.
+// WriteComparison prints a comparison in plain text.
 func WriteComparison(w io.Writer, c *Comparison, st style.Style) error {
 	return write(w, comparisonLines(c, st), st)
 }
@@ -41,7 +41,7 @@ func comparisonLines(c *Comparison, st style.Style) []style.Line {
 	return out
 }
 
-// comparedTable is one of a comparison's tables: a row for each lock, of the server that it stands on.
+// comparedTable is one table of a comparison, with a row for each lock, grouped by server.
 type comparedTable struct {
 	title, legend string
 	head          []string
@@ -54,7 +54,7 @@ type comparedRow struct {
 	notes  []string
 }
 
-// tables are those that a comparison is told in.
+// tables are the tables of a comparison.
 func (c *Comparison) tables() []comparedTable {
 	return []comparedTable{c.verdicts(), c.costs(), c.latencies(), c.rates()}
 }
@@ -72,7 +72,7 @@ func (l *ComparedLock) row(marked bool) comparedRow {
 
 var verdictColours = map[Verdict]style.Colour{Violated: style.Red, Undecided: style.Yellow, Passed: style.Plain, Proved: style.Green, Skipped: style.Dim}
 
-// verdicts is what holds, by kind of fault.
+// verdicts is the table of verdicts, by kind of fault.
 func (c *Comparison) verdicts() comparedTable {
 	t := comparedTable{
 		title:  "What holds",
@@ -92,7 +92,7 @@ func (c *Comparison) verdicts() comparedTable {
 	return t
 }
 
-// costs is what operations take on the simulated servers.
+// costs is the table of the costs of operations on the simulated servers.
 func (c *Comparison) costs() comparedTable {
 	t := comparedTable{
 		title:  "What operations cost",
@@ -115,7 +115,8 @@ func (c *Comparison) costs() comparedTable {
 	return t
 }
 
-// latencies is what operations of one client alone take on real servers, and how soon a dead holder's slot is free.
+// latencies is the table of the latencies of a single client's operations on real servers, and of the time until a
+// dead holder's slot is free.
 func (c *Comparison) latencies() comparedTable {
 	t := comparedTable{
 		title:  "One client alone, on a real server",
@@ -151,7 +152,7 @@ func (m *Measured) latency(operation string) string {
 	return brief(o.Latency.P50)
 }
 
-// bytes are those of an acquire.
+// bytes is the traffic of an acquire.
 func (m *Measured) bytes() string {
 	o := m.operation("acquire")
 	if o == nil || o.Sent == 0 {
@@ -160,7 +161,7 @@ func (m *Measured) bytes() string {
 	return fmt.Sprintf("%.0f/%.0f", o.Sent, o.Received)
 }
 
-// freed is the median time until a dead holder's slot is another's.
+// freed is the median time until a dead holder's slot is granted to another client.
 func (m *Measured) freed() string {
 	switch {
 	case m.Free.Count == 0:
@@ -171,7 +172,7 @@ func (m *Measured) freed() string {
 	return brief(m.Free.P50)
 }
 
-// rates is how many acquires are granted a second on real servers.
+// rates is the table of granted acquires per second on real servers.
 func (c *Comparison) rates() comparedTable {
 	t := comparedTable{
 		title:  "Acquires granted a second, on a real server",
@@ -212,7 +213,7 @@ func (c *Comparison) rates() comparedTable {
 	return t
 }
 
-// within is the 99th percentile; "–" of nothing.
+// within is the 99th percentile; "–" if there are no durations.
 func (d Distribution) within() string {
 	if d.Count == 0 {
 		return "–"
@@ -220,7 +221,7 @@ func (d Distribution) within() string {
 	return brief(d.P99)
 }
 
-// lines are the table's, with a line before the locks of each server. Notes stand below their row.
+// lines are the lines of the table, with a line before the locks of each server. Notes are below their row.
 func (t *comparedTable) lines(st style.Style) (out []style.Line) {
 	table := style.Table{Right: make([]bool, len(t.head))}
 	for i := range table.Right {

@@ -11,7 +11,8 @@ const (
 	comparisonVersion = 1
 )
 
-// comparisonFile is a comparison as JSON. Its fields are those of [Comparison] and mean the same. Times are in seconds.
+// comparisonFile is a comparison as JSON. Its fields are those of [Comparison], with the same meaning. Times are in
+// seconds.
 type comparisonFile struct {
 	Lockproof   string               `json:"lockproof"`
 	Version     int                  `json:"version"`
@@ -94,7 +95,7 @@ type distributionFile struct {
 	Max   float64 `json:"max"`
 }
 
-// WriteComparisonJSON writes a comparison for programs.
+// WriteComparisonJSON writes a comparison as JSON.
 func WriteComparisonJSON(w io.Writer, c *Comparison) error {
 	f := comparisonFile{
 		Lockproof: comparisonFormat, Version: comparisonVersion, Tool: c.Tool, Command: c.Command, Seconds: c.Elapsed.Seconds(),

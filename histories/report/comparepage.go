@@ -14,7 +14,7 @@ import (
 
 var compareTemplate = template.Must(template.ParseFS(pageFiles, "page/compare.html", "page/made.html"))
 
-// compareData is what the template sees.
+// compareData is the data of the template.
 type compareData struct {
 	Tool, How string
 	Style     template.CSS
@@ -44,7 +44,7 @@ type compareChart struct {
 	SVG           template.HTML
 }
 
-// WriteComparisonPage writes a comparison as one HTML page that needs nothing else.
+// WriteComparisonPage writes a comparison as one self-contained HTML page.
 func WriteComparisonPage(w io.Writer, c *Comparison) error {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
@@ -81,13 +81,13 @@ func (t *comparedTable) data(id string) compareTableData {
 	return d
 }
 
-// bar is a distribution in a chart.
+// bar is one distribution in a chart.
 type bar struct {
 	name string
 	of   Distribution
 }
 
-// charts are the distributions of what was measured, each with a bar for each lock.
+// charts are charts of the measured distributions, with a bar for each lock.
 func (c *Comparison) charts() (out []compareChart) {
 	add := func(title string, of func(m *Measured) Distribution) {
 		var bars []bar
@@ -126,15 +126,15 @@ func (c *Comparison) charts() (out []compareChart) {
 	return out
 }
 
-// The measures of a chart: it is as wide as a narrow page, and a bar's name stands above it.
+// The dimensions of a chart: it is as wide as a narrow page, and the name of a bar is above it.
 const (
 	chartWidth  = 340.0
 	chartMargin = 12.0
 	barHeight   = 34.0
-	crowded     = 5.0 // so many powers of ten leave no room between the first two labels, nor the last two
+	crowded     = 5.0 // with this many powers of ten, labels next to the ends have no room
 )
 
-// drawBars is a chart of distributions on a logarithmic scale.
+// drawBars draws distributions on a logarithmic scale.
 func drawBars(title string, bars []bar) template.HTML {
 	least, most := bars[0].of.Min, bars[0].of.P99
 	for _, b := range bars {
@@ -164,7 +164,7 @@ func drawBars(title string, bars []bar) template.HTML {
 		}
 		fmt.Fprintf(&b, `<line class="scale" x1="%.1f" x2="%.1f" y1="4" y2="%.1f"/>`, x(d), x(d), height-20)
 		if high-low >= crowded && (power == low+1 || power == high-1) {
-			continue // its label would run into that at the end
+			continue // its label would overlap the one at the end
 		}
 		fmt.Fprintf(&b, `<text class="soft" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(d), height-6, anchor, text(round(d)))
 	}

@@ -7,41 +7,41 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Diagnosis is what a server tells of itself, and what of it concerns locks.
+// Diagnosis is what a server says about itself, and what it means for locks.
 type Diagnosis struct {
 	Tool    string   `json:"tool"` // lockproof's version
 	Facts   []Fact   `json:"facts"`
-	Worries []string `json:"worries"` // what endangers a lock as the server is now
-	// Measured says what Designs were measured on; or why there are none.
+	Worries []string `json:"worries"` // what endangers a lock on the server as it is
+	// Measured says what Designs were measured on, or why there are none.
 	Measured string            `json:"measured"`
 	Faults   []string          `json:"faults"`
 	Designs  []DiagnosedDesign `json:"designs"`
-	Touches  []string          `json:"touches"` // what lockproof makes there
+	Touches  []string          `json:"touches"` // what lockproof creates there
 }
 
-// Fact is one thing that the server tells.
+// Fact is one fact about the server.
 type Fact struct {
 	Name string `json:"name"`
 	Said string `json:"said"`
 }
 
-// DiagnosedDesign is what was measured of one design of a lock, fault by fault.
+// DiagnosedDesign has the measurements of one design of a lock, fault by fault.
 type DiagnosedDesign struct {
 	Name  string   `json:"name"`
-	Doc   string   `json:"doc"`   // how a client holds it
+	Doc   string   `json:"doc"`   // the way in which a client holds it
 	Cells []string `json:"cells"` // in the order of Faults
 }
 
-// diagnosisLegend says what cells mean.
+// diagnosisLegend explains the cells.
 const diagnosisLegend = "Cells are seconds in which two clients held the lock, each for certain. ∞: neither was told. lost: verify refused the holder " +
 	"though its connection was open. stuck: never free again. 0: not seen, which is no proof. The page is adapters/amqp/cluster/README.md; " +
 	"your own lock: lockproof cluster prove --exec COMMAND."
 
-// diagnosisAdvice is what to do whatever was found.
+// diagnosisAdvice is advice that holds for every result.
 const diagnosisAdvice = "No lock of queues is safe by itself while nodes are separated: have each effect carry a number that grows with each grant (a fencing token), " +
 	"verify before each effect, and take basic.cancel and closed connections for a loss."
 
-// WriteDiagnosis prints a diagnosis for a person.
+// WriteDiagnosis prints a diagnosis in plain text.
 func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 	var out []style.Line
 	paragraph := func(colour style.Colour, text string) {
@@ -69,10 +69,10 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 	return write(w, out, s)
 }
 
-// WriteDiagnosisJSON writes a diagnosis for programs.
+// WriteDiagnosisJSON writes a diagnosis as JSON.
 func WriteDiagnosisJSON(w io.Writer, d *Diagnosis) error { return writePretty(w, d) }
 
-// table is a line for each design.
+// table has a line for each design.
 func (d *Diagnosis) table() []style.Line {
 	table := style.Table{}
 	head := []style.Span{style.Dim.Of("design")}

@@ -6,15 +6,15 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Earlier is what became of the counterexamples that earlier runs have left, which are carried out first. Files are where
-// they are now.
+// Earlier has the results of replaying the counterexamples of earlier runs, which a run does first. Files are named
+// with their current paths.
 type Earlier struct {
-	Again  []string // those whose execution violates its property again
-	Passed []string // those that pass now, and did not the last time
-	Held   int      // how many passed the last time and pass again
+	Again  []string // still violate their property
+	Passed []string // pass now, but did not the last time
+	Held   int      // number of those that passed the last time and still do
 }
 
-// Lines are it in words.
+// Lines describe the results.
 func (e *Earlier) Lines() (lines []string) {
 	for _, file := range e.Again {
 		lines = append(lines, fmt.Sprintf("violated again, of an earlier run: %s", file))
@@ -28,7 +28,7 @@ func (e *Earlier) Lines() (lines []string) {
 	return lines
 }
 
-// card is it as the card tells it, a line each as far as there is room.
+// card describes the results on the card, with one line for each as far as there is room.
 func (e *Earlier) card(s style.Style) (out []style.Line) {
 	for _, line := range e.Lines() {
 		for _, text := range style.Wrap(style.Printable(line), s.Columns()-2) {

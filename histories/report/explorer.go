@@ -10,14 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Explorer is the explorer of a page: executions can be walked in it, and others of the same clients.
+// Explorer is the interactive explorer of a page. The reader can step through executions, and choose others of the
+// same clients.
 type Explorer struct {
 	Wasm    []byte // the program, gzipped
 	Runtime []byte // the script that runs it
-	Served  bool   // the page asks the program that serves it, and has none of its own
-	// Start is a counterexample to begin with beside the page's executions; see [Execution.File]. "" is none.
+	Served  bool   // the page asks the program that serves it, instead of including its own
+	// Start is a counterexample to begin with, besides the page's executions; see [Execution.File]. "" is none.
 	Start string
-	// Graph is the state space that begins where Start does; nil for none.
+	// Graph is the state space from the beginning of Start; nil for none.
 	Graph *StateGraph
 }
 
@@ -27,7 +28,7 @@ type explorerStart struct {
 	File string `json:"file"`
 }
 
-// html is the explorer as part of a page. Its texts stand in scripts, which none of them may end.
+// html is the explorer as part of a page. Its texts are in scripts, and escaped so that none can end its script.
 func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 	if e.Start != "" {
 		starts = append(starts, explorerStart{"a new execution", e.Start})

@@ -9,46 +9,47 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Found is a violation as the report tells of it.
+// Found is a violation as reported.
 type Found struct {
 	Detail   string   // what happened, in one line
-	Cause    string   // how it came about, by the steps of the execution; "" where Detail says as much
-	Expected string   // what a lock that is right does instead; "" is not known
-	Steps    int      // the execution's length: the counterexample's, or that of what was recorded
-	Least    bool     // no execution within the bounds that were visited violates the property in fewer steps
-	Scenario int      // the execution that first showed it, counted from 1; 0 is not known
-	Seed     uint64   // of that execution, where it is not the run's; 0 where it is
-	File     string   // where the counterexample is; "" if it was not written
-	Command  string   // what repeats it
-	Errors   []string // what the target's clients said of calls that failed, as in the diagram
+	Cause    string   // how it came about, by the steps of the execution; "" if Detail says it
+	Expected string   // what a correct lock does instead; "" is unknown
+	Steps    int      // number of steps of the counterexample, or of the recording
+	Least    bool     // no execution within the visited bounds violates the property in fewer steps
+	Scenario int      // the first execution that showed it, counted from 1; 0 is unknown
+	Seed     uint64   // of that execution, if it differs from the run's; else 0
+	File     string   // path of the counterexample; "" if it was not written
+	Command  string   // the command that repeats it
+	Errors   []string // the clients' messages for failed calls, as in the diagram
 	Diagram  string   // the execution, drawn in plain text; for JUnit
-	// Earlier says that the execution is one of an earlier run's, carried out again.
+	// Earlier says that the execution is a replayed counterexample of an earlier run.
 	Earlier bool
-	// Suspected says that fresh clients did not show it again, or were not asked to: the execution is the one
-	// recorded when it was seen.
+	// Suspected says that fresh clients did not reproduce it, or were not asked to: the execution is the one recorded
+	// when it was seen.
 	Suspected bool
-	// Tries is how often fresh clients were asked; the zero value is not at all, as for targets that do the same
-	// each time.
+	// Tries counts the attempts to reproduce it with fresh clients; zero if there were none, as for deterministic
+	// targets.
 	Tries histories.Tries
-	// Fingerprint is the counterexample's; "" where there is none.
+	// Fingerprint is the fingerprint of the counterexample; "" if there is none.
 	Fingerprint string
-	// Compared is how many executions that violate the property were compared with what is known; 0 is this one.
+	// Compared is the number of executions with this violation that were compared with the known findings; 0 means
+	// only this one.
 	Compared int
-	// Known is the finding of the project's file that it is; nil is a new one.
+	// Known is the matching finding in the project's file; nil if the violation is new.
 	Known *Known
 }
 
-// Known is a violation that a project knows of.
+// Known is a known violation of a project.
 type Known struct {
 	known.Finding
-	// Expired says that it is a failure again.
+	// Expired says that the violation counts as a failure again.
 	Expired bool
 }
 
-// Accepted reports whether the violation is known, and so no failure yet.
+// Accepted reports whether the violation is known and has not expired, so that it is no failure.
 func (f *Found) Accepted() bool { return f.Known != nil && !f.Known.Expired }
 
-// Words tell that it is known, and whether that is over.
+// Words say that the violation is known, and whether it has expired.
 func (k *Known) Words() string {
 	words := "known, and no failure"
 	switch {
@@ -71,7 +72,7 @@ func (f *Found) verdict() Verdict {
 	return Violated
 }
 
-// Reproduced is how often the violation was seen again, in words; "" where each try showed it.
+// Reproduced says how often the violation was reproduced; "" if every try showed it.
 func (f *Found) Reproduced() string {
 	switch {
 	case f.Suspected && f.Tries.Of == 0:
@@ -82,7 +83,7 @@ func (f *Found) Reproduced() string {
 	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, style.Plural(f.Tries.Of, "try"))
 }
 
-// Why says how the violation came about and what a right lock does, in lines.
+// Why explains how the violation came about and what a correct lock does, in lines.
 func (f *Found) Why() (lines []string) {
 	if f.Cause != "" {
 		lines = append(lines, "why: "+f.Cause)
@@ -93,7 +94,7 @@ func (f *Found) Why() (lines []string) {
 	return lines
 }
 
-// DrawnAt is the property before this one with the same execution, where it is drawn; "" where it is another.
+// DrawnAt names an earlier property under which the same execution is drawn; "" if there is none.
 func (r *Report) DrawnAt(p *PropertyResult) string {
 	for i := range r.Properties {
 		before := &r.Properties[i]
@@ -107,7 +108,7 @@ func (r *Report) DrawnAt(p *PropertyResult) string {
 	return ""
 }
 
-// told is the event, the number of executions with it, and how often it was reproduced.
+// told describes the event, the number of executions with it, and how often it was reproduced.
 func (r *Report) told(p *PropertyResult) string {
 	f := p.Violation
 	told := f.Detail
@@ -120,7 +121,7 @@ func (r *Report) told(p *PropertyResult) string {
 	return told
 }
 
-// known says that a violation is known. Other executions that violate the property may do so in another way.
+// known says that a violation is known. Other executions may violate the property in another way.
 func (r *Report) known(p *PropertyResult) string {
 	words := p.Violation.Known.Words()
 	if others := p.Violating - 1; others > 0 && p.Violation.Accepted() {
@@ -129,7 +130,7 @@ func (r *Report) known(p *PropertyResult) string {
 	return words
 }
 
-// howMany is how many executions were, in words.
+// howMany is a number of executions, in words.
 func howMany(n int) string {
 	if n == 1 {
 		return "one was"
@@ -137,7 +138,7 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// often is in how many executions a property was seen violated, in words; "" where they were not counted.
+// often says in how many executions a property was seen violated; "" if they were not counted.
 func (r *Report) often(p *PropertyResult) string {
 	if p.Violating == 0 {
 		return ""
@@ -149,7 +150,7 @@ func (r *Report) often(p *PropertyResult) string {
 	return fmt.Sprintf("%s in %s of %s", seen, style.Grouped(p.Violating), style.Plural(r.Scenarios, "execution"))
 }
 
-// where is the execution and how it was come by, in words; "" where there is none.
+// where identifies the execution, and says how it was found; "" if there is none.
 func (r *Report) where(p *PropertyResult) string {
 	f := p.Violation
 	if f.Steps == 0 {

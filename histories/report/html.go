@@ -25,42 +25,43 @@ var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "page/card.html", "page/execution.html", "page/made.html"))
 
-// Page is the content of a page: one file that needs nothing else, and no network.
+// Page is the content of a page, which is one self-contained file.
 type Page struct {
-	Report     *Report // the card; nil for none
+	Report     *Report // the report of the run; nil for none
 	Executions []Execution
-	// Recorded are counterexamples that were not carried out again: they are shown as they were recorded.
+	// Recorded are counterexamples that were not carried out again; they are shown as recorded.
 	Recorded []*histories.Counterexample
-	// Histories are pictures of histories that are not an execution's: recorded ones.
+	// Histories are pictures of recorded histories, without an execution.
 	Histories []History
-	// Title and Text are the page's head and what it says where there is no card; "" is the first execution's target, and
-	// nothing.
+	// Title and Text are the page's title, and its text if there is no Report. The defaults are the first execution's
+	// target, and no text.
 	Title, Text string
-	// Status is how far a run is that goes on: the page is loaded again until another one takes its place. "" is over.
+	// Status is the progress of a run that is not over: the browser reloads the page until another replaces it. ""
+	// means that the run is over.
 	Status string
 	// Explorer is the explorer in the page; nil for none.
 	Explorer *Explorer
-	// Made is the foot of the page, as far as the card does not know it.
+	// Made is the footer of the page, as far as the Report does not have the data.
 	Made Made
 }
 
-// Made is what made a page.
+// Made says what made a page.
 type Made struct {
 	Tool    string    // lockproof's version
-	At      time.Time // the zero time where output must not differ from run to run
-	Command string    // what was typed
+	At      time.Time // zero if the output must be reproducible
+	Command string    // the command as typed
 	Options []string  // as name=value
-	Server  string    // that the target ran on
+	Server  string    // on which the target ran
 }
 
-// History is a picture of the history of one lock, with an explanation of the longest prefix that has one.
+// History is a picture of the history of one lock, with an explanation of its longest linearizable prefix.
 type History struct {
 	History *history.History
 	Lock    int
 	Prefix  *linear.Prefix
 }
 
-// pageData is what the template sees.
+// pageData is the data of the template.
 type pageData struct {
 	Title, Status string
 	Style         template.CSS
@@ -68,20 +69,20 @@ type pageData struct {
 	Text          template.HTML
 	Executions    []executionData
 	Histories     []historyData
-	Words         []draw.Term // those that stand in steps, explained
+	Words         []draw.Term // explanations of the words used in steps
 	Explorer      template.HTML
 	Made          madeData
 }
 
 type madeData struct{ Tool, At, Command, Options, Server string }
 
-// WritePage writes a page. The same page is the same bytes.
+// WritePage writes a page. Equal pages give equal bytes.
 func WritePage(w io.Writer, p *Page) error {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
 		return err
 	}
-	// The templates' HTML is what this package made itself, with every text escaped.
+	// This package has made the templates' HTML, with every text escaped.
 	data := pageData{Title: "an execution", Status: p.Status, Style: template.CSS(css), Made: p.made()}
 	if len(p.Executions) > 0 {
 		data.Title = p.Executions[0].Trace.Scenario.Target
@@ -118,7 +119,7 @@ func WritePage(w io.Writer, p *Page) error {
 	return pageTemplate.ExecuteTemplate(safetext.NewWriter(w), "page.html", data)
 }
 
-// kind is the type of the page's locks: of several, the first execution's.
+// kind is the type of the page's locks: that of the first execution.
 func (p *Page) kind() lock.Kind {
 	switch {
 	case len(p.Executions) == 0 && len(p.Recorded) > 0:
@@ -144,7 +145,7 @@ func (p *Page) explorer(executions []executionData) (template.HTML, error) {
 	return p.Explorer.html(starts)
 }
 
-// words are all that steps of some executions say.
+// words are the texts of all steps of some executions.
 func words(executions []executionData) string {
 	var b strings.Builder
 	for i := range executions {
@@ -155,7 +156,7 @@ func words(executions []executionData) string {
 	return b.String()
 }
 
-// made is the foot of the page.
+// made is the footer of the page.
 func (p *Page) made() madeData {
 	if r := p.Report; r != nil {
 		return (&Made{r.Tool, r.At, r.Command, r.Fixed, r.Broker}).data()
@@ -174,8 +175,8 @@ func (m *Made) data() madeData {
 	return d
 }
 
-// add shows an execution; one that is shown already, since it violates several properties, gets
-// another command to repeat it.
+// add adds an execution. One that is already shown, since it violates several properties, only gets another command
+// to repeat it.
 func (d *pageData) add(x *Execution) {
 	plain := draw.SVG(x.Trace, "")
 	i := slices.IndexFunc(d.Executions, func(e executionData) bool { return e.plain == plain })
@@ -190,7 +191,7 @@ func (d *pageData) add(x *Execution) {
 
 var colourClasses = map[style.Colour]string{style.Bold: "b", style.Dim: "d", style.Red: "r", style.Green: "g", style.Yellow: "y"}
 
-// coloured is lines for a terminal as HTML.
+// coloured converts lines for a terminal to HTML.
 func coloured(lines []style.Line) string {
 	var b strings.Builder
 	for _, l := range lines {

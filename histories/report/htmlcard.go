@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// cardData is the card as the page has it: what the terminal's says, with links from properties to executions.
+// cardData is the card on a page: like the terminal's, with links from properties to executions.
 type cardData struct {
 	Doc, Ran, With string
 	Interrupted    bool
@@ -19,8 +19,8 @@ type cardData struct {
 }
 
 type cardRow struct {
-	Asked, Answer   string // of the part that begins with the row
-	Class, Verdict  string // the class is its colour's
+	Asked, Answer   string // of the part that begins with this row
+	Class, Verdict  string // the class gives its colour
 	Property, Link  string
 	Checked, Remark string
 	Detail, Where   string
@@ -28,15 +28,15 @@ type cardRow struct {
 	Command         string
 }
 
-// cardSkipped are properties that were skipped for one reason.
+// cardSkipped are properties that were skipped for the same reason.
 type cardSkipped struct {
 	Properties, Reason string
 }
 
-// pageCard is how wide the lines of the card's tables are on a page.
+// pageCard is the width of the card's tables on a page.
 const pageCard = 100
 
-// newCardData is a report's card beside some executions, or a recorded history.
+// newCardData is the card for a report, next to some executions, or to a recorded history.
 func newCardData(r *Report, executions []executionData, recorded bool) *cardData {
 	s := style.Style{Width: pageCard}
 	d := &cardData{Doc: r.Doc, Ran: strings.Join(howMuch(r), " · "), With: strings.Join(r.Fixed, ", "), Interrupted: r.Interrupted}
@@ -88,7 +88,7 @@ func newCardRow(r *Report, p *PropertyResult, executions []executionData, record
 	return row
 }
 
-// linkTo is what leads to the execution that violates a property: the one that ends with it, where there are several.
+// linkTo is the link to the first execution that violates a property; "" if there is none.
 func linkTo(executions []executionData, property string) string {
 	for i := range executions {
 		for _, b := range executions[i].Broken {

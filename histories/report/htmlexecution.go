@@ -23,16 +23,16 @@ import (
 // Execution is one execution of a page.
 type Execution struct {
 	Trace *scenario.Trace
-	// Command repeats it; may be empty.
+	// Command repeats the execution; may be empty.
 	Command string
-	// Again is how often it was seen again, where that is worth telling; see [Found.Reproduced].
+	// Again says how often it was reproduced, if that is of interest; see [Found.Reproduced].
 	Again string
-	// Prefix explains its history as far as it can be explained, where the history is the evidence; may be nil.
+	// Prefix explains as much of its history as can be explained, if the history is the evidence; may be nil.
 	Prefix *linear.Prefix
-	// File is the execution as the file of a counterexample, where the explorer can carry it out; may be empty.
+	// File is the execution as a counterexample file, if the explorer can carry it out; may be empty.
 	File string
-	// Well is the nearest execution in which all is well, and Parts the first step, counted from 0, that is another there;
-	// nil is that there is none. Sought says that it was looked for.
+	// Well is the nearest execution without a violation, and Parts the index of the first step that differs there;
+	// nil if there is none. Sought says that one was searched for.
 	Well   *scenario.Trace
 	Parts  int
 	Sought bool
@@ -40,32 +40,32 @@ type Execution struct {
 
 type executionData struct {
 	plain                    string // the diagram without names
-	file, Explore            string // what the explorer carries out, and the link that has it do so
-	Name                     string // of the section, to which links lead
+	file, Explore            string // what the explorer carries out, and the link to it
+	Name                     string // of the section, as the target of links
 	Target, Settings         string
-	Only                     bool   // the page's title says the target already
-	Recorded                 bool   // it has no picture: only its steps in words are known
-	Drawn                    string // and how it was drawn in plain text; may be empty
+	Only                     bool   // the page's title already names the target
+	Recorded                 bool   // there is no picture: only its steps in words are known
+	Drawn                    string // the diagram in plain text; may be empty
 	Again                    string
 	Commands                 []string
 	Broken                   []brokenData
 	Diagram, Strips, History template.HTML
-	What                     string // the strips are of: a slot, or the lock
-	Ends                     string // why the prefix of the history that has an explanation ends
+	What                     string // subject of the strips: a slot, or the lock
+	Ends                     string // why the explained prefix of the history ends
 	Steps                    []stepData
 	Well                     *wellData
-	Alone                    bool // it was looked for an execution in which all is well, and there is none
+	Alone                    bool // an execution without a violation was searched for, and there is none
 }
 
 type brokenData struct {
 	Property, Sentence, Explanation string
-	Expected                        string // what a lock that is right does instead; "" is not known
+	Expected                        string // what a correct lock does instead; "" is unknown
 	Cause                           template.HTML
-	Decided, Shows                  int // steps; Decided is 0 where it is the one at which it shows, or is not known
+	Decided, Shows                  int // steps; Decided is 0 if it equals Shows, or is unknown
 	Over                            bool
 }
 
-// title is what the explorer calls an execution.
+// title is the name of an execution in the explorer.
 func (d *executionData) title() string {
 	for _, b := range d.Broken {
 		return b.Property
@@ -73,21 +73,21 @@ func (d *executionData) title() string {
 	return d.Target
 }
 
-// stepData is a step in words. Mark is that of a step that decides, or shows, a violation.
+// stepData is a step in words. Mark marks a step that decides, or shows, a violation.
 type stepData struct {
 	Number     int
 	Text, Mark string
 }
 
-// wellData compares an execution with the nearest in which all is well.
+// wellData compares an execution with the nearest one without a violation.
 type wellData struct {
-	Same         int // so many steps are the same in both
+	Same         int // number of common steps at the beginning
 	Violated, Ok []stepData
-	More         bool // there is more of the one in which all is well
-	Faultless    bool // faults of the one that violates something are left out in the other
+	More         bool // the execution without a violation is longer than shown
+	Faultless    bool // it leaves out faults of the execution with the violation
 }
 
-// data is an execution as the template sees it, the n-th of a page.
+// data is the template's data for the n-th execution of a page.
 func (x *Execution) data(n int, plain string) executionData {
 	s := &x.Trace.Scenario
 	name := fmt.Sprintf("x%d", n)
@@ -113,7 +113,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	return d
 }
 
-// recordedData is a counterexample as it was recorded, the n-th execution of a page: its steps in words.
+// recordedData is the data for a recorded counterexample, the n-th execution of a page: its steps in words.
 func recordedData(n int, c *histories.Counterexample) executionData {
 	name, s := fmt.Sprintf("x%d", n), &c.Scenario
 	trace := &scenario.Trace{Scenario: *s, History: history.History{Kind: c.Violation.Kind}}
@@ -134,7 +134,7 @@ func recordedData(n int, c *histories.Counterexample) executionData {
 	return d
 }
 
-// steps are an execution's in words.
+// steps are an execution's steps in words.
 func steps(t *scenario.Trace) []stepData {
 	marks := make(map[int]string)
 	for _, v := range t.Violations {
@@ -152,10 +152,11 @@ func steps(t *scenario.Trace) []stepData {
 	return all
 }
 
-// alongside is how many steps are shown of two executions from where they part, and before that.
+// alongside is the number of steps shown of both executions from their first difference; common is the number before
+// it.
 const alongside, common = 12, 2
 
-// well shows both executions from where they part.
+// well shows both executions from their first difference.
 func (x *Execution) well() *wellData {
 	from := max(0, x.Parts-common)
 	part := func(all []stepData) []stepData { return all[min(from, len(all)):min(x.Parts+alongside, len(all))] }
@@ -166,7 +167,7 @@ func (x *Execution) well() *wellData {
 
 var stepWord = regexp.MustCompile(`\bstep (\d+)\b`)
 
-// linked is a text whose steps are links to a diagram with the given number of steps.
+// linked is a text in which numbers of steps, up to most, link to the diagram with that name.
 func linked(text, name string, most int) template.HTML {
 	return template.HTML(stepWord.ReplaceAllStringFunc(html.EscapeString(style.Printable(text)), func(word string) string {
 		number := strings.TrimPrefix(word, "step ")
@@ -183,7 +184,7 @@ type historyData struct {
 	Ends    string
 }
 
-// data is a history as the template sees it.
+// data is the template's data for a history.
 func (h *History) data() historyData {
 	d := historyData{Name: "the history"}
 	if h.Lock < len(h.History.Locks) && len(h.History.Locks) > 1 {
@@ -193,7 +194,7 @@ func (h *History) data() historyData {
 	return d
 }
 
-// drawnHistory is a picture of a history, and what it shows.
+// drawnHistory is a picture of a history, and the reason why the explained prefix ends.
 func drawnHistory(h *history.History, lock int, p *linear.Prefix) (picture template.HTML, ends string) {
 	picture = template.HTML(draw.History(h, lock, p))
 	explained := "Each dot is a moment at which a call had its effect: together they explain every answer"

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// junitSuites is the XML that continuous integration reads: a suite a target, a case a property.
+// junitSuites is the XML that continuous integration reads: a suite for each target, a case for each property.
 type junitSuites struct {
 	XMLName xml.Name   `xml:"testsuites"`
 	Suite   junitSuite `xml:"testsuite"`
@@ -49,7 +49,7 @@ type junitFailure struct {
 	Text    string `xml:",cdata"`
 }
 
-// junitError is of an answer that is missing: neither a failure nor a success.
+// junitError reports a missing answer: neither a failure nor a success.
 type junitError struct {
 	Type    string `xml:"type,attr"`
 	Message string `xml:"message,attr"`
@@ -63,9 +63,10 @@ type junitOutput struct {
 	Text string `xml:",cdata"`
 }
 
-// WriteJUnit writes a report as JUnit's XML. A violated or suspected property is a failure with its execution drawn. A
-// property whose violation is known is skipped and has the same text; one that was not judged is skipped with the reason. An undecided property, or a required one that was
-// not judged, is an error. A run that was interrupted, or judged nothing, is an error in a case of its own.
+// WriteJUnit writes a report as JUnit's XML. A violated or suspected property is a failure, with its execution drawn.
+// A property whose violation is known is skipped, with the same text; one that was not judged is skipped with the
+// reason. An undecided property, or a required one that was not judged, is an error. A run that was interrupted, or
+// judged nothing, is an error in a separate case.
 func WriteJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: legal("lockproof " + r.Target)}
 	if r.Elapsed > 0 {
@@ -95,7 +96,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	return err
 }
 
-// add takes in a case.
+// add adds a case.
 func (s *junitSuite) add(c junitCase) {
 	switch {
 	case c.Failure != nil:
@@ -109,7 +110,7 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-// runCase is the run as a case of its own, where it is no success for a reason that no property's case says.
+// runCase is a case for the whole run, if it is no success for a reason that no property's case gives.
 func (r *Report) runCase(said int) (c junitCase, is bool) {
 	c = junitCase{Class: legal("lockproof." + r.Target), Name: "run"}
 	switch outcome := r.Outcome(); {
@@ -142,7 +143,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	return c
 }
 
-// inFull is a violation in full, for a reader who has nothing but this.
+// inFull describes a violation completely, for readers who see only this text.
 func (r *Report) inFull(p *PropertyResult) string {
 	v := p.Violation
 	lines := append([]string{p.Name() + ": " + r.sentence(p), r.told(p)}, v.Why()...)
@@ -157,7 +158,7 @@ func (r *Report) inFull(p *PropertyResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// legal is text without the characters that XML cannot have.
+// legal removes the characters that XML cannot have.
 func legal(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// write prints lines for a person.
+// write prints lines.
 func write(w io.Writer, lines []style.Line, s style.Style) error {
 	var b strings.Builder
 	for _, l := range lines {
@@ -17,7 +17,7 @@ func write(w io.Writer, lines []style.Line, s style.Style) error {
 	return err
 }
 
-// repeating says which command repeats a run, if that is known.
+// repeating says which command repeats a run, if known.
 func repeating(command string) []style.Line {
 	if command == "" {
 		return nil
@@ -25,7 +25,7 @@ func repeating(command string) []style.Line {
 	return []style.Line{{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(command))}}
 }
 
-// warnings are important lines, each with a mark; empty ones are left out.
+// warnings are important lines, each with a mark; empty ones are omitted.
 func warnings(said []string, s style.Style) (out []style.Line) {
 	for _, warning := range nonempty(said) {
 		for _, text := range style.Wrap(style.Printable(warning), s.Columns()) {

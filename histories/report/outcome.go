@@ -14,14 +14,14 @@ type Outcome string
 
 // The outcomes.
 const (
-	OutcomeHolds        Outcome = "holds"        // the judged properties hold, and the required ones were judged
+	OutcomeHolds        Outcome = "holds"        // the judged properties hold, and all required ones were judged
 	OutcomeViolated     Outcome = "violated"     // a property is violated, or suspected to be
 	OutcomeInterrupted  Outcome = "interrupted"  // the run ended before it was complete
-	OutcomeKnown        Outcome = "known"        // it holds but for violations that are known and have not expired
+	OutcomeKnown        Outcome = "known"        // all violations are known and have not expired
 	OutcomeInconclusive Outcome = "inconclusive" // nothing was judged, or an answer is missing: see [Report.Missing]
 )
 
-// Outcome is the result of the run. A violation that is not known outweighs an interruption, and that outweighs missing
+// Outcome is the result of the run. An unknown violation takes precedence over an interruption, and that over missing
 // answers.
 func (r *Report) Outcome() Outcome {
 	accepted := false
@@ -51,14 +51,14 @@ func (r *Report) Judged() bool {
 	})
 }
 
-// Owes reports whether the answer on a property is missing: it is undecided, or required and was skipped.
+// Owes reports whether a property lacks an answer: it is undecided, or required but skipped.
 func (r *Report) Owes(p *PropertyResult) bool {
 	verdict, _ := r.Verdict(p)
 	return verdict == Undecided || verdict == Skipped && r.Required.Has(p.Property)
 }
 
-// Missing are the missing answers of a run without violations, a line each: nothing was judged, fewer executions were
-// run than required, or a property is undecided, or required and not judged.
+// Missing are the missing answers of a run without violations, one in each line: nothing was judged, fewer executions
+// were run than required, or a property is undecided, or required but not judged.
 func (r *Report) Missing() (lines []string) {
 	if !r.Judged() {
 		lines = append(lines, r.nothing())
@@ -82,7 +82,7 @@ func (r *Report) Missing() (lines []string) {
 	return lines
 }
 
-// nothing says that nothing was judged, and why as far as that is known.
+// nothing says that nothing was judged, and the reason if known.
 func (r *Report) nothing() string {
 	if r.Mode == Recorded && r.Operations == 0 {
 		return "nothing was judged: the history has no operations"
@@ -90,7 +90,7 @@ func (r *Report) nothing() string {
 	return "nothing was judged: every property was skipped"
 }
 
-// missing is an answer that is owed, in words.
+// missing describes a missing answer.
 func (r *Report) missing(p *PropertyResult) string {
 	verdict, reason := r.Verdict(p)
 	if verdict == Undecided {
@@ -99,8 +99,8 @@ func (r *Report) missing(p *PropertyResult) string {
 	return fmt.Sprintf("%s is required and was skipped: %s", p.Name(), reason)
 }
 
-// cardMissing is what the card says, as its last word, of an inconclusive run, of one whose violations are all known, and of
-// known findings that were not seen.
+// cardMissing is the end of the card for an inconclusive run, for a run whose violations are all known, and for known
+// findings that were not seen.
 func cardMissing(r *Report, s style.Style) []style.Line {
 	said := r.unseen()
 	switch r.Outcome() {
@@ -116,7 +116,7 @@ func cardMissing(r *Report, s style.Style) []style.Line {
 	return warnings(said, s)
 }
 
-// Held reports whether the property of a name was judged with nothing violated.
+// Held reports whether the property with that name was judged without a violation.
 func (r *Report) Held(name string) bool {
 	return slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
 		verdict, _ := r.Verdict(&p)
@@ -124,7 +124,7 @@ func (r *Report) Held(name string) bool {
 	})
 }
 
-// unseen says of known findings that they were not seen: a line each.
+// unseen lists known findings that were not seen, one in each line.
 func (r *Report) unseen() (lines []string) {
 	for _, f := range r.Unseen {
 		until := "stays accepted"

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// part is one of the questions that the report on somebody else's lock answers.
+// part is one of the questions that the report on an external lock answers.
 type part int
 
 const (
@@ -20,7 +20,7 @@ const (
 	yours
 )
 
-// partOf is the part that a property belongs to.
+// partOf is the part to which a property belongs.
 func partOf(p *PropertyResult) part {
 	switch {
 	case p.Own != nil:
@@ -41,7 +41,7 @@ func (p part) question() string {
 	return [...]string{safety: "Is it safe?", recovery: "Does it recover?", promise: "What does it promise?", yours: "Your own properties"}[p]
 }
 
-// part is the part of a property in reports on somebody else's lock, "" in others.
+// part names a property's part in reports on an external lock; "" in other reports.
 func (r *Report) part(p *PropertyResult) string {
 	if r.Contract == nil {
 		return ""
@@ -49,7 +49,7 @@ func (r *Report) part(p *PropertyResult) string {
 	return partOf(p).String()
 }
 
-// ordered are the properties in the order that they are shown in: part by part where somebody else's lock is judged.
+// ordered are the properties in the order in which they are shown: for an external lock, part by part.
 func (r *Report) ordered() []*PropertyResult {
 	all := make([]*PropertyResult, len(r.Properties))
 	for i := range all {
@@ -61,7 +61,7 @@ func (r *Report) ordered() []*PropertyResult {
 	return all
 }
 
-// answer says what a user should do about a part, in a line.
+// answer advises a user about a part, in a line.
 func (r *Report) answer(which part) string {
 	counts := make(map[Verdict]int)
 	for i := range r.Properties {
@@ -97,7 +97,7 @@ func (r *Report) answer(which part) string {
 	return "Yes, in all that was judged."
 }
 
-// accepted reports whether all that is violated in a part is known, and so no failure yet.
+// accepted reports whether all violations in a part are known and have not expired.
 func (r *Report) accepted(which part) bool {
 	return !slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
 		verdict, _ := r.Verdict(&p)
@@ -105,7 +105,7 @@ func (r *Report) accepted(which part) bool {
 	})
 }
 
-// onlyCrashes reports whether clients that end by themselves are all that is wrong with a lock's safety.
+// onlyCrashes reports whether clients that exit by themselves are the only violations of a lock's safety.
 func (r *Report) onlyCrashes() bool {
 	return !slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
 		return p.Violation != nil && p.Property != property.NoCrash && partOf(&p) == safety

@@ -14,7 +14,7 @@ const (
 	reportVersion = 1
 )
 
-// reportFile is a report as JSON. Its fields are those of [Report] and mean the same.
+// reportFile is a report as JSON. Its fields are those of [Report], with the same meaning.
 type reportFile struct {
 	Lockproof     string         `json:"lockproof"`
 	Version       int            `json:"version"`
@@ -29,13 +29,13 @@ type reportFile struct {
 	Source        string         `json:"source,omitempty"`
 	Readings      []string       `json:"readings,omitempty"`
 	Command       string         `json:"command,omitempty"`
-	Options       []string       `json:"options,omitempty"` // that were fixed, as name=value
+	Options       []string       `json:"options,omitempty"` // fixed by the user, as name=value
 	Seed          uint64         `json:"seed,omitzero"`
 	FailedAcquire string         `json:"strength,omitempty"`
 	Bounds        string         `json:"bounds,omitempty"`
-	Holds         bool           `json:"holds"` // the outcome is that
+	Holds         bool           `json:"holds"` // whether the outcome is "holds"
 	Outcome       Outcome        `json:"outcome"`
-	Missing       []string       `json:"missing,omitempty"` // of inconclusive
+	Missing       []string       `json:"missing,omitempty"` // the missing answers, if the outcome is inconclusive
 	Required      []string       `json:"required,omitempty"`
 	Interrupted   bool           `json:"interrupted"`
 	Scenarios     int            `json:"scenarios"`
@@ -45,7 +45,7 @@ type reportFile struct {
 	Commands      int            `json:"commands"`
 	Operations    int            `json:"operations"`
 	Seconds       float64        `json:"seconds,omitzero"`
-	Contract      *[]string      `json:"contract,omitempty"` // the promises that it demands; nothing where the lock is one of ours
+	Contract      *[]string      `json:"contract,omitempty"` // the promises that it demands; null for simulated locks
 	Properties    []propertyFile `json:"properties"`
 	Earlier       *earlierFile   `json:"earlier,omitempty"`
 	Efficiency    []rowFile      `json:"efficiency"`
@@ -95,7 +95,7 @@ type countFile struct {
 	Number int    `json:"number"`
 }
 
-// viewsFile is [Views] as it is written.
+// viewsFile is [Views] as JSON.
 type viewsFile struct {
 	Searches int `json:"searches"`
 	Contexts int `json:"contexts"`
@@ -106,7 +106,7 @@ type viewsFile struct {
 	Tried    int `json:"cutoffTried"`
 }
 
-// spaceOf is what was visited, as JSON.
+// spaceOf is the visited space as JSON.
 func spaceOf(s *Space) *spaceFile {
 	if s == nil {
 		return nil
@@ -129,10 +129,10 @@ func countsOf(counts []Count) (files []countFile) {
 
 type propertyFile struct {
 	Property  string     `json:"property"`
-	Part      string     `json:"part,omitempty"` // safety, recovery, promise or own, of somebody else's lock
+	Part      string     `json:"part,omitempty"` // safety, recovery, promise or own; only for external locks
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // of skipped and undecided; of passed, of which orders, where preemptions are bounded
+	Reason    string     `json:"reason,omitempty"` // if skipped or undecided; if passed, the bounds of the orders
 	Evidence  string     `json:"evidence"`
 	Checked   int        `json:"checked"`
 	Scenarios int        `json:"scenarios"`
@@ -146,7 +146,7 @@ type foundFile struct {
 	Detail         string           `json:"detail"`
 	Cause          string           `json:"cause,omitempty"`
 	Expected       string           `json:"expected,omitempty"`
-	Errors         []string         `json:"errors,omitempty"` // what clients said of calls that failed
+	Errors         []string         `json:"errors,omitempty"` // the clients' messages for failed calls
 	Steps          int              `json:"steps"`
 	Least          bool             `json:"least,omitzero"`
 	Scenario       int              `json:"scenario,omitzero"`
@@ -158,14 +158,14 @@ type foundFile struct {
 	Known          *knownFile       `json:"known,omitempty"`
 }
 
-// earlierFile is [Earlier] as it is written.
+// earlierFile is [Earlier] as JSON.
 type earlierFile struct {
 	Again  []string `json:"violated_again,omitempty"`
 	Passed []string `json:"pass_now,omitempty"`
 	Held   int      `json:"pass_still,omitzero"`
 }
 
-// knownFile is [Known] as it is written.
+// knownFile is [Known] as JSON.
 type knownFile struct {
 	Reason  string `json:"reason"`
 	Owner   string `json:"owner,omitempty"`
@@ -192,7 +192,7 @@ type spreadFile struct {
 	Max  int     `json:"max"`
 }
 
-// budgetFile leaves out what has no limit.
+// budgetFile is [Budget] as JSON, without what is unlimited.
 type budgetFile struct {
 	RoundTrips  *int `json:"round_trips,omitempty"`
 	Channels    *int `json:"channels_opened,omitempty"`
@@ -202,7 +202,7 @@ type budgetFile struct {
 type staleFile struct {
 	Commands     int   `json:"commands"`
 	Milliseconds int64 `json:"milliseconds"`
-	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // where it is another
+	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // if it differs
 	Scenarios    int   `json:"scenarios"`
 }
 
@@ -220,7 +220,7 @@ type exerciseFile struct {
 	Scenarios int    `json:"scenarios"`
 }
 
-// WriteJSON writes a report for programs.
+// WriteJSON writes a report as JSON.
 func WriteJSON(w io.Writer, r *Report) error {
 	f := reportFile{
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
@@ -299,7 +299,7 @@ func (o Overlap) file() staleFile {
 	return f
 }
 
-// file is nothing where no counterexample was kept.
+// file is nil if there were no counterexamples.
 func (e *Earlier) file() *earlierFile {
 	if len(e.Lines()) == 0 {
 		return nil
@@ -316,7 +316,7 @@ func limit(n int) *int {
 	return &n
 }
 
-// writePretty writes a file's struct as JSON that a person can read. The same struct is the same bytes.
+// writePretty writes a file's struct as indented JSON. Equal structs give equal bytes.
 func writePretty(w io.Writer, f any) error {
 	data, err := json.Marshal(f, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

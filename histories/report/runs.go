@@ -6,23 +6,24 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Runs is what a run visited that has carried out executions one by one.
+// Runs is what a run has visited by carrying out executions one by one.
 type Runs struct {
-	Whole   int // executions
-	Blocked int // executions that ended early: all their continuations had been visited
-	// Audited is how many of the whole ones were audited. The others came to what one of those had come to.
+	Whole   int // complete executions
+	Blocked int // executions that ended early, since all their continuations had been visited
+	// Audited is the number of complete executions that were audited. The others ended in the same state as one of
+	// these.
 	Audited int
-	// Incomplete says why not every execution was visited, or one that is equivalent to it; "" is all were.
+	// Incomplete says why not every execution, or an equivalent one, was visited; "" if all were.
 	Incomplete string
-	// Preemptions is how often an execution turns from a client that could go on, at most; nil is any number. With a bound
-	// nothing is proved: what is said of a property is of those orders.
+	// Preemptions bounds the number of switches away from a client that could continue; nil is unbounded. With a
+	// bound nothing is proved: verdicts concern only these orders.
 	Preemptions *int
-	// NotExplored are operations and faults that the target's clients support, and that no visited execution has: the
+	// NotExplored are operations and faults that the target's clients support, but that no visited execution has: the
 	// verdicts do not cover them.
 	NotExplored []string
 }
 
-// bounded says of which executions a verdict is that something holds, "" where they are all.
+// bounded says which executions a positive verdict covers; "" if it covers all.
 func (r *Runs) bounded(v Verdict) string {
 	if r == nil || v != Passed && v != Proved {
 		return ""
@@ -37,7 +38,7 @@ func (r *Runs) bounded(v Verdict) string {
 	return strings.Join(said, ", ")
 }
 
-// cardRuns is the card's text about the visited executions.
+// cardRuns is the text of the card about the visited executions.
 func cardRuns(r *Report, s style.Style) []style.Line {
 	runs := r.Runs
 	if runs == nil {

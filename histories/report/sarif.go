@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// The part of SARIF 2.1.0 that findings of ours have. Libraries for the whole of it bring a schema's validator and a web
-// client into the program.
+// The part of SARIF 2.1.0 that the findings need. Libraries for all of SARIF would add a schema validator and a web
+// client to the program.
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -51,7 +51,7 @@ type sarifResult struct {
 	Suppressions []sarifSuppressed `json:"suppressions,omitempty"`
 }
 
-// sarifSuppressed says that a finding is accepted, which a file says and no comment in the code.
+// sarifSuppressed says that a file, not a comment in the code, accepts the finding.
 type sarifSuppressed struct {
 	Kind          string `json:"kind"`
 	Status        string `json:"status"`
@@ -79,9 +79,10 @@ type sarifRegion struct {
 	Line int `json:"startLine"`
 }
 
-// WriteSARIF writes a report's findings as SARIF 2.1.0: a rule is a property, a violation an error, a suspected one or a
-// missing answer a warning. They are located in a file of the user's, since a lock as a whole is judged: its adapter,
-// say. Without one, a violation is located in its counterexample. What is known and has not expired is suppressed.
+// WriteSARIF writes a report's findings as SARIF 2.1.0: each property is a rule, a violation is an error, a suspected
+// one or a missing answer is a warning. They are located in a file of the user's, such as the adapter, since the lock
+// is judged as a whole. Without a file, a violation is located in its counterexample. Known violations that have not
+// expired are suppressed.
 func WriteSARIF(w io.Writer, r *Report, file string) error {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{

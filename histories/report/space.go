@@ -7,36 +7,36 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Space is the space of a Visited run, for readers who know the field.
+// Space is the state space of a Visited run, for readers who know the field.
 type Space struct {
 	States      int // distinct
 	Transitions int
-	Diameter    int // the longest shortest way to a state, in turns
-	Final       int // states in which nothing can happen any more
-	Queue       int // states seen and not expanded: what a bound left over
-	Bytes       int // a state, tables and queue included
+	Diameter    int // the longest of the shortest paths to a state, in steps
+	Final       int // states in which nothing more can happen
+	Queue       int // states seen but not expanded because of a bound
+	Bytes       int // bytes for each state, including tables and queue
 	Reductions  []string
-	// Missed is how likely it is that a state was taken for another, at most; Certainty says it in words.
+	// Missed bounds the probability that a state was mistaken for another; Certainty says it in words.
 	Missed    float64
 	Certainty string
-	// Cut says why not everything was visited; "" where it was.
+	// Cut is the reason why not everything was visited; "" if it was.
 	Cut string
-	// Moments says at which moments time passed, where not all were tried: what holds then is passed, not proved. "" is that time
-	// does not matter.
+	// Moments says at which moments time passed, if not all were tried: properties are then passed, not proved. ""
+	// means that time does not matter.
 	Moments string
-	// Operations are how many transitions were part of each.
+	// Operations are the numbers of transitions by operation.
 	Operations []Count
-	Covered    []string // endings of operations and replies of the broker that some execution came to
-	NotCovered []string // those that could be expected and that none did
+	Covered    []string // endings of operations and replies of the broker that occurred
+	NotCovered []string // expected ones that did not occur
 }
 
-// Count is a number of something.
+// Count is a number of things with a name.
 type Count struct {
 	Name   string
 	Number int
 }
 
-// Branching is how many transitions a state has, on average.
+// Branching is the average number of transitions from a state.
 func (s *Space) Branching() float64 {
 	if s.States == s.Queue {
 		return 0
@@ -44,7 +44,7 @@ func (s *Space) Branching() float64 {
 	return float64(s.Transitions) / float64(s.States-s.Queue)
 }
 
-// cardSpace is the card's text about the space.
+// cardSpace is the text of the card about the space.
 func cardSpace(r *Report, s style.Style) []style.Line {
 	sp := r.Space
 	if sp == nil {

@@ -9,28 +9,28 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// StateGraph is states, and the actions that lead from one to another.
+// StateGraph has states, and the actions that lead from one to another.
 type StateGraph struct {
 	Nodes []StateNode `json:"nodes"`
 	Edges []StateEdge `json:"-"`
 	Cut   bool        `json:"-"` // there are more states
 }
 
-// StateNode is a state: the first has no parent, and others are reached from theirs by an action first.
+// StateNode is a state. The first has no parent; each other state was first reached from its parent, by its action.
 type StateNode struct {
 	Parent int             `json:"parent"`
 	Depth  int             `json:"-"`
 	Action scenario.Action `json:"action"`
-	Broken bool            `json:"-"` // something is violated in it
+	Broken bool            `json:"-"` // a property is violated in it
 }
 
-// StateEdge is an action that leads from a state to another, by their numbers.
+// StateEdge is an action that leads from one state to another, given by their numbers.
 type StateEdge struct {
 	From, To int
 	Action   scenario.Action
 }
 
-// says is how large it is, in words.
+// says describes the size of the graph.
 func (g *StateGraph) says() string {
 	more := ""
 	if g.Cut {
@@ -39,14 +39,14 @@ func (g *StateGraph) says() string {
 	return fmt.Sprintf("the state space: %d states%s, %d steps between them", len(g.Nodes), more, len(g.Edges))
 }
 
-// The measures of a picture: a row for each depth.
+// The dimensions of a picture: it has a row for each depth.
 const (
 	stateApart = 14
 	rowApart   = 30
 	stateEdge  = 20
 )
 
-// places are where states stand in a picture, and its size.
+// places are the positions of the states in a picture, and its size.
 func (g *StateGraph) places() (places [][2]int, width, height int) {
 	var rows [][]int
 	for i, n := range g.Nodes {
@@ -67,7 +67,8 @@ func (g *StateGraph) places() (places [][2]int, width, height int) {
 	return places, width, len(rows)*rowApart + stateEdge
 }
 
-// SVG is a picture of it: a dot is a state, the first at the top, with as many steps before it as rows above it.
+// SVG is a picture of the graph: each dot is a state, with the first at the top. The row of a state is its number of
+// steps from the first.
 func (g *StateGraph) SVG() string {
 	places, width, height := g.places()
 	left := g.leaves()
@@ -97,7 +98,7 @@ func (g *StateGraph) SVG() string {
 	return b.String()
 }
 
-// graphStyle is how a picture looks that stands alone.
+// graphStyle is the style of a picture outside of a page.
 const graphStyle = `<style>svg { background: #fdfdfb } .edge { stroke: #5c626c; stroke-width: .6; opacity: .5 } .state { fill: #0b7285 } .broken { fill: #c92a2a } .first { stroke: #1a1d21; stroke-width: 2 } .final { fill: #fdfdfb; stroke: #0b7285; stroke-width: 1.5 } text { font: 12px sans-serif; fill: #1a1d21 }</style>`
 
 // WriteGraphSVG writes the picture as a file.
@@ -110,13 +111,13 @@ func WriteGraphSVG(w io.Writer, g *StateGraph) error {
 	return err
 }
 
-// The measures of a picture's legend, which stands below it.
+// The dimensions of a picture's legend, which is below the picture.
 const (
 	legendWidth  = 560
 	legendHeight = 44
 )
 
-// legend says in a picture that stands alone what is drawn, and what dots are. A final state is one that no step leaves.
+// legend explains a picture outside of a page, and its dots. A final state is one without further steps.
 func (g *StateGraph) legend(y int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`, stateEdge, y+10, g.says())
@@ -127,7 +128,7 @@ func (g *StateGraph) legend(y int) string {
 	return b.String()
 }
 
-// leaves reports of each state whether a step leaves it.
+// leaves reports, for each state, whether it has further steps.
 func (g *StateGraph) leaves() []bool {
 	left := make([]bool, len(g.Nodes))
 	for _, e := range g.Edges {
@@ -136,7 +137,7 @@ func (g *StateGraph) leaves() []bool {
 	return left
 }
 
-// WriteDOT writes it in Graphviz' language: a node for each state, and an edge with the action that leads on.
+// WriteDOT writes the graph in the language of Graphviz: a node for each state, and an edge for each action.
 func WriteDOT(w io.Writer, g *StateGraph) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// lockproof: %s\ndigraph states {\n\tnode [shape=circle, label=\"\", width=.15, style=filled, fillcolor=\"#0b7285\"];\n", g.says())

@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// outcomes are how a run ended, as a headline.
+// outcomes are headlines for the outcomes of a run.
 var outcomes = map[Outcome]string{
 	OutcomeHolds: "✓ all that was judged holds", OutcomeViolated: "✗ violated", OutcomeInterrupted: "interrupted",
 	OutcomeKnown: "nothing new is violated", OutcomeInconclusive: "inconclusive: an answer is missing",
 }
 
-// maxDrawn bounds the diagrams of a summary, of which a service may take no more than a megabyte.
+// maxDrawn bounds the size of a summary's diagrams in bytes, since a service may accept only a megabyte.
 const maxDrawn = 200 << 10
 
-// WriteSummary writes a report as Markdown for the page of a job in continuous integration. It has the outcome of the run,
-// each violation with its execution and the command that repeats it, and a table of verdicts.
+// WriteSummary writes a report as Markdown for the page of a job in continuous integration. It has the outcome of the
+// run, each violation with its execution and the command that repeats it, and a table of verdicts.
 func WriteSummary(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## lockproof: %s: %s\n\n", inline(r.Target), outcomes[r.Outcome()])
@@ -88,7 +88,7 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	}
 }
 
-// inline is text in which nothing is Markdown or HTML, and which ends no table's cell.
+// inline escapes text so that it contains neither Markdown nor HTML, and does not end a table's cell.
 func inline(text string) string {
 	return inMarkdown.Replace(strings.Join(strings.Fields(style.Printable(text)), " "))
 }
@@ -97,7 +97,7 @@ var inMarkdown = strings.NewReplacer(
 	"|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "#", "\\#", "\\", "\\\\", "!", "\\!",
 )
 
-// fenced is text as it is, between fences that it does not have.
+// fenced puts text between fences that do not occur in it.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -19,58 +19,60 @@ type Sweep struct {
 	Name          string // of the table
 	Broker        string
 	FailedAcquire string    // as in [Report]
-	Command       string    // what was typed, as a shell takes it
-	At            time.Time // when it was made; the zero time where output must not differ from run to run
-	Build         string    // what lockproof was built from
-	Plan          string    // the file that says what was varied, as JSON; whoever has it can repeat the table
-	// Spelled are values that are names, in words.
+	Command       string    // the command as typed, quoted for a shell
+	At            time.Time // time of creation; zero if the output must be reproducible
+	Build         string    // the version that lockproof was built from
+	Plan          string    // the JSON file that says what was varied; it suffices to repeat the table
+	// Spelled explains values that are only names.
 	Spelled []Spelled
-	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.
+	// Axes are the dimensions in which the configurations differ. Baseline is the value on each axis with which
+	// others are compared.
 	Axes, Baseline []string
-	// Properties are those that were judged.
+	// Properties are the judged properties.
 	Properties []property.Property
-	// Rows are the configurations that were visited, of so many that were asked for.
+	// Rows are the visited configurations; Of is the number asked for.
 	Rows []SweepRow
 	Of   int
-	// LeftOut are the combinations that cannot be had, by why; each with how many.
+	// LeftOut are the numbers of impossible combinations, by reason.
 	LeftOut []Count
-	// Examples are the properties that are violated somewhere, each in the simplest configuration that violates it.
+	// Examples are the violated properties, each in the simplest configuration that violates it.
 	Examples    []SweepExample
 	Elapsed     time.Duration
 	Interrupted bool
-	// Status is how far a run is that goes on: its page is loaded again until another one takes its place. "" is over.
+	// Status is the progress of a run that is not over: the browser reloads its page until another replaces it. ""
+	// means that the run is over.
 	Status string
 }
 
-// Spelled is a value on an axis that is a name, and what it means.
+// Spelled is a value on an axis that is only a name, with its meaning.
 type Spelled struct{ Value, Words string }
 
 // SweepRow is a configuration.
 type SweepRow struct {
 	Values   []string // by axis
-	Command  string   // that repeats it
+	Command  string   // the command that repeats it
 	States   int
-	Cut      string    // why not everything was visited; "" where it was
+	Cut      string    // the reason why not everything was visited; "" if it was
 	Verdicts []Verdict // by property of the table
 }
 
-// SweepExample is a counterexample, made as short as it gets.
+// SweepExample is a minimised counterexample.
 type SweepExample struct {
 	AtlasVerdict
-	Row     int    // the configuration's index
-	File    string // where it is; "" if it was not written
-	Command string // that shows it
+	Row     int    // index of the configuration
+	File    string // its path; "" if it was not written
+	Command string // the command that shows it
 }
 
-// Cause is values on axes that together lose a property, in every way that was tried of leaving one of them at its
-// baseline it is not lost.
+// Cause is a minimal set of values on axes that together violate a property: with any one of them at its baseline, no
+// tried configuration violates it.
 type Cause struct {
-	Values []string // as axis=value; none is the baseline itself
-	// Lost is in how many configurations the property is lost, of those that have these values.
+	Values []string // as axis=value; empty means the baseline itself
+	// Lost is the number of configurations that violate the property, of those that have these values.
 	Lost, Of int
 }
 
-// Tally is in how many configurations a property has each verdict.
+// Tally is the number of configurations with each verdict on a property.
 func (s *Sweep) Tally(p property.Property) map[Verdict]int {
 	at, out := slices.Index(s.Properties, p), make(map[Verdict]int)
 	for i := range s.Rows {
@@ -79,12 +81,12 @@ func (s *Sweep) Tally(p property.Property) map[Verdict]int {
 	return out
 }
 
-// Complete reports whether all configurations were visited, each wholly.
+// Complete reports whether all configurations were completely visited.
 func (s *Sweep) Complete() bool {
 	return len(s.Rows) == s.Of && !slices.ContainsFunc(s.Rows, func(r SweepRow) bool { return r.Cut != "" })
 }
 
-// States is how many were visited altogether.
+// States is the total number of visited states.
 func (s *Sweep) States() (n int) {
 	for i := range s.Rows {
 		n += s.Rows[i].States
@@ -92,7 +94,7 @@ func (s *Sweep) States() (n int) {
 	return n
 }
 
-// changed are the axes on which a configuration is not at the baseline, as a set of their indices.
+// changed are the indices of the axes on which a configuration differs from the baseline.
 func (s *Sweep) changed(r *SweepRow) (axes []int) {
 	for i, v := range r.Values {
 		if v != s.Baseline[i] {
@@ -102,7 +104,7 @@ func (s *Sweep) changed(r *SweepRow) (axes []int) {
 	return axes
 }
 
-// Simplest is the configuration with the fewest changes, and of those the first, that loses a property; -1 is none.
+// Simplest is the first configuration with the fewest changes that violates a property; -1 is none.
 func (s *Sweep) Simplest(p property.Property) int {
 	rows := s.losing(p)
 	if len(rows) == 0 {
@@ -111,7 +113,7 @@ func (s *Sweep) Simplest(p property.Property) int {
 	return rows[0]
 }
 
-// losing are the configurations that lose a property, those with few changes first.
+// losing are the configurations that violate a property, those with few changes first.
 func (s *Sweep) losing(p property.Property) (rows []int) {
 	at := slices.Index(s.Properties, p)
 	for i := range s.Rows {
@@ -125,7 +127,7 @@ func (s *Sweep) losing(p property.Property) (rows []int) {
 	return rows
 }
 
-// Causes are the smallest sets of values that lose a property.
+// Causes are the minimal sets of values that violate a property.
 func (s *Sweep) Causes(p property.Property) (causes []Cause) {
 	var least []*SweepRow
 	for _, i := range s.losing(p) {
@@ -158,7 +160,7 @@ func (s *Sweep) has(r, other *SweepRow) bool {
 	return !slices.ContainsFunc(s.changed(other), func(axis int) bool { return r.Values[axis] != other.Values[axis] })
 }
 
-// said is a value on an axis, in words. Sizes and faults speak for themselves.
+// said is a value on an axis, in words. Sizes and faults are shown without the axis.
 func (s *Sweep) said(axis int, value string) string {
 	if strings.Contains(value, " ") {
 		return value
@@ -178,10 +180,10 @@ func (c *Cause) String() string {
 	return fmt.Sprintf("%s (%s of %s)", what, style.Grouped(c.Lost), style.Grouped(c.Of))
 }
 
-// causesShown is how many causes of a property are printed.
+// causesShown is the largest number of causes that are printed for a property.
 const causesShown = 8
 
-// causes are the smallest sets of values that lose a property, in words; "" where nothing does.
+// causes describes the minimal sets of values that violate a property; "" if there are none.
 func (s *Sweep) causes(p property.Property) string {
 	var out []string
 	all := s.Causes(p)
@@ -194,14 +196,14 @@ func (s *Sweep) causes(p property.Property) string {
 	return strings.Join(out, "; ")
 }
 
-// Effect is how often each property is violated with a value on an axis.
+// Effect is the number of violations of each property with one value on an axis.
 type Effect struct {
 	Value string
 	Rows  int
 	Lost  []int // by property of the table
 }
 
-// Effects are those of the values on an axis, in the order of their first configurations.
+// Effects are the effects of the values on an axis, in the order of their first configurations.
 func (s *Sweep) Effects(axis int) (out []Effect) {
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -220,7 +222,7 @@ func (s *Sweep) Effects(axis int) (out []Effect) {
 	return out
 }
 
-// shortfall says of a table that is not complete what is missing; "" of one that is.
+// shortfall says what is missing from an incomplete table; "" if nothing is.
 func (s *Sweep) shortfall() string {
 	var out []string
 	if n := s.Of - len(s.Rows); n > 0 {
@@ -238,7 +240,7 @@ func (s *Sweep) shortfall() string {
 	return strings.Join(out, "; ")
 }
 
-// spelled is what a value means, "" where it says that itself.
+// spelled is the meaning of a value, "" if the value says it itself.
 func (s *Sweep) spelled(value string) string {
 	for _, m := range s.Spelled {
 		if m.Value == value {
@@ -248,7 +250,7 @@ func (s *Sweep) spelled(value string) string {
 	return ""
 }
 
-// contested are the properties, by index, that some configuration loses, or leaves without an answer.
+// contested are the indices of the properties that some configuration violates, or leaves undecided.
 func (s *Sweep) contested() (out []int) {
 	for k, p := range s.Properties {
 		tally := s.Tally(p)
@@ -259,7 +261,7 @@ func (s *Sweep) contested() (out []int) {
 	return out
 }
 
-// uncontested says of the other properties that they are proved, or were never put to the test.
+// uncontested are the other properties: those that are proved, and those never put to the test.
 func (s *Sweep) uncontested() (proved, untested []string) {
 	for _, p := range s.Properties {
 		switch tally := s.Tally(p); {
@@ -273,7 +275,7 @@ func (s *Sweep) uncontested() (proved, untested []string) {
 	return proved, untested
 }
 
-// leftOut is which combinations cannot be had, in words; "" where there are none.
+// leftOut lists the impossible combinations; "" if there are none.
 func (s *Sweep) leftOut() string {
 	var out []string
 	for _, c := range s.LeftOut {
@@ -282,7 +284,7 @@ func (s *Sweep) leftOut() string {
 	return strings.Join(out, "; ")
 }
 
-// how is how the table was come by, in words.
+// how says how the table was made.
 func (s *Sweep) how() []string {
 	how := []string{fmt.Sprintf("every execution of each visited on %s", s.Broker)}
 	if s.Elapsed > 0 {

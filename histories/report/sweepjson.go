@@ -8,7 +8,7 @@ const (
 	sweepVersion = 1
 )
 
-// sweepFile is a table as JSON. Its fields are those of [Sweep] and mean the same.
+// sweepFile is a table as JSON. Its fields are those of [Sweep], with the same meaning.
 type sweepFile struct {
 	Lockproof     string              `json:"lockproof"`
 	Version       int                 `json:"version"`
@@ -72,7 +72,7 @@ type sweepRowFile struct {
 	Verdicts map[string]Verdict `json:"verdicts"` // by property
 }
 
-// WriteSweepJSON writes a table of configurations for programs.
+// WriteSweepJSON writes a table of configurations as JSON.
 func WriteSweepJSON(w io.Writer, s *Sweep) error {
 	f := sweepFile{
 		Lockproof: sweepFormat, Version: sweepVersion, Tool: s.Tool, Name: s.Name, Target: s.Target, Kind: s.Kind.String(), Broker: s.Broker,

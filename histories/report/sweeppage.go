@@ -15,7 +15,7 @@ import (
 
 var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html", "page/made.html"))
 
-// sweepData is what the template sees.
+// sweepData is the data of the template.
 type sweepData struct {
 	*Sweep
 	Style              template.CSS
@@ -26,13 +26,13 @@ type sweepData struct {
 	Varied             []sweepAxisData
 	Judged             []sweepPropertyData
 	Choices            []sweepChoiceData
-	Short              []string // the contested properties' names, as the heads of narrow columns
-	Proved, Untested   string   // the others
+	Short              []string // names of the contested properties, as headings of narrow columns
+	Proved, Untested   string   // the other properties
 	Table              []sweepRowData
 	Made               madeData
 }
 
-// sweepAxisData is what was varied on an axis.
+// sweepAxisData describes one axis.
 type sweepAxisData struct {
 	Name   string
 	Values []sweepValueData
@@ -46,7 +46,7 @@ type sweepValueData struct {
 type sweepPropertyData struct {
 	Property                              property.Property
 	Sentence                              string
-	Proved, Violated, Undecided, Untested string // in how many configurations; "" is none
+	Proved, Violated, Undecided, Untested string // numbers of configurations; "" is none
 	Causes                                []string
 	Example                               *sweepExampleData
 }
@@ -62,7 +62,7 @@ type sweepExampleData struct {
 type sweepChoiceData struct {
 	Axis, Value string
 	Baseline    bool
-	First       bool // of its axis
+	First       bool // the first value of its axis
 	Rows        string
 	Lost        []sweepShare
 }
@@ -77,7 +77,7 @@ type sweepRowData struct {
 	Chosen, Marks []sweepShare
 }
 
-// WriteSweepPage writes a table of configurations as one HTML page that needs nothing else.
+// WriteSweepPage writes a table of configurations as one self-contained HTML page.
 func WriteSweepPage(w io.Writer, s *Sweep) error {
 	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
@@ -99,7 +99,7 @@ func WriteSweepPage(w io.Writer, s *Sweep) error {
 	}
 	for axis := range s.Axes {
 		effects := s.Effects(axis)
-		if len(effects) == len(s.Rows) && len(effects) > 1 { // each configuration has a name of its own
+		if len(effects) == len(s.Rows) && len(effects) > 1 { // each configuration has its own name
 			continue
 		}
 		data.Varied = append(data.Varied, s.varied(axis, effects))
@@ -128,7 +128,7 @@ func (s *Sweep) varied(axis int, effects []Effect) sweepAxisData {
 	return d
 }
 
-// rowData is a configuration: what is at the baseline is soft.
+// rowData describes a configuration; baseline values are shown in a soft colour.
 func (s *Sweep) rowData(i int, columns []int) sweepRowData {
 	r := &s.Rows[i]
 	d := sweepRowData{Number: i + 1, SweepRow: r}
@@ -145,7 +145,7 @@ func (s *Sweep) rowData(i int, columns []int) sweepRowData {
 	return d
 }
 
-// sweepMarks are verdicts in a narrow column.
+// sweepMarks are the marks for verdicts in a narrow column.
 var sweepMarks = map[Verdict]sweepShare{
 	Proved: {"g", "✓"}, Violated: {"r", "✗"}, Undecided: {"y", "?"}, Passed: {"y", "?"}, Skipped: {"d", "–"},
 }
@@ -169,7 +169,7 @@ func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 	}
 	for _, e := range s.Examples {
 		if e.Property == p {
-			// The diagram is what this package drew itself, with every text escaped.
+			// This package has drawn the diagram, with every text escaped.
 			r := &s.Rows[e.Row]
 			d.Example = &sweepExampleData{e, s.configuration(r), e.inSteps(), r.Command, template.HTML(draw.SVG(e.Trace, ""))}
 		}
@@ -177,7 +177,7 @@ func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 	return d
 }
 
-// configuration is a configuration in words: what is not at the baseline.
+// configuration describes a configuration by its differences from the baseline.
 func (s *Sweep) configuration(r *SweepRow) string {
 	var out []string
 	for _, axis := range s.changed(r) {
@@ -189,8 +189,8 @@ func (s *Sweep) configuration(r *SweepRow) string {
 	return strings.Join(out, ", ")
 }
 
-// choices are how often the contested properties are violated with each value on an axis: soft where that is equal for
-// all values.
+// choices are the numbers of violations of the contested properties, for each value on an axis; they are in a soft
+// colour if all values have the same number.
 func (s *Sweep) choices(axis int, effects []Effect, columns []int) (out []sweepChoiceData) {
 	percent := func(e Effect, k int) string { return fmt.Sprintf("%d %%", (100*e.Lost[k]+e.Rows/2)/e.Rows) }
 	for i, e := range effects {

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Table is one of a report's tables: a title, what its cells mean, names of columns, and rows of as many cells, in plain text.
+// Table is one table of a report, in plain text: a title, an explanation of the cells, the names of columns, and the
+// rows.
 type Table struct {
 	Title  string
 	Legend string
@@ -18,7 +19,8 @@ type Table struct {
 	Rows   [][]string
 }
 
-// TablesOf are the tables of a report in Markdown, as this module writes it. Each has the heading above it as its title.
+// TablesOf extracts the tables of a report in Markdown, as this module writes it. The title of each is the heading
+// above it.
 func TablesOf(markdown string) (all []Table) {
 	title, legend, inside := "", "", false
 	for line := range strings.Lines(markdown) {
@@ -51,7 +53,7 @@ func TablesOf(markdown string) (all []Table) {
 	return all
 }
 
-// nameLast gives the last column, which has notes, a name, and leaves it out where it has none.
+// nameLast names the last column, which has notes, or removes the column if it is empty.
 func (t *Table) nameLast() {
 	last := len(t.Head) - 1
 	if last < 1 || t.Head[last] != "" {
@@ -69,7 +71,7 @@ func (t *Table) nameLast() {
 	}
 }
 
-// cellsOf are the cells of a line of a table.
+// cellsOf are the cells in a line of a table.
 func cellsOf(line string) []string {
 	line = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), `\|`, "\x00")
 	cells := strings.Split(line, "|")
@@ -79,7 +81,7 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// outOfCell undoes what [cell] does.
+// outOfCell reverses [cell].
 var outOfCell = strings.NewReplacer("\x00", "|", "&lt;", "<", "&amp;", "&", `\[`, "[", "`", "")
 
 // TableForms are the endings of the files that tables are written to.

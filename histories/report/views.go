@@ -11,18 +11,18 @@ import (
 // Views is the result of a search for any number of clients. A context is the shared part and the views of all
 // holders; a view is a context and the part of one client in it.
 type Views struct {
-	Searches int // one for each group of properties, and those that looked closer
+	Searches int // one for each group of properties, and further ones in more detail
 	Contexts int
 	Views    int
-	Parts    int // that clients can be, in the largest search
-	Holders  int // the most clients that held something at once
+	Parts    int // different parts of clients in the largest search
+	Holders  int // largest number of clients that held something at once
 	// Cutoff is the smallest number of real clients of each kind that reached every view of every search; 0 if no
 	// number up to Tried did, in the states visited.
 	Cutoff int
 	Tried  int
 }
 
-// cardViews is the card's text about the views.
+// cardViews is the text of the card about the views.
 func cardViews(r *Report, s style.Style) []style.Line {
 	v := r.Views
 	if v == nil {
@@ -39,7 +39,7 @@ func cardViews(r *Report, s style.Style) []style.Line {
 	return append(out, labelled("cut-off", strings.Fields(v.cutoff()), style.Plain, s)...)
 }
 
-// cutoff is which cut-off was seen, in words.
+// cutoff describes the observed cut-off.
 func (v *Views) cutoff() string {
 	switch {
 	case v.Cutoff > 0:
