@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The checks of what a file may say but a world cannot be: each gives the place and the reason.
+// The checks for what a file can say but no world can have. Each check returns the place and the reason.
 
 func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	s := &f.Scenario
@@ -41,7 +41,7 @@ func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	return checkTries(f)
 }
 
-// checkTries checks how often a violation was reproduced: a reproduced one is not suspected.
+// checkTries checks the number of reproductions: a reproduced violation is not suspected.
 func checkTries(f *counterexampleFile) (jsontext.Pointer, error) {
 	t := f.Tries
 	switch {
@@ -158,7 +158,7 @@ func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	return "", nil
 }
 
-// checkActor checks an action and its actor: the broker and time have no client's number.
+// checkActor checks an action and its client: actions of the broker and of time have no client.
 func checkActor(at jsontext.Pointer, do scenario.ActionKind, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
 	if do == scenario.NoAction {
 		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")

@@ -18,91 +18,91 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Counterexample is an execution that violates a property, in one file that replays with nothing
-// else.
+// Counterexample is an execution that violates a property, in one file that suffices for a replay.
 type Counterexample struct {
 	Tool     string // lockproof's version
 	Property property.Property
-	// FailedAcquire is the assumed promise of a failed acquire.
+	// FailedAcquire says what a failed acquire was assumed to promise.
 	FailedAcquire property.FailedAcquire
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
-	// Violation is the violation and its moment. Step counts from 0; it is the number of actions for a violation at
-	// the end of the execution. Detail is the event, in one line.
+	// Violation is the violation and its moment. Step counts from 0; for a violation at the end of the execution it
+	// is the number of actions. Detail describes the event in one line.
 	Violation scenario.Violation
 	Origin    Origin
-	// Suspected and Tries are those of [Found].
+	// Suspected and Tries are as in report.Found.
 	Suspected bool
 	Tries     Tries
-	// Exec is the command of an external target; "" is one of our targets, or a Go program. Kind is the kind of lock
-	// that an external target was taken for.
+	// Exec is the command of an external target; "" is a simulated target, or a Go program. Kind is the assumed lock
+	// type of an external target.
 	Exec string
 	Kind lock.Kind
-	// ExecOptions are the program's own options, which it gets at the beginning.
+	// ExecOptions are the program's own options, which are passed at its start.
 	ExecOptions map[string]string
-	// Holding is how its server shows who holds a lock, where that was declared, as package holding reads it.
+	// Holding says how the server's state shows who holds a lock, if this was declared; see package holding.
 	Holding string
-	// Servers is how many servers stood behind the gate, of the kind of the scenario; 0 is one.
+	// Servers is the number of servers behind the gate, of the scenario's kind; 0 is one.
 	Servers int
-	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
+	// Transcript describes the execution for readers, one step in each line. A replay ignores it.
 	Transcript []string
-	// Shown is what there was to see of an execution whose lock a reader may not have; the zero value where it is one of ours.
+	// Shown is what was shown of an execution of an external lock, which a reader may not have; zero for a simulated
+	// lock.
 	Shown Shown
 }
 
-// Shown is an execution as it was shown when it was recorded. Replaying does not look at it.
+// Shown is what was shown of an execution when it was recorded. A replay ignores it.
 type Shown struct {
 	Cause    string   `json:"cause,omitzero"`    // how the violation came about
-	Expected string   `json:"expected,omitzero"` // what a lock that is right does instead
-	Line     int      `json:"line,omitzero"`     // of the transcript, at which it shows, counted from 1; 0 is not known
+	Expected string   `json:"expected,omitzero"` // what a correct lock does instead
+	Line     int      `json:"line,omitzero"`     // of the transcript, where the violation shows, from 1; 0 is unknown
 	Diagram  []string `json:"diagram,omitempty"` // in plain text
 }
 
-// Origin is the run and the execution that found a counterexample.
+// Origin identifies the run and the execution that found a counterexample.
 type Origin struct {
 	Seed     uint64   `json:"seed"`
-	Scenario int      `json:"scenario,omitzero"` // the execution that first showed it, counted from 1
+	Scenario int      `json:"scenario,omitzero"` // first execution that showed it, counted from 1
 	Command  string   `json:"command,omitzero"`  // the command line
 	Broker   string   `json:"broker,omitzero"`   // as in [Report]
 	Bounds   string   `json:"bounds,omitzero"`   // as in [Report]
-	Options  []string `json:"options,omitempty"` // that were fixed, as name=value
+	Options  []string `json:"options,omitempty"` // fixed by the user, as name=value
 }
 
 // The format of counterexamples. Files of other versions are refused.
 const (
 	counterexampleFormat  = "counterexample"
 	counterexampleVersion = 1
-	maxCounterexample     = 4 << 20 // bytes; one of the most steps has a tenth of that
+	maxCounterexample     = 4 << 20 // bytes; ten times what the largest execution needs
 )
 
 var counterexampleInput = infile.Input{Noun: "counterexample", Most: maxCounterexample}
 
-// counterexampleFile is the file as JSON. Steps, clients and slots count from 1, locks from 0.
+// counterexampleFile is a counterexample as JSON. Steps, clients and slots count from 1, locks from 0.
 type counterexampleFile struct {
 	Lockproof     string            `json:"lockproof"`
 	Version       int               `json:"version"`
 	Tool          string            `json:"tool"`
 	Property      string            `json:"property"`
-	Own           bool              `json:"own,omitzero"` // it is a user's
+	Own           bool              `json:"own,omitzero"` // it is a user's own property
 	Sentence      string            `json:"sentence"`
-	FailedAcquire string            `json:"strength,omitzero"` // weak where it is left out
+	FailedAcquire string            `json:"strength,omitzero"` // weak if omitted
 	Violation     violationFile     `json:"violation"`
 	Found         Origin            `json:"found"`
 	Suspected     bool              `json:"suspected,omitzero"`
 	Tries         Tries             `json:"tries,omitzero"`
 	Exec          string            `json:"exec,omitzero"`
-	Lock          string            `json:"lock,omitzero"` // with exec, and where it is no semaphore
+	Lock          string            `json:"lock,omitzero"` // with exec, if it is not a semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
 	Holding       string            `json:"holding,omitzero"`
 	Servers       int               `json:"servers,omitzero"`
-	GivenAgain    []string          `json:"given_again,omitempty"` // of Exec and ExecOpts; follows from them
+	GivenAgain    []string          `json:"given_again,omitempty"` // how hidden secrets of Exec and ExecOpts are given again
 	Scenario      scenario.Scenario `json:"scenario"`
 	Transcript    []string          `json:"transcript,omitempty"`
 	Shown         Shown             `json:"shown,omitzero"`
 }
 
 type violationFile struct {
-	Step   int    `json:"step"` // one more than there are actions: when all was over
+	Step   int    `json:"step"` // one more than the number of actions: the end of the execution
 	Client uint8  `json:"client,omitzero"`
 	Other  uint8  `json:"other,omitzero"`
 	Lock   uint8  `json:"lock,omitzero"`
@@ -110,12 +110,13 @@ type violationFile struct {
 	Detail string `json:"detail"`
 }
 
-// FileName is the name of a counterexample's file: one property of one target with its fixed options has one file.
+// FileName is the file name for a counterexample: the same property of the same target with the same fixed options
+// always has the same name.
 func FileName(property property.Property, target string, options ...string) string {
 	return fileName(property.String(), target, options)
 }
 
-// FileName is the name of the counterexample's file, for a target of that name.
+// FileName is the counterexample's file name, for a target with that name.
 func (c *Counterexample) FileName(target string) string {
 	return fileName(c.Violation.Name(), target, nil)
 }
@@ -128,11 +129,11 @@ func fileName(property, target string, options []string) string {
 	return name + cut(property, property, maxFileNamePart) + ".json"
 }
 
-// maxFileNamePart is the longest target or property in a file's name, in bytes: names of files have at most 255, and
-// one of several that are called alike has a number.
+// maxFileNamePart is the longest target or property in a file name, in bytes: file names have at most 255 bytes, and
+// a number is added if several would be equal.
 const maxFileNamePart = 80
 
-// cut shortens a name to the given number of bytes. A hash of the full text distinguishes names with equal
+// cut shortens a name to the given number of bytes. A hash of said, the full text, distinguishes names with equal
 // beginnings.
 func cut(name, said string, most int) string {
 	if len(name) <= most {
@@ -144,10 +145,10 @@ func cut(name, said string, most int) string {
 	return strings.ToValidUTF8(name[:most-len(end)], "") + end
 }
 
-// maxOptionsName is how long options may be in a file's name, in bytes.
+// maxOptionsName is the largest length in bytes of the options in a file name.
 const maxOptionsName = 40
 
-// optionsName is options as part of a file's name. A hash stands for what a name cannot say.
+// optionsName writes options as part of a file name. A hash stands for what a name cannot contain.
 func optionsName(options []string) string {
 	said := strings.Join(options, "_")
 	name := safeName(said)
@@ -159,10 +160,10 @@ func optionsName(options []string) string {
 	return fmt.Sprintf("%.*s-%08x", maxOptionsName, name, h.Sum32())
 }
 
-// HistoryName is the name of the file of a target's history.
+// HistoryName is the file name for a target's history.
 func HistoryName(target string) string { return safeName(target) + ".history.jsonl" }
 
-// safeName is a target's name as part of a file's, on every system.
+// safeName is a target's name as part of a file name that every system accepts.
 func safeName(target string) string {
 	safe := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -173,11 +174,11 @@ func safeName(target string) string {
 	return cut(strings.Map(safe, target), target, maxFileNamePart)
 }
 
-// Save writes the counterexample to a file that the user named, whole or not at all. A counterexample that is there
-// already is replaced; anything else is not.
+// Save writes the counterexample atomically to a file that the user has named. It replaces another counterexample,
+// but no other file.
 func (c *Counterexample) Save(path string) error { return c.SaveAt(outfile.Place{Path: path}) }
 
-// SaveAt is Save to a place.
+// SaveAt is Save for a place.
 func (c *Counterexample) SaveAt(at outfile.Place) error {
 	if err := at.Check(); err != nil {
 		return err
@@ -193,7 +194,7 @@ func (c *Counterexample) SaveAt(at outfile.Place) error {
 	return at.Write(func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// Encode is the counterexample as it stands in its file: without the secrets of a program's command and options.
+// Encode is the content of the counterexample's file, without the secrets of a program's command and options.
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
 	failedAcquire := ""
@@ -274,7 +275,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}, nil
 }
 
-// broken is the property that is violated; one that is a user's has a name, and no number that means anything.
+// broken is the violated property; own is its name if it is a user's, whose number means nothing.
 func (f *counterexampleFile) broken() (p property.Property, own string, err error) {
 	p, err = property.Named(f.Property)
 	switch {
@@ -290,7 +291,7 @@ func isCounterexample(data []byte) bool {
 	return (&document{data: data}).head(counterexampleFormat, 0) == nil
 }
 
-// Tries is how often fresh clients have reproduced a violation, and in how many attempts.
+// Tries counts the attempts to reproduce a violation with fresh clients, and how many succeeded.
 type Tries struct {
 	Shown int `json:"reproduced"`
 	Of    int `json:"of"`

@@ -15,17 +15,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The library is the standard one's own next version, encoding/json/v2: it is strict, and its errors
-// say where.
+// The library is encoding/json/v2, the next version of the standard library's: it is strict, and its errors name the
+// place.
 
 // document is a JSON file that is read strictly.
 type document struct {
 	name   string
 	data   []byte
-	before int // lines that stand before the data in its file
+	before int // number of lines before the data in its file
 }
 
-// head checks what every file of lockproof's begins with. Version 0 stands for any.
+// head checks the beginning that all files of lockproof have. Version 0 accepts any.
 func (d *document) head(format string, version int) error {
 	var head struct {
 		Lockproof string `json:"lockproof"`
@@ -43,7 +43,7 @@ func (d *document) head(format string, version int) error {
 	return nil
 }
 
-// server is the backend that the document's scenario names; one that names none is AMQP's.
+// server is the backend that the document's scenario names; the default is AMQP.
 func (d *document) server() (*lock.Backend, error) {
 	var f struct {
 		Scenario struct {
@@ -60,7 +60,7 @@ func (d *document) server() (*lock.Backend, error) {
 	return b, nil
 }
 
-// ReadingOptions has options in JSON read as those of a backend's locks: what they leave out is as by default.
+// ReadingOptions makes options in JSON be read as those of a backend's locks, with its defaults for missing options.
 func ReadingOptions(b *lock.Backend) json.Options {
 	return json.WithUnmarshalers(json.UnmarshalFunc(func(data []byte, o *lock.Options) (err error) {
 		*o, err = lock.ReadOptions(b.Defaults, data)
@@ -68,7 +68,7 @@ func ReadingOptions(b *lock.Backend) json.Options {
 	}))
 }
 
-// decode reads the whole document into a value; fields that the value does not have are errors.
+// decode reads the whole document into a value; unknown fields are errors.
 func (d *document) decode(v any, how ...json.Options) error {
 	if err := json.Unmarshal(d.data, v, append(how, json.RejectUnknownMembers(true))...); err != nil {
 		return d.explain(err)
@@ -122,7 +122,7 @@ func (d *document) explain(err error) error {
 	return d.wrong(semantic.ByteOffset, semantic.JSONPointer, what)
 }
 
-// found is the document's value, in words.
+// found describes the value in the document.
 func found(e *json.SemanticError) string {
 	if v := string(e.JSONValue); v != "" && len(v) < 60 {
 		return v
@@ -135,7 +135,7 @@ func found(e *json.SemanticError) string {
 	return "something else"
 }
 
-// expected is the expected value, in words.
+// expected describes the expected value.
 func expected(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"
@@ -155,7 +155,7 @@ func expected(t reflect.Type) string {
 	return "a whole number"
 }
 
-// fields are the names that a struct has in JSON.
+// fields are the names of a struct's fields in JSON.
 func fields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
@@ -165,7 +165,7 @@ func fields(t reflect.Type) []string {
 	return names
 }
 
-// locate is where the value at a pointer begins, or that of its nearest parent that is there.
+// locate is the offset of the value at a pointer, or of its nearest existing parent.
 func (d *document) locate(at jsontext.Pointer) int64 {
 	dec := jsontext.NewDecoder(bytes.NewReader(d.data))
 	best, depth := int64(0), -1

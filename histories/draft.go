@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// draft is an event as a file says it, before it is known to make sense.
+// draft is an event as written in a file, before it is checked.
 type draft struct {
 	event history.Event
 	index int64
 	has   part
 	owner string // the client that an answer names; "" is none
-	host  string // the machine that recorded it; "" is not known
-	pid   int64  // the program there
+	host  string // the machine that recorded it; "" is unknown
+	pid   int64  // the recording program on that machine
 }
 
-// part is a set of what an event's file said.
+// part is a set of the parts that an event's line has.
 type part uint32
 
 const (
@@ -46,12 +46,12 @@ const (
 	hasMode
 )
 
-// act takes in what the event's f says.
+// act sets the event's function.
 func (d *draft) act(a action) {
 	d.event.F, d.event.Shared = a.f, d.event.Shared || a.shared
 }
 
-// fieldError says which field is wrong, and how.
+// fieldError names the wrong field, and what is wrong.
 type fieldError struct {
 	field, found, expected string
 }
@@ -68,11 +68,12 @@ func wrong(field, found, expected string, args ...any) error {
 	return &fieldError{field, found, fmt.Sprintf(expected, args...)}
 }
 
-// MaxProcess is the largest number of a process in a history. Jepsen gives a client a new number
-// after every operation of unknown outcome, so that numbers can be large.
+// MaxProcess is the largest process number in a history. Jepsen gives a client a new number after every operation of
+// unknown outcome, so numbers can be large.
 const MaxProcess = 1<<24 - 1
 
-// validator checks that a history is well-formed, event by event: it rejects an event that cannot follow those before it.
+// validator checks that a history is well-formed, event by event: it rejects an event that cannot follow the events
+// before it.
 type validator struct {
 	last int64       // the last index
 	busy []history.F // by process: the operation under way; 0 is none
@@ -80,7 +81,7 @@ type validator struct {
 
 func newValidator() validator { return validator{last: minTime} }
 
-// check checks a draft and takes it into account.
+// check checks a draft, and updates the validator's state.
 func (v *validator) check(d *draft) error {
 	e := &d.event
 	switch missing := (hasType | hasProcess | hasF) &^ d.has; {
@@ -127,7 +128,7 @@ func (v *validator) alternate(e *history.Event) error {
 	return nil
 }
 
-// occurrence checks an event of the world.
+// occurrence checks an event of the environment.
 func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
@@ -145,7 +146,7 @@ func (d *draft) occurrence() error {
 	return nil
 }
 
-// operation checks an event of a client: that it says what its operation needs.
+// operation checks a client's event: it must have what its operation needs.
 func (d *draft) operation() error {
 	e := &d.event
 	op := e.F.Op()
@@ -155,7 +156,7 @@ func (d *draft) operation() error {
 	case d.has&(hasPermits|hasMode) != 0 && op != lock.Acquire && op != lock.Release:
 		return wrong("value", "permits or a mode", "these only of an acquire or a release, not of %s", op)
 	case e.Type == history.OK && op == lock.Acquire:
-		// Jepsen's acquire says no more than ok when the lock is held.
+		// Jepsen's acquire only says ok when the lock is held.
 		e.Held = e.Held || d.has&hasHeld == 0
 	case e.Type == history.OK && (op == lock.Verify || op == lock.Refresh) && d.has&hasHeld == 0:
 		return wrong("value", "no answer", "whether the lock is held, as held")

@@ -7,19 +7,19 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Jepsen stores a history as EDN: a map for each event, in sequence or in one vector. Newer versions tag it as a
-// record.
+// Jepsen stores a history as EDN: a map for each event, one after the other or in a vector. Newer versions tag each
+// map as a record.
 //
 //	{:type :invoke, :f :acquire, :value nil, :process 0, :time 12345, :index 0}
 //	#jepsen.history.Op{:index 1, :time 23456, :type :ok, :process 0, :f :acquire, :value nil}
 //
-// Locks in Jepsen have permits, not numbered slots: an event is about any slot unless its value is a map with our
-// words (slot, slots, held, token). In Hazelcast's tests, :fence is a token, and :client is the operation's owner,
-// under any process number (owners.go). The nemesis's actions on an external system are no evidence for lockproof,
-// and are only counted, so that events keep Jepsen's numbers. lockproof's own events are keywords of the namespace
-// lockproof.
+// Locks in Jepsen have permits, not numbered slots: an event may concern any slot, unless its value is a map with
+// lockproof's words (slot, slots, held, token). In Hazelcast's tests, :fence is a token, and :client is the
+// operation's owner, under any process number (owners.go). The nemesis's actions on an external system are no
+// evidence for lockproof; they are only counted, so that events keep Jepsen's numbers. lockproof's own occurrences
+// are keywords of the namespace lockproof.
 
-// namespace is that of our occurrences.
+// namespace is the namespace of lockproof's own occurrences.
 const namespace = "lockproof/"
 
 // EDNReader reads a history from EDN, event by event.
@@ -34,21 +34,21 @@ type EDNReader struct {
 	validator   validator
 }
 
-// interpreter makes sense of an event's form, in Jepsen's words and in ours.
+// interpreter interprets an event's form, in the words of Jepsen and of lockproof.
 type interpreter struct {
 	locks words[uint16]
-	keys  *keys // of values that are pairs; nil if they are none
+	keys  *keys // if values are pairs; else nil
 	notes Notes
 }
 
-// keyed has values read as pairs with these keys, if there are any.
+// keyed makes values be read as pairs with these keys, if there are any.
 func (i *interpreter) keyed(k *keys) {
 	if i.keys = k; k != nil {
 		i.notes.Keys = len(k.names)
 	}
 }
 
-// NewEDNReader returns a reader of a history; errors use the name. EDN does not describe its locks: assumed does.
+// NewEDNReader returns a reader of a history; errors use the name. EDN does not describe the locks: assumed does.
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
 		Header: assumed, name: name, forms: newFormScanner(r),
@@ -56,7 +56,7 @@ func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	}
 }
 
-// Notes count the skipped parts so far.
+// Notes are the counts of parts skipped so far.
 func (r *EDNReader) Notes() Notes { return r.interpreter.notes }
 
 // Read reads the next event, and returns [io.EOF] after the last. Other errors are one line: file, line, field, what
@@ -89,13 +89,13 @@ func (r *EDNReader) read() (d draft, err error) {
 	return d, nil
 }
 
-// passOver is the placeholder for an event without meaning.
+// passOver makes a placeholder for an event without meaning.
 func (i *interpreter) passOver(d *draft) history.Event {
 	i.notes.Ignored++
 	return history.Event{Time: d.event.Time, Process: history.Nemesis, Type: history.Info, F: history.Other}
 }
 
-// next reads the next form, and says where it begins, or where it fails.
+// next reads the next form, and returns the line where it begins, or where it fails.
 func (r *EDNReader) next() (int, form, error) {
 	s := &r.forms
 	s.room = maxForm
@@ -118,7 +118,7 @@ func (r *EDNReader) next() (int, form, error) {
 	return s.line, form{}, s.err
 }
 
-// event interprets a map, and returns false for a skipped one.
+// event interprets a map; known is false for a skipped one.
 func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	if f.kind != mapForm {
 		return false, wrong("", f.String(), "an event: a map of EDN, or an object of JSON")
@@ -143,10 +143,10 @@ func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	return true, nil
 }
 
-// process is a client, if it has a number.
+// process reads a client's number, if there is one.
 func (i *interpreter) process(f *form, d *draft) error {
 	if f == nil {
-		return nil // the validator says what is missing
+		return nil // the validator reports what is missing
 	}
 	d.has |= hasProcess
 	d.event.Process = history.Nemesis
@@ -160,7 +160,7 @@ func (i *interpreter) process(f *form, d *draft) error {
 	return nil
 }
 
-// numbers are the index and the time; Jepsen leaves both out, or nil, in histories made by hand.
+// numbers reads the index and the time; Jepsen omits both, or writes nil, in histories made by hand.
 func (i *interpreter) numbers(event *form, d *draft) error {
 	for _, n := range []struct {
 		name string
@@ -204,7 +204,7 @@ func (i *interpreter) words(event *form, d *draft) error {
 	return nil
 }
 
-// value reads an operation's argument or result, if it is in our words, or plainly yes or no.
+// value reads an operation's argument or result, if it is in lockproof's words, or plainly yes or no.
 func (i *interpreter) value(event *form, d *draft) error {
 	f := event.get("value")
 	if i.keys != nil {
@@ -239,7 +239,8 @@ func (i *interpreter) value(event *form, d *draft) error {
 	return nil
 }
 
-// owner is the client that an answer names beside its value, as those of Hazelcast's semaphores do that granted nothing.
+// owner reads the client that an answer names besides its value, as in Hazelcast's semaphores when they grant
+// nothing.
 func (i *interpreter) owner(event *form, d *draft) error {
 	debug := event.get("debug")
 	if debug == nil || d.owner != "" || d.event.Type == history.Invoke {
@@ -252,7 +253,7 @@ func (i *interpreter) owner(event *form, d *draft) error {
 	return nil
 }
 
-// detail takes in one part of a value.
+// detail reads one part of a value.
 func (d *draft) detail(name string, f *form) error {
 	switch name {
 	case "held":
@@ -313,8 +314,8 @@ func (d *draft) detail(name string, f *form) error {
 	return nil
 }
 
-// reason is an error in our words; other words are no reason. Jepsen often puts them into a vector
-// with more about it.
+// reason reads an error in lockproof's words; other words are no reason. Jepsen often puts them into a vector with
+// further text.
 func (i *interpreter) reason(event *form, d *draft) error {
 	f := event.get("error")
 	if f == nil || f.is("nil") {
@@ -331,7 +332,7 @@ func (i *interpreter) reason(event *form, d *draft) error {
 	return nil
 }
 
-// occurrence is something of ours that happened to the world, or nothing.
+// occurrence reads one of lockproof's own occurrences; known is false for any other.
 func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) {
 	if f := event.get("time"); f != nil {
 		d.event.Time = f.number // 0 if it is no whole number
@@ -355,7 +356,7 @@ func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) 
 	return true, i.numbers(event, d)
 }
 
-// befell takes in whom something happened to.
+// befell reads the client or nodes that an occurrence concerns.
 func (d *draft) befell(what string, whom *form) {
 	switch {
 	case what == "client" && whom.kind == integerForm && whom.number >= 0 && whom.number <= MaxProcess:
@@ -368,7 +369,7 @@ func (d *draft) befell(what string, whom *form) {
 	}
 }
 
-// nodesIn are the numbers of nodes in a list; others are passed over.
+// nodesIn are the numbers of nodes in a list; other items are skipped.
 func nodesIn(list *form) (set history.Nodes) {
 	for _, item := range list.items {
 		if item.kind == integerForm && item.number >= 1 && item.number <= history.MostNodes {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The reader of EDN is our own: there is no maintained one for Go, and a Jepsen history needs only EDN's shape. Tags,
-// exceptions with their stack traces, and Clojure's own ways of printing have no meaning for a lock; they are read
-// and dropped.
+// This package has its own reader of EDN: there is no maintained one for Go, and a Jepsen history needs only EDN's
+// shape. Tags, exceptions with their stack traces, and Clojure's special ways of printing have no meaning for a lock;
+// they are read and dropped.
 
 // form is one value of EDN.
 type form struct {
 	kind   formKind
-	text   string // of what is neither collection nor integer; a keyword without its colon
+	text   string // of anything but a collection or an integer; a keyword without its colon
 	number int64  // of an integer
-	items  []form // of a collection; a map has keys and values by turns
+	items  []form // of a collection; in a map, keys and values alternate
 }
 
 type formKind uint8
@@ -25,7 +25,7 @@ const (
 	symbolForm formKind = iota // also nil, true and false
 	keywordForm
 	integerForm
-	numberForm // any other
+	numberForm // any other number
 	textForm
 	listForm // a list, a vector or a set
 	mapForm
@@ -43,7 +43,7 @@ func (f *form) get(keyword string) *form {
 
 func (f *form) is(symbol string) bool { return f.kind == symbolForm && f.text == symbol }
 
-// String is the form for errors.
+// String describes the form for errors.
 func (f *form) String() string {
 	switch f.kind {
 	case keywordForm:
@@ -66,19 +66,18 @@ const (
 	maxForm     = 4 << 20 // bytes
 )
 
-// formScanner reads forms one after the other. The first thing that is not as expected stops it:
-// everything after that is empty.
+// formScanner reads forms one after the other. The first unexpected input stops it; everything after that is empty.
 type formScanner struct {
 	in      io.Reader
 	buf     []byte
-	at, end int // the part of the buffer that is read and not used yet
+	at, end int // the part of the buffer that was read and not used yet
 	line    int
-	room    int // bytes that may still be read for the form at hand
+	room    int // number of bytes that may still be read for the current form
 	err     error
-	// text is what is being read, and known are the words read so far: a history has few.
+	// text is the current token, and known are the words read so far, which are few in a history.
 	text  []byte
 	known map[string]string
-	// event is the memory of the outermost form, which is gone once the next is read.
+	// event is the memory of the outermost form, valid until the next is read.
 	event []form
 }
 
@@ -86,7 +85,7 @@ func newFormScanner(in io.Reader) formScanner {
 	return formScanner{in: in, buf: make([]byte, 1<<16), line: 1, known: make(map[string]string)}
 }
 
-// peek is the next character, and 0 at the end or after an error.
+// peek is the next character, 0 at the end or after an error.
 func (s *formScanner) peek() byte {
 	if s.at < s.end || s.fill() {
 		return s.buf[s.at]
@@ -94,7 +93,7 @@ func (s *formScanner) peek() byte {
 	return 0
 }
 
-// fill reads more and reports whether there is any.
+// fill reads more, and reports whether there is more.
 func (s *formScanner) fill() bool {
 	if s.room <= 0 {
 		s.stop(wrong("", "a value of more than 4 MB", "an event"))
@@ -122,7 +121,7 @@ func (s *formScanner) peeks(two string) bool {
 	return (s.end-s.at >= 2 || s.fill()) && s.end-s.at >= 2 && string(s.buf[s.at:s.at+2]) == two
 }
 
-// take goes past the character that was peeked at.
+// take skips the character that peek has returned.
 func (s *formScanner) take() {
 	if s.at == s.end {
 		return
@@ -139,7 +138,7 @@ func (s *formScanner) stop(err error) {
 	}
 }
 
-// fail stops the scan with an error: this input is not what was expected.
+// fail stops the scan with an error about unexpected input.
 func (s *formScanner) fail(expected string) {
 	found := "the end of the file"
 	if c := s.peek(); c != 0 {
@@ -148,7 +147,7 @@ func (s *formScanner) fail(expected string) {
 	s.stop(wrong("", found, "%s", expected))
 }
 
-// blank passes over what means nothing and gives the character behind it.
+// blank skips input without meaning, and returns the next character.
 func (s *formScanner) blank(depth int) byte {
 	for {
 		switch c := s.peek(); {
@@ -166,7 +165,7 @@ func (s *formScanner) blank(depth int) byte {
 			return c
 		}
 		if depth == 0 {
-			s.room = maxForm // what stands between events belongs to none
+			s.room = maxForm // blanks between events belong to no event
 		}
 	}
 }
@@ -218,7 +217,7 @@ func (s *formScanner) collection(kind formKind, closing byte, depth int) form {
 	return f
 }
 
-// tagged reads a tag, or metadata, and gives the form behind it: records print as tagged maps.
+// tagged reads a tag, or metadata, and returns the form after it: records are printed as tagged maps.
 func (s *formScanner) tagged(depth int) form {
 	switch {
 	case s.peeks("##"), s.peeks("#'"): // ##NaN, #'var
@@ -268,7 +267,7 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// token reads what stands without blanks: a keyword, a number, a symbol, a character.
+// token reads a token: a keyword, a number, a symbol, or a character.
 func (s *formScanner) token() form {
 	s.text = s.text[:0]
 	for c := s.peek(); c != 0 && (!ends[c] || string(s.text) == `\`); c = s.peek() {
@@ -300,7 +299,7 @@ var ends = func() (is [256]bool) {
 	return is
 }()
 
-// interned is a word as a string: the same one where it was read before.
+// interned returns a word as a string, reusing the string for a known word.
 func (s *formScanner) interned(word []byte) string {
 	text, ok := s.known[string(word)]
 	if !ok {

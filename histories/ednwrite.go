@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// WriteEDN writes a history as Jepsen's EDN, an event a line. Which locks it is about is lost.
+// WriteEDN writes a history as Jepsen's EDN, one event in each line. The description of its locks is lost.
 func WriteEDN(w io.Writer, h *history.History) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	for i := range h.Events {
@@ -26,7 +26,7 @@ func WriteEDN(w io.Writer, h *history.History) error {
 		if len(h.Locks) > 1 && e.Process != history.Nemesis {
 			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
 		}
-		// Flush reports an error of writing.
+		// Flush reports errors of writing.
 		fmt.Fprintf(out, "{:index %d, :type :%s, :process %s, :f %s, :value %s, :time %d%s}\n",
 			i, e.Type, process, f, ednValue(e), e.Time, more)
 	}

@@ -8,16 +8,18 @@ import (
 	"strings"
 )
 
-// Fingerprint is the same for counterexamples that show the same: sixteen hexadecimal digits. It depends on
-//   - the lock's name up to its first space, behind which programs say their version, and its type,
-//   - the options that the run was told,
-//   - the property, and what a failed acquire was taken to promise,
-//   - how many slots each lock has at first, and which of those are missing,
-//   - what each client calls, with its number of slots, its limit or that it may wait, whatever the client's number,
+// Fingerprint is a text of sixteen hexadecimal digits that is equal for counterexamples that show the same thing. It
+// depends on
+//   - the lock's name up to its first space, after which programs write their version, and its type,
+//   - the options that the user has fixed,
+//   - the property, and what a failed acquire was assumed to promise,
+//   - the number of slots of each lock at the beginning, and which of them are missing,
+//   - the calls of each client, with number of slots, limit, or permission to wait; not the client's number,
 //   - the kinds of faults, and how often each happens.
 //
-// It does not depend on the seed, the order of steps, which commands a call sends, names of locks and queues, numbers of
-// clients, options that were drawn, the command line, lockproof's version, or the sentence that tells what happened.
+// It does not depend on the seed, the order of steps, the commands that a call sends, names of locks and queues,
+// numbers of clients, options that were drawn, the command line, lockproof's version, or the sentence that describes
+// the event.
 func (c *Counterexample) Fingerprint() string {
 	name, _, _ := strings.Cut(c.Scenario.Target, " ")
 	parts := []string{fmt.Sprintf("%q %s %s %s", name, c.Kind, c.Violation.Name(), c.FailedAcquire)}

@@ -16,19 +16,19 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Header says what a history is of.
+// Header describes the locks of a history.
 type Header struct {
 	Kind  lock.Kind
 	Locks []Named
-	// GoneLate and GoneMayFree are those of [spec.History].
+	// GoneLate and GoneMayFree are as in [history.History].
 	GoneLate, GoneMayFree bool
-	// Clients is that of [spec.History].
+	// Clients is as in [history.History].
 	Clients int
-	// PlainValues says that values of an external history that are pairs are not read as keys and values (keys.go).
+	// PlainValues says that values that are pairs in an external history are not keys with values (keys.go).
 	PlainValues bool
 }
 
-// Named is a lock of a history and the slots that it had before the first event.
+// Named is a lock of a history, with its slots before the first event.
 type Named struct {
 	Name  string `json:"name"`
 	Slots int    `json:"slots"`
@@ -40,20 +40,20 @@ var Unnamed = Header{Kind: lock.Mutex, Locks: []Named{{Name: "lock", Slots: 1}}}
 // Notes count the skipped parts of an external history.
 type Notes struct {
 	Ignored     int  // events without meaning for a lock, such as partitions
-	Unexplained int  // errors in unknown words: the reason of such a failure stays open
-	Values      int  // values other than slots: such an event speaks of any slot
-	Fields      int  // events with fields that are not known
-	Backwards   int  // events that have an earlier time than one before; String leaves them out
-	Renamed     int  // processes of a client that answers name, and that had another process before
-	Keys        int  // keys of values that are pairs, each of which is a lock
+	Unexplained int  // errors in unknown words: the reason of the failure is unknown
+	Values      int  // values other than slots: the event may concern any slot
+	Fields      int  // events with unknown fields
+	Backwards   int  // events with an earlier time than the event before; String omits them
+	Renamed     int  // processes of a client named by answers, which had another process before
+	Keys        int  // keys of values that are pairs; each is a lock
 	Owned       int  // answers that name their client
 	Fences      int  // answers with a fence, which is a token
-	Timeless    int  // events of clients that have no time
-	Spans       int  // spans that are of no lock
-	Spanned     bool // the history is one of spans
+	Timeless    int  // clients' events without a time
+	Spans       int  // spans that concern no lock
+	Spanned     bool // the history consists of spans
 }
 
-// Readings are the choices made in reading an external history, each in a line.
+// Readings are the choices made in reading an external history, one in each line.
 func (n Notes) Readings() (lines []string) {
 	if n.Spanned {
 		lines = append(lines, "a span is an operation that is called when it starts and answered when it ends; those that touch are concurrent")
@@ -112,7 +112,7 @@ func (h *Header) history() *history.History {
 // HistoryInput is a history's file, or what comes through a pipe.
 var HistoryInput = infile.Input{Noun: "history", Most: 64 << 30}
 
-// LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. assumed is the header of a
+// LoadHistory reads a history from a file: JSON Lines, a JSON array, or Jepsen's EDN. assumed is the header for a
 // history without one.
 func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 	f, err := HistoryInput.Open(path)
@@ -141,15 +141,15 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, No
 	return h, rec.Notes(), nil
 }
 
-// events are those of a history that is read one by one.
+// events reads the events of a history one by one.
 type events struct {
-	history *history.History // without them
+	history *history.History // without its events
 	next    func(*history.Event) error
 	notes   *Notes
 	clients *identities
 }
 
-// eventsOf begins to read a history in whichever of the formats it is. Its values may be pairs with keys.
+// eventsOf begins to read a history in any of the formats. With k, its values are pairs with these keys.
 func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error) {
 	assumed = k.header(assumed)
 	in := bufio.NewReaderSize(r, 1<<18)
@@ -173,7 +173,7 @@ func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error
 	return out, nil
 }
 
-// each gives the events, until they are over or one is not wanted.
+// each calls event with each event, until it returns an error.
 func (in *events) each(event func(e *history.Event) error) error {
 	var e history.Event
 	last := int64(minTime)
@@ -184,7 +184,7 @@ func (in *events) each(event func(e *history.Event) error) error {
 			return err
 		}
 		switch {
-		case e.Time == 0 || e.F == history.Other: // it has none, or it does not matter
+		case e.Time == 0 || e.F == history.Other: // it has none, or its time does not matter
 		case e.Time < last:
 			in.notes.Backwards++
 		default:
@@ -196,12 +196,12 @@ func (in *events) each(event func(e *history.Event) error) error {
 	}
 }
 
-// passBlanks passes over the blanks that a file begins with, however many they are, and counts their lines.
+// passBlanks skips any number of blanks at the beginning of a file, and counts their lines.
 func passBlanks(in *bufio.Reader) (lines int) {
 	for {
 		switch c, err := in.ReadByte(); {
 		case err != nil:
-			return lines // the next read meets the error again
+			return lines // the next read returns the error again
 		case !blankInJSON(rune(c)):
 			_ = in.UnreadByte() // it was read
 			return lines
@@ -213,8 +213,8 @@ func passBlanks(in *bufio.Reader) (lines int) {
 
 func blankInJSON(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// looksLikeJSON distinguishes JSON from EDN by the token after the first brace, in an array too. An empty array is
-// the same in both. It reads no further than necessary, within the buffer.
+// looksLikeJSON distinguishes JSON from EDN by the token after the first brace, even within an array. An empty array
+// is the same in both. It reads no further than necessary, within the buffer.
 func looksLikeJSON(in *bufio.Reader) bool {
 	for n := 64; ; n *= 2 {
 		start, err := in.Peek(n)
@@ -225,17 +225,17 @@ func looksLikeJSON(in *bufio.Reader) bool {
 		case len(rest) > 0:
 			return brace && (rest[0] == '"' || rest[0] == '}')
 		case err != nil:
-			return brace || len(start) == 0 // nothing at all is an empty history
+			return brace || len(start) == 0 // an empty file is an empty history
 		}
 	}
 }
 
-// atLine puts the place before an error.
+// atLine adds the place before an error.
 func atLine(name string, line int, err error) error {
 	return errors.New(style.Printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
 }
 
-// check reports an error in a header; it names the field as in JSON.
+// check reports an error in a header, naming the field as in JSON.
 func (h *Header) check() error {
 	if len(h.Locks) == 0 || len(h.Locks) > maxHistoryLocks {
 		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxHistoryLocks)
@@ -257,7 +257,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// The bounds of a history that need not be a simulated one.
+// The bounds of a history from any source.
 const (
 	maxSlot         = 1<<16 - 1
 	maxPriority     = 1<<8 - 1

@@ -2,23 +2,23 @@ package histories
 
 import "github.com/lockproof/lockproof/model/history"
 
-// A recorder adds to each event the host that recorded it, and the program there (pid). Programs number their clients
-// on their own, so a client is known by all three. Its events get one number: that of its process, unless another
-// client has it.
+// A recorder adds to each event the host that recorded it, and the program on that host (pid). Programs number their
+// clients independently, so a client is identified by all three. The events of a client get one number: its process
+// number, unless another client has that.
 
-// identity is what tells clients apart.
+// identity identifies a client.
 type identity struct {
 	host    string // or the file, if events name no host
 	pid     int64
 	process int32
 }
 
-// identities number clients. The zero value is ready to use.
+// identities numbers clients. The zero value is ready to use.
 type identities struct {
 	numbers  map[identity]int32
 	clients  map[int32]identity
-	next     int32 // all numbers from here on are free
-	timeless int   // events of clients that have no time
+	next     int32 // this number and all larger ones are free
+	timeless int   // clients' events without a time
 }
 
 // identify gives an event the number of its client.

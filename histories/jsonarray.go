@@ -3,12 +3,12 @@ package histories
 import "bytes"
 
 // elements splits a JSON array of objects, for a [bufio.Scanner]. It only finds the end of each object. Misplaced
-// input is another element, which is then no event.
+// input becomes an element that is then no valid event.
 type elements struct {
-	line    int  // in which the last element began
-	at      int  // the line at hand, from 1
+	line    int  // line in which the last element began
+	at      int  // current line, from 1
 	begun   bool // the opening bracket was read
-	another bool // a comma was read, after which an element has to follow
+	another bool // a comma was read, so an element must follow
 	any     bool
 	ended   bool // the closing bracket was read
 }
@@ -38,8 +38,8 @@ func (a *elements) split(data []byte, atEOF bool) (advance int, token []byte, er
 	return i, nil, nil
 }
 
-// element is the element at i: an object to its end, otherwise the rest of its line. The scanner asks again if the
-// buffer does not contain its end.
+// element is the element at i: an object up to its end, otherwise the rest of its line. If the buffer does not
+// contain the end, the scanner asks again.
 func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token []byte, err error) {
 	a.line = a.at
 	switch {
@@ -53,7 +53,7 @@ func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token [
 	case n == 0 && atEOF:
 		n = len(data) - i
 	case n == 0:
-		return i, nil, nil // and ask for more
+		return i, nil, nil // ask for more input
 	}
 	token = data[i : i+n]
 	a.at += bytes.Count(token, []byte{'\n'})
@@ -61,8 +61,8 @@ func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token [
 	return i + n, token, nil
 }
 
-// objectEnd is where the object at the beginning of data ends, or 0 where it does not; anything else
-// ends before the next comma or bracket.
+// objectEnd is the length of the object at the beginning of data, or 0 if it does not end there; anything else ends
+// before the next comma or bracket.
 func objectEnd(data []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {

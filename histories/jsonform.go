@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// formOfJSON is one value of JSON as the same of EDN: fields are keywords, null is nil.
+// formOfJSON converts a JSON value to the corresponding EDN form: fields are keywords, null is nil.
 func formOfJSON(data []byte) (form, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(data))
 	f, err := readForm(d, 0)
@@ -46,7 +46,7 @@ func readForm(d *jsontext.Decoder, depth int) (f form, err error) {
 
 var errDeep = errors.New("a value that does not end, or is nested too deep")
 
-// readForms reads what an object or an array has.
+// readForms reads the elements of an object or an array.
 func readForms(d *jsontext.Decoder, kind jsontext.Kind, depth int) (form, error) {
 	f := form{kind: listForm}
 	if kind == '{' {
@@ -66,7 +66,7 @@ func readForms(d *jsontext.Decoder, kind jsontext.Kind, depth int) (form, error)
 	return f, err
 }
 
-// named reports whether a map has no other keywords than these.
+// named reports whether a map has only these keywords.
 func (f *form) named(keywords []string) bool {
 	for i := 0; i < len(f.items); i += 2 {
 		if !slices.Contains(keywords, f.items[i].text) {

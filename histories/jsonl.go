@@ -10,33 +10,34 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A history in JSON Lines has a header and then one event a line, with Jepsen's field names:
+// A history in JSON Lines has a header and then one event in each line, with Jepsen's field names:
 //
 //	{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}
 //	{"index":0,"type":"invoke","process":1,"f":"acquire","value":null,"time":1000000}
 //	{"index":1,"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true},"time":4000000}
 //	{"index":2,"type":"info","process":"nemesis","f":"gone","value":{"client":1},"time":5000000}
 //
-//   - index is optional; where it is given, it grows.
-//   - type is invoke, ok (it happened), fail (it certainly did not) or info (nobody knows).
-//   - process is a client's number, or "nemesis" for what no client did.
-//   - f is acquire, verify, refresh, release, create, add, remove, destroy, count or wait; of nemesis, crash
-//     (a client died), gone (the broker saw its connection end), lapse (the lease of what it holds ended), pause,
-//     restart, audit (from here on all is at rest, and one client after the other is at work), or other (which only counts).
-//     Faults of machines are start-partition (what the nodes send does not arrive at others), stop-partition (all arrives again),
-//     kill-node, terminate-node, start-node, pause-node and resume-node.
-//   - value has what the operation was given or gave back, in the words of the adapters' interface:
-//     slot, slots (how many; of acquire, the limit that its caller states), permits (how many of a semaphore's are taken or
-//     given back at once), mode (read or write), priority, held, token (the fencing token that came with a grant); of nemesis, client, or the numbers of nodes, from 1, as nodes and to.
-//   - time is in nanoseconds: what came first is said by the order of the lines, which times must not contradict.
+//   - index is optional; if given, it increases.
+//   - type is invoke, ok (it happened), fail (it certainly did not) or info (unknown).
+//   - process is a client's number, or "nemesis" for occurrences that no client caused.
+//   - f is acquire, verify, refresh, release, create, add, remove, destroy, count or wait. For nemesis it is crash
+//     (a client died), gone (the broker saw its connection end), lapse (its lease ended), pause, restart,
+//     audit (from here on only one client at a time is active, and nothing else happens), or other (only counted).
+//     Faults of machines are start-partition (messages from the nodes do not arrive at others), stop-partition
+//     (all messages arrive again), kill-node, terminate-node, start-node, pause-node and resume-node.
+//   - value has the argument or result of the operation, in the words of the adapters' interface: slot,
+//     slots (how many; for acquire, the limit that its caller states), permits (how many permits of a semaphore are
+//     taken or given back at once), mode (read or write), priority, held, token (the fencing token of a grant). For
+//     nemesis it has client, or the numbers of nodes, from 1, as nodes and to.
+//   - time is in nanoseconds. The order of the lines is the order of events; times must not contradict it.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out, crashed or not-held.
-//   - lock is the name of the lock, and may be left out for the first one.
+//   - lock is the name of the lock, and may be omitted for the first one.
 //
-// An array of such objects, over any number of lines, is read as well. The header may be left out if the caller knows
-// it. A line may have no other field: a misspelt one would silently weaken the check. In an array without a header, as
-// it is written of Jepsen's tests, events with other fields are counted, and reported. These fields may also have the
-// values of Jepsen's EDN, with the same meaning (edn.go): lock and unlock, other errors, other values, and the
+// An array of such objects, over any number of lines, is also read. The header may be omitted if the caller knows it.
+// A line may have no other field: a misspelt field would silently weaken the check. In an array without a header, as
+// written by tools for Jepsen's tests, events with other fields are counted, and reported. The fields may also have
+// the values of Jepsen's EDN, with the same meaning (edn.go): lock and unlock, other errors, other values, and the
 // nemesis's actions on an external system. Skipped parts are counted, and reported.
 
 // The format of histories. Files of other versions are refused.
@@ -54,9 +55,9 @@ type headerFile struct {
 	Version   int     `json:"version"`
 	Kind      string  `json:"kind"`
 	Locks     []Named `json:"locks"`
-	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was seen
+	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was noticed
 	MayFree   bool    `json:"gone-may-free,omitzero"`
-	Clients   int     `json:"clients,omitzero"` // where client c of n is process c, c+n, c+2n and so on
+	Clients   int     `json:"clients,omitzero"` // client c of n is process c, c+n, c+2n and so on
 }
 
 // Reader reads a history from JSON Lines, event by event.
@@ -66,9 +67,9 @@ type Reader struct {
 	name      string
 	lines     *bufio.Scanner
 	line      int
-	array     *elements // where it is an array; nil for JSON Lines
-	pending   bool      // a line was read and is not an event yet
-	headed    bool      // it has a header
+	array     *elements // if it is an array; nil for JSON Lines
+	pending   bool      // a line was read, but not used yet
+	headed    bool      // the history has a header
 	locks     words[uint16]
 	jepsen    interpreter // for words other than those above
 	clients   identities
@@ -76,8 +77,8 @@ type Reader struct {
 	scanner   scanner
 }
 
-// newReader returns a reader of a history after the given number of blank lines; errors use its name. assumed is the
-// header of a history without one.
+// newReader returns a reader of a history after the given number of blank lines; errors use the name. assumed is the
+// header for a history without one.
 func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Reader, error) {
 	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), line: before, locks: assumed.vocabulary(), validator: newValidator()}
 	reader.jepsen.locks = reader.locks
@@ -98,7 +99,7 @@ func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Read
 	return reader, reader.readHeader()
 }
 
-// next goes to the next line that is not empty.
+// next goes to the next nonempty line.
 func (r *Reader) next() error {
 	if r.pending {
 		r.pending = false
@@ -182,9 +183,8 @@ func (r *Reader) read() (d draft, err error) {
 }
 
 // jepsens interprets the current line as an event of Jepsen's; known is false for a skipped one. It does not
-// understand one of our own events of the environment with other fields than ours, nor other fields
-// outside of an array. With a header, it understands neither these nor values with fields, nor our own events of the
-// environment.
+// understand lockproof's own occurrences with foreign fields, nor foreign fields outside of an array. With a header,
+// it also does not understand values with fields, nor any of lockproof's own occurrences.
 func (r *Reader) jepsens() (d draft, known, understood bool) {
 	f, err := formOfJSON(r.lines.Bytes())
 	more := !f.named(eventFields)
@@ -212,14 +212,14 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	return d, known, err == nil
 }
 
-// eventFields are the fields of an event, and valueFields those of its value; valueWords are those and Jepsen's.
+// eventFields are the fields of an event, and valueFields those of its value; valueWords also include Jepsen's.
 var (
 	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock", "host", "pid", "session", "mono"}
 	valueFields = []string{"slot", "slots", "permits", "mode", "priority", "held", "token", "client", "nodes", "to"}
 	valueWords  = append([]string{"fence"}, valueFields...)
 )
 
-// event reads the line at hand.
+// event reads the current line.
 func (r *Reader) event(d *draft) {
 	s := &r.scanner
 	e := &d.event
@@ -279,7 +279,7 @@ func recorder(s *scanner, d *draft, key []byte) {
 	}
 }
 
-// begin notes that a part of the event is there; it must not be there twice.
+// begin notes that a part of the event occurs; it must not occur twice.
 func (d *draft) begin(p part, field string, s *scanner) {
 	s.field = field
 	if d.has&p != 0 {
@@ -288,7 +288,7 @@ func (d *draft) begin(p part, field string, s *scanner) {
 	d.has |= p
 }
 
-// process reads a client's number, or the word for no client.
+// process reads a client's number, or the word for the nemesis.
 func process(s *scanner) int32 {
 	if s.peek() != '"' {
 		return int32(s.integer(0, MaxProcess))
@@ -300,7 +300,7 @@ func process(s *scanner) int32 {
 	return history.Nemesis
 }
 
-// value reads what an operation was given or gave back.
+// value reads the argument or result of an operation.
 func value(s *scanner, d *draft) {
 	if s.null() {
 		return

@@ -12,10 +12,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Writer writes a history as JSON Lines, event by event, so that it is on disk before it is judged.
+// Writer writes a history as JSON Lines, event by event, so that the history is on disk before it is judged.
 type Writer struct {
 	out   *bufio.Writer
-	locks [][]byte // their names, quoted
+	locks [][]byte // names of the locks, quoted
 	index int64
 	line  []byte
 }
@@ -81,7 +81,7 @@ func (w *Writer) Write(e *history.Event) error {
 // Flush writes out the buffer.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
-// appendValue writes an operation's argument or result: the fields of its event that its reader needs.
+// appendValue writes an operation's argument or result: the fields that a reader needs.
 func appendValue(b []byte, e *history.Event) []byte {
 	parts := valueOf(e)
 	if parts == 0 {
@@ -146,7 +146,7 @@ func appendNodes(b []byte, nodes history.Nodes) []byte {
 	return append(b, ']')
 }
 
-// valueOf are the parts of an event that its value has.
+// valueOf are the parts of an event that belong to its value.
 func valueOf(e *history.Event) part {
 	var parts part
 	op := e.F.Op()

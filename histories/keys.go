@@ -10,22 +10,22 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Jepsen's independent tests have many locks in one history: each operation's value is a pair of a key and the value
-// proper, such as [5 nil]. A history is read so if every invocation has a pair, the value of every answer is a pair
-// with the same key or nil, and every key is acquired before it is released.
+// Jepsen's independent tests have many locks in one history: each operation's value is a pair of a key and the actual
+// value, such as [5 nil]. A history is read in this way if every invocation has a pair, the value of every answer is
+// a pair with the same key or nil, and every key is acquired before it is released.
 
-// keys are the keys of such a history, in the order in which they appear.
+// keys are the keys of such a history, in the order of their appearance.
 type keys struct {
 	names   []string
 	numbers map[string]uint16
 	calling map[int32]uint16 // by process: the key of its operation under way
 }
 
-// maxKeyText is how many bytes a key may have.
+// maxKeyText is the largest length of a key in bytes.
 const maxKeyText = 1 << 8
 
-// keysOf are the keys of a history, or nil if its values are no pairs. It stops at the first value that is none. What
-// cannot be read has no keys.
+// keysOf are the keys of a history, or nil if its values are no pairs. It stops at the first value that is no pair.
+// An unreadable history has no keys.
 func keysOf(r io.Reader, name string, assumed Header) (*keys, error) {
 	if assumed.PlainValues {
 		return nil, nil
@@ -52,7 +52,7 @@ func newKeys() *keys {
 	return &keys{numbers: make(map[string]uint16), calling: make(map[int32]uint16)}
 }
 
-// formsOf gives the events of a history without a header as forms; nil if it has one.
+// formsOf returns the events of a history without a header as forms; nil if it has a header.
 func formsOf(r io.Reader, name string, assumed Header) func() (form, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	passBlanks(in)
@@ -75,7 +75,7 @@ func formsOf(r io.Reader, name string, assumed Header) func() (form, error) {
 	}
 }
 
-// see takes in an event, and reports whether the history can still be one of keys.
+// see handles an event, and reports whether the history can still be one with keys.
 func (k *keys) see(event *form) bool {
 	process, what, f := event.get("process"), event.get("type"), event.get("f")
 	if process == nil || process.kind != integerForm || what == nil || f == nil {
@@ -117,7 +117,7 @@ func keyIn(value *form) (name string, ok bool) {
 	return key.String(), true
 }
 
-// header is that of a history of these keys: each is a lock like the one assumed.
+// header is the header of a history with these keys: each is a lock like the assumed one.
 func (k *keys) header(assumed Header) Header {
 	if k == nil {
 		return assumed
@@ -130,7 +130,7 @@ func (k *keys) header(assumed Header) Header {
 	return assumed
 }
 
-// split gives an operation of a client the lock of its key, and returns the value proper.
+// split assigns a client's operation to the lock of its key, and returns the actual value.
 func (k *keys) split(value *form, d *draft) (*form, error) {
 	process := d.event.Process
 	if d.event.Type != history.Invoke && (value == nil || value.is("nil")) {

@@ -11,18 +11,18 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Machines are histories of the same locks that several machines have recorded, each by its own clock.
+// Machines has histories of the same locks that several machines have recorded, each by its own clock.
 type Machines struct {
-	// History has the events of all, in the order of their times. An event of two machines at one time is in any order,
-	// but answers come behind invocations.
+	// History has all events, in the order of their times. Events of two machines at the same time are in any order,
+	// except that answers come after invocations.
 	History *history.History
-	// Of is, by event, the machine of the client whose it is, by its place in Names; -1 for an event of no client.
+	// Of is, by event, the machine of its client, as an index in Names; -1 for an event of no client.
 	Of []int
-	// Names are those of the machines that have clients: hosts, or files whose events name none.
+	// Names are the machines that have clients: hosts, or files whose events name no host.
 	Names []string
-	// Notes are those of all files.
+	// Notes are the notes of all files together.
 	Notes Notes
-	// Relative says that times are too small for times since 1970: that all count from one moment is taken as given.
+	// Relative says that times are too small for times since 1970. It is assumed that all count from the same moment.
 	Relative bool
 }
 
@@ -32,11 +32,11 @@ type InputFile struct {
 	In   io.Reader
 }
 
-// wallTime is a time that any clock of our days exceeds, if it counts from 1970: in 2001.
+// wallTime is a time in the year 2001: every clock that counts from 1970 now shows a later one.
 const wallTime = 1e18
 
-// ReadMachines reads histories that machines recorded. Every event of a client needs a time. Clients of two hosts, or of
-// two files whose events name no host, are two clients. most is how many events there may be.
+// ReadMachines reads histories that machines have recorded. Every event of a client needs a time. Clients of two
+// hosts, or of two files whose events name no host, are different clients. most is the largest number of events.
 func ReadMachines(files []InputFile, assumed Header, most int) (*Machines, error) {
 	r := machinesReader{assumed: assumed, most: most, queues: make(map[[2]string]*[]placed), spans: make(map[int32][]span), locks: make(map[string]uint16)}
 	for i := range files {
@@ -61,17 +61,17 @@ type machinesReader struct {
 	order   []*[]placed
 	locks   map[string]uint16
 	clients identities
-	spans   map[int32][]span // by process in files without hosts: where it is at work
+	spans   map[int32][]span // by process in files without hosts: the time in which it is active
 }
 
-// placed is an event and where it stands.
+// placed is an event with its place in its file.
 type placed struct {
 	event history.Event
 	place string
 	of    int
 }
 
-// span is the time in which a file has a process.
+// span is the time from the first to the last event of a process in a file.
 type span struct {
 	file        string
 	first, last int64
@@ -100,7 +100,7 @@ func (r *machinesReader) file(f *InputFile) error {
 	return r.place(f.Name, h, rec.clients.clients)
 }
 
-// have is that so many events have something.
+// have says how many events have something.
 func have(n int) string {
 	if n == 1 {
 		return "1 event has"
@@ -108,7 +108,7 @@ func have(n int) string {
 	return style.Plural(n, "event") + " have"
 }
 
-// lockNames unites the locks of files, by their names.
+// lockNames merges the locks of files, by their names.
 func (r *machinesReader) lockNames(name string, h *history.History) error {
 	if r.out.History == nil {
 		r.out.History = &history.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
@@ -132,12 +132,12 @@ func (r *machinesReader) lockNames(name string, h *history.History) error {
 	return nil
 }
 
-// place gives each event of a file its machine, its lock, and the number of its client among those of all files.
+// place sets the machine, lock and client number of each event of a file.
 func (r *machinesReader) place(name string, h *history.History, hosts map[int32]identity) error {
 	last := int64(0)
 	for i := range h.Events {
 		e := h.Events[i]
-		if e.Process == history.Nemesis && e.Time == 0 { // it has none
+		if e.Process == history.Nemesis && e.Time == 0 { // it has no time
 			e.Time = last
 		}
 		last = e.Time
@@ -173,7 +173,7 @@ func (r *machinesReader) place(name string, h *history.History, hosts map[int32]
 	return nil
 }
 
-// put adds an event to what its machine recorded in a file.
+// put adds an event to those that its machine recorded in a file.
 func (r *machinesReader) put(at [2]string, p placed) {
 	queue := r.queues[at]
 	if queue == nil {
@@ -186,7 +186,7 @@ func (r *machinesReader) put(at [2]string, p placed) {
 	*queue = append(*queue, p)
 }
 
-// client is the number of a file's client.
+// client is the number of a file's client, among those of all files.
 func (r *machinesReader) client(file string, process int32, hosts map[int32]identity) int32 {
 	id := hosts[process]
 	switch {
@@ -206,7 +206,7 @@ func (r *machinesReader) client(file string, process int32, hosts map[int32]iden
 	return n
 }
 
-// span notes when a file's process is at work.
+// span extends the time in which a file's process is active.
 func (r *machinesReader) span(file string, e *history.Event) {
 	all := r.spans[e.Process]
 	if n := len(all); n == 0 || all[n-1].file != file {
@@ -217,8 +217,8 @@ func (r *machinesReader) span(file string, e *history.Event) {
 	s.first, s.last = min(s.first, e.Time), max(s.last, e.Time)
 }
 
-// splitClients checks that processes of one number in two files are two clients. If one of them is done before the other
-// begins, they may be one, whose log was continued in another file.
+// splitClients checks that processes with the same number in two files are two clients. If one of them has finished
+// before the other begins, they may be one client, whose log was continued in another file.
 func (r *machinesReader) splitClients() error {
 	for process, all := range r.spans {
 		slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.first, b.first) })
@@ -232,7 +232,7 @@ func (r *machinesReader) splitClients() error {
 	return nil
 }
 
-// merge puts the events of all machines into the order of their times.
+// merge sorts the events of all machines by time.
 func (r *machinesReader) merge() {
 	h := r.out.History
 	for range r.events {
@@ -248,7 +248,7 @@ func (r *machinesReader) merge() {
 	}
 }
 
-// before reports whether an event comes before that of another machine.
+// before reports whether an event comes before an event of another machine.
 func (p *placed) before(o *placed) bool {
 	if p.event.Time != o.event.Time {
 		return p.event.Time < o.event.Time
@@ -256,7 +256,7 @@ func (p *placed) before(o *placed) bool {
 	return p.event.Type == history.Invoke && o.event.Type != history.Invoke
 }
 
-// add adds the notes of another file, but for Backwards, which is counted by machine.
+// add adds the notes of another file, except Backwards, which is counted for each machine.
 func (n *Notes) add(o Notes) {
 	n.Ignored += o.Ignored
 	n.Unexplained += o.Unexplained

@@ -7,30 +7,30 @@ import (
 )
 
 // In Jepsen a thread continues as another process after an operation of unknown outcome: process p of n threads as
-// p+n. If answers name the client, as in Hazelcast's tests, all processes of a client are one: one of them may
-// release another's grant. Their events then have the number of the first of them.
+// p+n. If answers name the client, as in Hazelcast's tests, all processes of a client are one: each of them may
+// release another's grant. Their events then have the number of the client's first process.
 //
 // Invocations before a process's first such answer do not name its client. Events therefore wait for that answer, but
-// for at most mostWaiting other events. After that the process counts as a client of its own.
+// for at most mostWaiting other events. After that the process counts as a separate client.
 const mostWaiting = 1 << 13
 
-// mostUnknown is how many processes are remembered for which no other has gone on.
+// mostUnknown is the largest number of remembered processes without a known successor.
 const mostUnknown = 1 << 10
 
-// owners gives the processes of one client one number.
+// owners gives all processes of a client the same number.
 type owners struct {
 	read    func() (draft, error)
 	notes   *Notes
 	waiting []history.Event
-	next    int   // the first of them that has not been given
-	ended   error // what reading ended with
+	next    int   // index of the first waiting event
+	ended   error // the error at which reading ended
 	numbers map[int32]int32
 	first   map[string]int32 // by client: its first process
-	clients map[int32]bool   // the numbers of such processes
+	clients map[int32]bool   // the numbers of these first processes
 	unknown []int32          // processes with an operation of unknown outcome and without a successor so far
-	threads int32            // how many there are; 0 is not known
-	busy    map[int32]int32  // by number: the process that is calling something
-	told    map[int32]bool   // processes whose other number is noted
+	threads int32            // number of threads; 0 is unknown
+	busy    map[int32]int32  // by number: the process with a call under way
+	told    map[int32]bool   // processes whose new number has been counted
 }
 
 func newOwners(read func() (draft, error), notes *Notes) *owners {
@@ -40,7 +40,7 @@ func newOwners(read func() (draft, error), notes *Notes) *owners {
 	}
 }
 
-// Read gives the next event.
+// Read reads the next event.
 func (o *owners) Read(e *history.Event) error {
 	for o.ended == nil && o.wait() {
 		d, err := o.read()
@@ -73,7 +73,7 @@ func (o *owners) known(process int32) bool {
 	return ok || process == history.Nemesis
 }
 
-// learn takes in whose an event is.
+// learn notes the owner of an event.
 func (o *owners) learn(d *draft) {
 	e := &d.event
 	switch {
@@ -91,7 +91,7 @@ func (o *owners) learn(d *draft) {
 	}
 }
 
-// named is an answer that names the client of a process.
+// named handles an answer that names the client of a process.
 func (o *owners) named(process int32, client string) {
 	first, met := o.first[client]
 	if !met {
@@ -127,7 +127,7 @@ func (o *owners) succeeds(process int32) {
 	}
 }
 
-// number gives an event the number of its client. A client whose processes call at the same time is none.
+// number gives an event the number of its client. Processes that call at the same time are separate clients.
 func (o *owners) number(e *history.Event) {
 	if e.Process == history.Nemesis {
 		return

@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// prettyWidth is how long a line may be.
+// prettyWidth is the largest width of a line.
 const prettyWidth = 100
 
-// Pretty lays JSON out for people: a value that fits on the rest of its line stands there, another
-// has a line for each of its parts.
+// Pretty formats JSON for readers: a value that fits on the rest of its line stays there; any other has each of its
+// parts on a separate line.
 func Pretty(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := layOutValue(&b, data, 0, 0); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Recording is a recorded history that is read event by event, in any number of passes, so it may be of any length.
-// What comes through a pipe is copied while it is read: to memory, or to a temporary file if it is too large, until
-// Close. Of more than a gibibyte there is no copy, and one pass has to do.
+// Recording is a recorded history that is read event by event, in any number of passes, so it may have any length.
+// Input from a pipe cannot be read twice and is copied first: to memory, or to a temporary file if it is too large,
+// until Close.
 type Recording struct {
 	history *history.History // without its events
 	notes   Notes
@@ -23,7 +23,7 @@ type Recording struct {
 	assumed Header
 	keys    *keys // nil if its values are no pairs
 	clients identities
-	spanned *spanned // where it is a history of spans; nil where it is not
+	spanned *spanned // if it is a history of spans; else nil
 }
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
@@ -49,7 +49,7 @@ func newRecording(r io.Reader, name string, assumed Header, limits spoolLimits) 
 	return rec, nil
 }
 
-// spans has OpenTelemetry's spans read as the history that they are.
+// spans converts OpenTelemetry's spans to a history, if the input has spans.
 func (r *Recording) spans() error {
 	is := isSpans(r.file)
 	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil || !is {
@@ -93,7 +93,7 @@ func (r *Recording) History() *history.History {
 	return &h
 }
 
-// Notes count the parts skipped when the history was read last.
+// Notes are the notes of the last pass.
 func (r *Recording) Notes() Notes {
 	n := r.notes
 	if r.spanned != nil {
@@ -102,7 +102,7 @@ func (r *Recording) Notes() Notes {
 	return n
 }
 
-// Hosts is how many machines' clocks order the history, which is one of spans; 0 where it is none.
+// Hosts is the number of machines whose clocks order a history of spans; 0 for other histories.
 func (r *Recording) Hosts() int {
 	if r.spanned == nil {
 		return 0
@@ -110,7 +110,7 @@ func (r *Recording) Hosts() int {
 	return r.spanned.hosts
 }
 
-// again begins to read the history from its beginning.
+// again begins another pass.
 func (r *Recording) again() (*events, error) {
 	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
@@ -118,7 +118,7 @@ func (r *Recording) again() (*events, error) {
 	return eventsOf(r.file, r.name, r.assumed, r.keys)
 }
 
-// Each gives the events from the first on, until they are over or the error is not nil, which is returned then.
+// Each calls event with each event, until it returns an error, which Each returns.
 func (r *Recording) Each(event func(e *history.Event) error) error {
 	in, err := r.again()
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *Recording) Each(event func(e *history.Event) error) error {
 // errEnough ends reading.
 var errEnough = errors.New("enough was read")
 
-// Some reports whether there is an event of which something is true.
+// Some reports whether any event satisfies a condition.
 func (r *Recording) Some(of func(e *history.Event) bool) (bool, error) {
 	err := r.Each(func(e *history.Event) error {
 		if of(e) {
@@ -147,7 +147,7 @@ func (r *Recording) Some(of func(e *history.Event) bool) (bool, error) {
 	return false, err
 }
 
-// Whole is the history with its events; nil if there are more than most.
+// Whole returns the history with its events; nil if there are more than most.
 func (r *Recording) Whole(most int) (*history.History, error) {
 	h := r.History()
 	more, err := r.Some(func(e *history.Event) bool {

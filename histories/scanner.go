@@ -9,15 +9,15 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// scanner reads one line of JSON, token by token. It is written by hand because reading takes most of the time of
+// scanner reads one line of JSON, token by token. It is written by hand since reading takes most of the time of
 // checking a long history: it is several times as fast as decoding into structs.
 //
-// The first unexpected token stops it: everything after that is empty.
+// The first unexpected token stops it; everything after that is empty.
 type scanner struct {
 	line []byte
 	at   int
 	err  error
-	// field is what is being read, and name is where its name is: for errors.
+	// field is the current field, and name the position of its name, for errors.
 	field string
 	name  int
 }
@@ -25,7 +25,7 @@ type scanner struct {
 // reset begins another line.
 func (s *scanner) reset(line []byte) { *s = scanner{line: line} }
 
-// peek is the next character that is no blank, and 0 at the end or after an error.
+// peek is the next character that is not blank, 0 at the end or after an error.
 func (s *scanner) peek() byte {
 	if s.at < len(s.line) && s.line[s.at] > ' ' {
 		return s.line[s.at]
@@ -89,7 +89,7 @@ func (s *scanner) key() []byte {
 	return name
 }
 
-// text reads a string. It is valid until the next line.
+// text reads a string, which is valid until the next line.
 func (s *scanner) text() []byte {
 	if s.peek() != '"' {
 		s.fail("a string")
@@ -115,7 +115,7 @@ var special = func() (is [256]bool) {
 	return is
 }()
 
-// escaped reads a string that has more than plain characters.
+// escaped reads a string with special characters.
 func (s *scanner) escaped() []byte {
 	begin := s.at
 	for s.at++; s.at < len(s.line) && s.line[s.at] != '"'; s.at++ {
@@ -136,7 +136,7 @@ func (s *scanner) escaped() []byte {
 	return text
 }
 
-// pick reads a word of a table.
+// pick reads a word and looks it up in a table.
 func pick[T any](s *scanner, table *words[T]) T {
 	begin := s.at
 	v, ok := table.find(s.text())
@@ -147,13 +147,13 @@ func pick[T any](s *scanner, table *words[T]) T {
 	return v
 }
 
-// unknown stops at the field whose name was read last.
+// unknown stops with an error about the last field name.
 func (s *scanner) unknown(fields []string) {
 	s.at = s.name
 	s.fail("one of the fields " + either(fields))
 }
 
-// integer reads a whole number between two bounds.
+// integer reads an integer between two bounds.
 func (s *scanner) integer(low, high int64) int64 {
 	c := s.peek()
 	begin := s.at
@@ -206,7 +206,7 @@ func wholeNumber(low, high int64) string {
 	return "a whole number from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
 }
 
-// ended reports whether a number or a word is over.
+// ended reports whether a number or a word has ended.
 func (s *scanner) ended() bool {
 	if s.at == len(s.line) {
 		return true
@@ -244,13 +244,13 @@ func (s *scanner) word(word string) bool {
 
 // end checks that nothing follows.
 func (s *scanner) end() {
-	if s.peek() != 0 || s.at < len(s.line) { // after an error there is no line
+	if s.peek() != 0 || s.at < len(s.line) { // after an error the line is empty
 		s.field = ""
 		s.fail("the end of the line")
 	}
 }
 
-// fail stops the scan with an error: this input is not what was expected.
+// fail stops the scan with an error about unexpected input.
 func (s *scanner) fail(expected string) {
 	if s.err == nil {
 		s.err = &fieldError{s.field, s.found(), expected}
@@ -258,7 +258,7 @@ func (s *scanner) fail(expected string) {
 	}
 }
 
-// found is what stands here, for errors: a word, a string, or as much as makes it out.
+// found describes the input at this place for errors: a word, a string, or its beginning.
 func (s *scanner) found() string {
 	const most = 24
 	rest := s.line[min(s.at, len(s.line)):]

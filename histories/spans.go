@@ -17,17 +17,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// OpenTelemetry's spans are read as a history: a span with the attribute lock.name is an operation, called when it starts
-// and answered when it ends. They are OTLP in JSON: one document, or one a line, as the collector's file exporter writes.
-// They are turned into JSON Lines, ordered by time, which are read as any other history.
+// OpenTelemetry's spans are read as a history: a span with the attribute lock.name is an operation, called when it
+// starts and answered when it ends. They are OTLP in JSON: one document, or one in each line, as written by the
+// collector's file exporter. They are converted to JSON Lines, ordered by time, and then read like any other history.
 //
 //	lock.name       the lock
-//	lock.operation  acquire, verify, release, or hold: a span from the grant to the release; without it, the span's name
+//	lock.operation  acquire, verify, release, or hold: a span from the grant to the release; default: the span's name
 //	lock.outcome    ok, refused (by an acquire; of a verify: not held), failed (it certainly did not happen) or unknown;
-//	                without it, ok if the span's status is OK, and else unknown
-//	lock.client     who calls; without it, the resource and the thread (thread.id)
-//	lock.token      the fencing token that came with a grant
-//	lock.permits    how many permits are taken or given back
+//	                default: ok if the span's status is OK, and else unknown
+//	lock.client     the caller; default: the resource and the thread (thread.id)
+//	lock.token      the fencing token of a grant
+//	lock.permits    the number of permits that are taken or given back
 //	lock.mode       read or write
 //
 // The resource's host.name is the machine.
@@ -65,7 +65,7 @@ type (
 	}
 )
 
-// get is an attribute as text; "" where there is none.
+// get is an attribute as text; "" if it is missing.
 func (a otlpAttributes) get(key string) string {
 	for _, of := range a {
 		switch {
@@ -84,10 +84,10 @@ func (a otlpAttributes) get(key string) string {
 // unquoted is a number that OTLP may write as a string.
 func unquoted(v jsontext.Value) string { return strings.Trim(string(v), `"`) }
 
-// mostSpans is how many operations a file may have.
+// mostSpans is the largest number of operations in a file.
 const mostSpans = 1 << 21
 
-// isSpans reports whether a file is OTLP's: an object that begins with resourceSpans.
+// isSpans reports whether a file is in OTLP: an object that begins with resourceSpans.
 func isSpans(r io.Reader) bool {
 	d := jsontext.NewDecoder(io.LimitReader(r, 1<<12))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
@@ -97,7 +97,7 @@ func isSpans(r io.Reader) bool {
 	return err == nil && t.Kind() == '"' && t.String() == "resourceSpans"
 }
 
-// spans turns OTLP's spans into events.
+// spans converts OTLP's spans to events.
 type spans struct {
 	name    string
 	assumed Header
@@ -107,14 +107,14 @@ type spans struct {
 	clients map[string]int32
 	called  []string // by client: its name
 	hosts   map[string]bool
-	other   int // spans of no lock
+	other   int // number of spans that concern no lock
 }
 
-// spanned is what is known of a history of spans beside its text.
+// spanned is what is known of a history of spans besides its text.
 type spanned struct {
 	called, places []string // see [history.History]
-	hosts          int      // how many there are
-	other          int      // spans of no lock
+	hosts          int      // number of hosts
+	other          int      // number of spans that concern no lock
 }
 
 // spanEvent is an event of a span's operation.
@@ -124,7 +124,7 @@ type spanEvent struct {
 	span  *otlpSpan // for errors
 }
 
-// readSpans reads OTLP's spans as the text of a history in JSON Lines.
+// readSpans converts OTLP's spans to the text of a history in JSON Lines.
 func readSpans(r io.Reader, name string, assumed Header) (text []byte, about *spanned, err error) {
 	s := spans{name: name, assumed: assumed, locks: make(map[string]uint16), clients: make(map[string]int32), called: []string{""}, hosts: make(map[string]bool)}
 	s.header = assumed
@@ -178,7 +178,7 @@ func (s *spans) wrong(span *otlpSpan, field, found, expected string) error {
 	return fmt.Errorf("%s: span %s (%s): %w", style.Printable(s.name), style.Printable(span.ID), style.Printable(span.Name), wrong(field, found, "%s", expected))
 }
 
-// span takes in an operation, or a hold.
+// span converts an operation, or a hold.
 func (s *spans) span(resource otlpAttributes, span *otlpSpan) error {
 	call, err := s.operation(span)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *spans) span(resource otlpAttributes, span *otlpSpan) error {
 	return nil
 }
 
-// does is what a span says that it does.
+// does is the operation that a span states.
 func (s *spans) does(span *otlpSpan) string {
 	return cmp.Or(span.Attributes.get("lock.operation"), span.Name)
 }
@@ -299,7 +299,7 @@ func (s *spans) details(span *otlpSpan, e *history.Event) error {
 	return nil
 }
 
-// client numbers who calls.
+// client is the number of the caller.
 func (s *spans) client(resource otlpAttributes, span *otlpSpan) int32 {
 	var parts []string
 	for _, key := range []string{"service.name", "service.instance.id", "host.name", "process.pid"} {
@@ -319,7 +319,7 @@ func (s *spans) client(resource otlpAttributes, span *otlpSpan) int32 {
 	return n
 }
 
-// lock numbers a span's lock.
+// lock is the number of a span's lock.
 func (s *spans) lock(span *otlpSpan) (uint16, error) {
 	name := span.Attributes.get("lock.name")
 	n, known := s.locks[name]
@@ -334,8 +334,8 @@ func (s *spans) lock(span *otlpSpan) (uint16, error) {
 	return n, nil
 }
 
-// order puts the events into the order of their times. Of one moment, calls come before answers, since operations that
-// touch are concurrent, unless one client's next call begins when its last was answered.
+// order sorts the events by time. At the same moment, calls come before answers, since operations that touch are
+// concurrent; but an answer comes before the same client's next call.
 func (s *spans) order() error {
 	slices.SortStableFunc(s.events, func(a, b spanEvent) int {
 		rank := func(e *spanEvent) int { return min(int(e.event.Type), 1) }

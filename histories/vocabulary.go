@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// words are the words that a field of a history can have, and what they stand for.
+// words are the words that a field of a history can have, with their values.
 type words[T any] struct {
 	list     []word[T]
-	values   map[string]T // where there are so many that looking through the list takes longer
-	expected string       // all of them, for errors
+	values   map[string]T // if there are so many that searching the list takes longer
+	expected string       // lists all of them, for errors
 }
 
 type word[T any] struct {
@@ -21,7 +21,7 @@ type word[T any] struct {
 
 const fewWords = 16
 
-// find is what a word stands for.
+// find is the value of a word.
 func (w *words[T]) find(text []byte) (T, bool) {
 	if w.values != nil {
 		v, ok := w.values[string(text)]
@@ -36,7 +36,7 @@ func (w *words[T]) find(text []byte) (T, bool) {
 	return none, false
 }
 
-// vocabulary asks for the names of the numbers from 0 on; those that name nothing are left out.
+// vocabulary makes a word of each number below count that has a name.
 func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 	var w words[T]
 	var names []string
@@ -56,7 +56,7 @@ func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 	return w
 }
 
-// either lists words of which one is expected.
+// either lists the expected words.
 func either(names []string) string {
 	if n := len(names) - 1; n > 0 {
 		return strings.Join(names[:n], ", ") + " or " + names[n]
@@ -64,7 +64,7 @@ func either(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// or is the vocabulary with another word for something. Errors do not name it.
+// or adds another word for a value. Errors do not mention it.
 func (w words[T]) or(text string, value T) words[T] {
 	w.list = append(w.list, word[T]{text, value})
 	if w.values != nil {
@@ -73,7 +73,7 @@ func (w words[T]) or(text string, value T) words[T] {
 	return w
 }
 
-// The words of histories, with those that Jepsen's tests use for the same.
+// The words of histories, with the words of Jepsen's tests for the same things.
 var (
 	types   = vocabulary(int(history.Info)+1, history.EventType.String)
 	fs      = actions()
@@ -85,7 +85,7 @@ func (h *Header) vocabulary() words[uint16] {
 	return vocabulary(len(h.Locks), func(i uint16) string { return h.Locks[i].Name })
 }
 
-// action is what an event's f says: an operation or an occurrence, and whether it is of a lock to read.
+// action is the meaning of an event's f: an operation or an occurrence, and whether it is of a lock in read mode.
 type action struct {
 	f      history.F
 	shared bool
@@ -113,7 +113,8 @@ func actions() words[action] {
 	return all
 }
 
-// actionsExpected are the words of f for errors: those of the page, without what recorders of lockproof's own write.
+// actionsExpected lists the words of f for errors: those of the page, without those that only lockproof itself
+// records.
 func actionsExpected(all []word[history.F]) string {
 	var operations, occurrences []string
 	for _, w := range all {
@@ -132,5 +133,5 @@ func actionsExpected(all []word[history.F]) string {
 	return either(operations) + "; or of nemesis " + either(occurrences)
 }
 
-// uses are the words of mode: whether a lock is held to read.
+// uses are the words of mode: whether a lock is in read mode.
 var uses = words[bool]{list: []word[bool]{{"read", true}, {"write", false}, {"shared", true}, {"exclusive", false}}, expected: "read or write"}

@@ -15,7 +15,7 @@ import (
 )
 
 // Cause explains a violation in one sentence, from the steps of the execution alone: which reply a client received at
-// which step, and what it concluded. If the steps do not explain it, it is the violation's own text.
+// which step, and what it concluded. If the steps do not explain the violation, it is the violation's own text.
 func Cause(t *scenario.Trace, v scenario.Violation) string {
 	if d, is := outside(t, v); is && ofBelief.Has(v.Property) {
 		if said := d.believed(); said != "" {
@@ -61,7 +61,7 @@ func sentence(text string) string {
 // causer puts the cause of a violation into words.
 type causer struct {
 	decider
-	at int // the step that decided it, from 0
+	at int // the step that decided the violation, from 0
 	c  int // the client of the violation
 }
 
@@ -99,7 +99,7 @@ func (d *causer) cause() string {
 	return ""
 }
 
-// elsewhere is the cause on another server than AMQP's, whose commands are known by their description only.
+// elsewhere is the cause on a server other than AMQP's, where only the description of a command is known.
 func (d *causer) elsewhere() string {
 	s := &d.Steps[d.at]
 	c, other := int(s.Action.Client), int(d.v.Other)
@@ -116,12 +116,12 @@ func (d *causer) elsewhere() string {
 	return fmt.Sprintf("c%d %s %s (%s)%s", c, did, stepWord(d.at), d.exchange(d.at), d.while(c, other))
 }
 
-// The parts that sentences are put together from.
+// The parts of sentences.
 
 // lock is the subject of the violation, in words: "slot 1", or "the lock".
 func (d *causer) lock() string { return property.SlotName(d.History.Kind, int(d.v.Slot)) }
 
-// stepWord is a step by its number, as people count.
+// stepWord is a step with its number counted from 1.
 func stepWord(i int) string { return fmt.Sprintf("step %d", i+1) }
 
 // exchange is a step's command and reply: "declare jobs-1-B exclusive → ok".
@@ -137,7 +137,7 @@ func (d *causer) exchange(i int) string {
 	return words
 }
 
-// sent reports whether a step has a command of a client's.
+// sent reports whether a step has a command of a client.
 func (d *causer) sent(i, c int) bool {
 	s := &d.Steps[i]
 	return int(s.Action.Client) == c && (s.Command != "")
@@ -146,10 +146,10 @@ func (d *causer) sent(i, c int) bool {
 // queue is the name of the queue of a step's command.
 func (d *causer) queue(i int) string { return d.Steps[i].Resource }
 
-// reply is how a step's command was answered.
+// reply is the reply to a step's command.
 func (d *causer) reply(i int) string { return style.Printable(d.Steps[i].Reply) }
 
-// events are those of one client in a step.
+// events are the events of one client in a step.
 func (d *decider) events(i, c int) (of []history.Event) {
 	s := &d.Steps[i]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
@@ -160,7 +160,7 @@ func (d *decider) events(i, c int) (of []history.Event) {
 	return of
 }
 
-// told is the last answer to a client up to a step, and that step; -1 is none.
+// told is the last answer to a client up to a step, and the step of that answer; -1 is none.
 func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	for i := upTo; i >= 0; i-- {
 		for _, e := range d.events(i, c) {
@@ -175,7 +175,7 @@ func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	return answer, -1
 }
 
-// said is the result of a call in words: "said full".
+// said is the result of a call, such as "said full".
 func (d *causer) said(e history.Event) string {
 	words := completionWords(e, d.History.Kind)
 	switch {
@@ -187,7 +187,7 @@ func (d *causer) said(e history.Event) string {
 	return fmt.Sprintf("said %q", words)
 }
 
-// call is the operation that a client was in at a step, and the step it began in.
+// call is a client's operation at a step, and the step in which it began.
 func (d *causer) call(upTo, c int) (op string, began int) {
 	for i := upTo; i >= 0; i-- {
 		for _, e := range d.events(i, c) {
@@ -202,7 +202,7 @@ func (d *causer) call(upTo, c int) (op string, began int) {
 	return "", -1
 }
 
-// asked is all that a call asked the broker, in words.
+// asked lists everything that a call asked the broker.
 func (d *causer) asked(from, to, c int) string {
 	var queues []string
 	for i := max(0, from); i <= to; i++ {
@@ -225,7 +225,7 @@ func (d *causer) asked(from, to, c int) string {
 	return "for " + queues[0] + " only"
 }
 
-// lastSent is a client's last command in some steps, or -1.
+// lastSent is the step of a client's last command in a range, or -1.
 func (d *causer) lastSent(from, to, c int) int {
 	for i := to; i >= max(0, from); i-- {
 		if d.sent(i, c) {
@@ -235,7 +235,7 @@ func (d *causer) lastSent(from, to, c int) int {
 	return -1
 }
 
-// slots are the numbers of a set of slots, in words.
+// slots lists the numbers of a set of slots.
 func slots(set uint16) string {
 	switch numbers := numbersOf(set); len(numbers) {
 	case 0:
@@ -247,10 +247,10 @@ func slots(set uint16) string {
 	}
 }
 
-// anySlot is one of a set of slots, in words.
+// anySlot says "slot", with the numbers of a set joined by "or".
 func anySlot(set uint16) string { return "slot " + joined(numbersOf(set), "or") }
 
-// wereFree says that some slots were free, or a lock that has none.
+// wereFree says that some slots were free; or the lock, if it has no slots.
 func (d *causer) wereFree(set uint16) string {
 	switch {
 	case d.History.Kind != lock.Semaphore:
@@ -270,7 +270,7 @@ func numbersOf(set uint16) (numbers []string) {
 	return numbers
 }
 
-// joined are words one after the other, with a word between the last two.
+// joined lists words, with another word before the last.
 func joined(words []string, last string) string {
 	n := len(words) - 1
 	if n < 1 {
@@ -287,7 +287,7 @@ func (d *causer) before(i int) *monitor.Truth {
 	return &d.Setup[len(d.Setup)-1].Truth[d.v.Lock]
 }
 
-// cut is how a client's connection ended before a step, in words, or "".
+// cut says how a client's connection ended before a step, or "".
 func (d *causer) cut(upTo, c int) string {
 	for i := upTo; i >= 0; i-- {
 		switch a := d.Steps[i].Action; {

@@ -13,7 +13,7 @@ import (
 
 // Causes of a wrong belief: that a client holds a slot, that the lock is full, that a slot is gone.
 
-// heldTwice is why two hold one slot.
+// heldTwice is the reason why two clients hold one slot.
 func (d *causer) heldTwice() string {
 	s := &d.Steps[d.at]
 	c, other := int(s.Action.Client), int(d.v.Other)
@@ -35,7 +35,7 @@ func (d *causer) heldTwice() string {
 	return d.unclaimed(c, other)
 }
 
-// while is that another has the slot by then.
+// while says that another client has the slot by then.
 func (d *causer) while(c, other int) string {
 	if owner := int(d.truth(d.shows).Owner[d.v.Slot] &^ monitor.HalfOpen); owner != 0 && owner != c {
 		other = owner
@@ -43,7 +43,7 @@ func (d *causer) while(c, other int) string {
 	return fmt.Sprintf(", while c%d has %s", other, d.lock())
 }
 
-// acceptedTwice is that a queue was declared by two, and both declarations were accepted.
+// acceptedTwice says that two clients declared a queue, and both declarations were accepted.
 func (d *causer) acceptedTwice(c, other int) string {
 	s := &d.Steps[d.at]
 	why := "it is not declared exclusive"
@@ -53,7 +53,7 @@ func (d *causer) acceptedTwice(c, other int) string {
 	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, command(s), stepWord(d.at), other, why)
 }
 
-// unclaimed is the cause that a client continued as holder without a granted claim.
+// unclaimed says that a client continued as holder without a granted claim.
 func (d *causer) unclaimed(c, other int) string {
 	answer, at := d.told(d.shows, c)
 	if at < 0 || answer.F.Op() != lock.Acquire || !answer.Held {
@@ -70,7 +70,7 @@ func (d *causer) unclaimed(c, other int) string {
 	return fmt.Sprintf("c%d declared nothing: it took %s at %s for a hold, as c%d did", c, d.exchange(last), stepWord(last), other)
 }
 
-// wrongAnswer is why an answer contradicts the state.
+// wrongAnswer is the reason why an answer contradicts the state.
 func (d *causer) wrongAnswer() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(at, d.c)
@@ -91,7 +91,7 @@ func (d *causer) wrongAnswer() string {
 	return fmt.Sprintf("c%d's %s relied on %s at %s and %s, though %s", d.c, op, d.exchange(last), stepWord(last), d.said(answer), fact)
 }
 
-// fact is the state that an answer contradicts, in words; "" is unknown.
+// fact describes the state that an answer contradicts; "" if it is unknown.
 func (d *causer) fact(e history.Event, began, at int) string {
 	always := func(is func(*monitor.Truth) bool) bool {
 		for i := began; i <= at; i++ {
@@ -128,7 +128,7 @@ func (d *causer) fact(e history.Event, began, at int) string {
 	return ""
 }
 
-// wrongVerify is why a verify says held of what its client has not.
+// wrongVerify is the reason why a verify says held although its client does not hold.
 func (d *causer) wrongVerify() string {
 	_, began := d.call(d.shows, d.c)
 	last := d.lastSent(began, d.shows, d.c)
@@ -157,7 +157,7 @@ func (d *causer) wrongVerify() string {
 	return fmt.Sprintf("c%d's verify relied on %s at %s and said \"held\", though %s", d.c, d.exchange(last), stepWord(last), is)
 }
 
-// phantom is why a slot was granted that did not exist.
+// phantom is the reason why a slot was granted that did not exist.
 func (d *causer) phantom() string {
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
@@ -176,7 +176,7 @@ func (d *causer) phantom() string {
 	return fmt.Sprintf("c%d went on as holder after %s at %s, though %s did not exist", d.c, d.exchange(absent), stepWord(absent), d.lock())
 }
 
-// miscounted is why a count is wrong.
+// miscounted is the reason why a count is wrong.
 func (d *causer) miscounted() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(at, d.c)
@@ -190,14 +190,14 @@ func (d *causer) miscounted() string {
 	return fmt.Sprintf("c%d's %s ended with %s at %s and %s, though the lock had %d", d.c, op, d.exchange(last), stepWord(last), d.said(answer), d.truth(at).Count())
 }
 
-// stuck is why a client makes no progress.
+// stuck is the reason why a client makes no progress.
 func (d *causer) stuck() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
 		return ""
 	}
-	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended, and did not find the free slot
+	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended without finding the free slot
 		meant := ""
 		if at := d.last(began, at, d.c, refused); at >= 0 {
 			meant = fmt.Sprintf(", after it was refused at %s (%s)", stepWord(at), d.reply(at))

@@ -16,7 +16,7 @@ import (
 
 // Causes of a wrong state of the broker.
 
-// holes is why the slots are not those that were administered.
+// holes is the reason why the existing slots are not those that were administered.
 func (d *causer) holes() string {
 	for l := range d.Scenario.Locks { // a violation without a client may be of any lock
 		other := *d
@@ -30,7 +30,7 @@ func (d *causer) holes() string {
 	op, began := d.call(d.at, c)
 	made, gone := t.Exists&^before.Exists, before.Exists&^t.Exists
 	switch {
-	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and vanished since
+	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and has been removed since
 		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), command(s), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
 	case !d.sent(d.at, c) && gone != 0:
 		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
@@ -48,7 +48,8 @@ func (d *causer) holes() string {
 	return ""
 }
 
-// changed says which slots a call has deleted and made by the step that decided it; last are those that it made there.
+// changed lists the slots that a call has deleted and made up to the deciding step; last are those that it made
+// there.
 func (d *causer) changed(began, c int, last uint16) string {
 	var made, gone uint16
 	for i := max(0, began); i <= d.at; i++ {
@@ -67,7 +68,7 @@ func (d *causer) changed(began, c int, last uint16) string {
 	return said
 }
 
-// twoAdministrators is why two administer at once.
+// twoAdministrators is the reason why two clients administer at once.
 func (d *causer) twoAdministrators() string {
 	s := &d.Steps[d.at]
 	c, owner := int(s.Action.Client), int(d.before(d.at).Admin)
@@ -89,7 +90,7 @@ func (d *causer) twoAdministrators() string {
 	return fmt.Sprintf("c%d's %s went on at %s (%s) while another administered, and neither had taken the administration mutex", c, op, stepWord(d.at), d.exchange(d.at))
 }
 
-// removed is why a slot was granted after it was removed, or lost without being released.
+// removed is the reason why a slot was granted after it was removed, or was lost without being released.
 func (d *causer) removed() string {
 	gone := d.became(func(before, after *monitor.Truth) bool { return (before.Exists&^after.Exists)>>d.v.Slot&1 == 1 })
 	if d.truth(d.shows).Taken>>d.v.Slot&1 == 0 {
@@ -118,7 +119,7 @@ func (d *causer) taking() int {
 	return -1
 }
 
-// unreleased is why a slot can't be acquired after its release.
+// unreleased is the reason why a slot cannot be acquired after its release.
 func (d *causer) unreleased() string {
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
@@ -150,14 +151,15 @@ func (d *causer) unreleased() string {
 	return fmt.Sprintf("c%d's %s at %s was %s, %s: %s", d.c, op, stepWord(began), strings.Join(sent, ", "), no, is)
 }
 
-// unanswered reports whether a step deletes the queue that holds the slot, and no reply came: it may not have been done.
+// unanswered reports whether a step deletes the queue that holds the slot without a reply, so that it may not have
+// been done.
 func (d *causer) unanswered(i int) bool {
 	x := &d.Steps[i].Exchange
 	return d.sent(i, d.c) && d.reply(i) == "" && x.Access == backend.Delete &&
 		(!x.Known || x.Role != backend.Slot && x.Slot == d.v.Slot)
 }
 
-// outlived is why a holder is there that should be gone, or a slot is gone.
+// outlived is the reason why a holder remains that should be gone, or why a slot is gone.
 func (d *causer) outlived() string {
 	t, before := d.truth(d.shows), d.before(d.shows)
 	if gone := before.Exists &^ t.Exists; d.v.Property == property.SurvivesRestart && gone != 0 {
@@ -170,7 +172,7 @@ func (d *causer) outlived() string {
 	return ""
 }
 
-// claimed is the slot that the deciding step took; 0 is not known.
+// claimed is the slot that the deciding step took; 0 is unknown.
 func (d *causer) claimed() int {
 	if new := d.truth(d.at).Taken &^ d.before(d.at).Taken; new != 0 {
 		return bits.TrailingZeros16(new)
@@ -178,7 +180,7 @@ func (d *causer) claimed() int {
 	return int(d.v.Slot)
 }
 
-// leaked is the cause that a thing was made and never deleted.
+// leaked says that something was made and never deleted.
 func (d *causer) leaked() string {
 	if strings.Contains(d.v.Detail, "messages") {
 		return fmt.Sprintf("c%d's probe stays as a message at %s (%s): the queue has no limit, and nobody takes it out", d.Steps[d.at].Action.Client, stepWord(d.at), d.exchange(d.at))
@@ -200,7 +202,7 @@ func (d *causer) leaked() string {
 	return ""
 }
 
-// wasteful is where an operation spent more than it may.
+// wasteful says where an operation exceeded its budget.
 func (d *causer) wasteful() string {
 	op, began := d.call(d.shows, d.c)
 	s := &d.Steps[d.at]
@@ -216,7 +218,7 @@ func (d *causer) wasteful() string {
 	return fmt.Sprintf("c%d's %s sent more than it needs, up to %s at %s: %s", d.c, op, d.exchange(d.at), stepWord(d.at), d.v.Detail)
 }
 
-// unasked is the cause that a client claimed a queue without looking for its owner first.
+// unasked says that a client claimed a queue without first looking for its owner.
 func (d *causer) unasked(began int) string {
 	s := &d.Steps[d.at]
 	if !claims(s) {
@@ -229,7 +231,7 @@ func (d *causer) unasked(began int) string {
 	return fmt.Sprintf(": it had not asked before whether somebody has %s", d.queue(d.at))
 }
 
-// forbidden is a command that should not be sent.
+// forbidden names a command that should not be sent.
 func (d *causer) forbidden() string {
 	if !d.sent(d.at, d.c) {
 		return ""
@@ -265,7 +267,7 @@ func (d *causer) collides() string {
 			others = append(others, is(l))
 		}
 	}
-	if len(others) != 1 { // which of them it is is not known
+	if len(others) != 1 { // it is unknown which of them it is
 		others = []string{"a name of another lock"}
 	}
 	return fmt.Sprintf("one name has two meanings: at %s c%d uses %s as %s (%s), and it is %s as well", stepWord(d.at), d.c, style.Printable(s.Resource), is(own), d.exchange(d.at), others[0])

@@ -12,10 +12,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Causes of what somebody else's client did: what the server had is not known, but what the client asked it, and what it made
-// of the answers.
+// Causes in external clients: the server's state is not known, only what the client asked the server, and what the
+// client concluded from the answers.
 
-// outside is the causer of a violation in an execution of somebody else's clients.
+// outside is the causer for a violation in an execution of external clients.
 func outside(t *scenario.Trace, v scenario.Violation) (d *causer, known bool) {
 	if len(t.Setup) > 0 || len(t.Steps) == 0 || v.Client == 0 || int(v.Lock) >= len(t.Scenario.Locks) || v.Step >= len(t.Steps) {
 		return nil, false
@@ -23,7 +23,8 @@ func outside(t *scenario.Trace, v scenario.Violation) (d *causer, known bool) {
 	return &causer{decider: decider{Trace: t, v: v, shows: v.Step}, at: v.Step, c: int(v.Client)}, true
 }
 
-// believed is why a client wrongly believes that it holds a slot: what it asked in the call that told it so.
+// believed is the reason why a client wrongly believes that it holds a slot: what it asked in the call that told it
+// so.
 func (d *causer) believed() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(d.shows, d.c)
@@ -53,7 +54,7 @@ func (d *causer) believed() string {
 	return fmt.Sprintf("%s and said at %s that it holds %s, though %s", did, stepWord(at), property.SlotName(d.History.Kind, int(answer.Slot)), joined(though, "and"))
 }
 
-// refused is the last step of the client's call at which the server refused what it asked, or -1.
+// refused is the last step of the client's call at which the server refused a request, or -1.
 func (d *causer) refused(began, at int) int {
 	for i := at; i >= max(0, began); i-- {
 		if x := &d.Steps[i].Exchange; d.sent(i, d.c) && (x.Result == backend.Refused || x.Result == backend.Denied) {
@@ -63,9 +64,9 @@ func (d *causer) refused(began, at int) int {
 	return -1
 }
 
-// givenAway is the last step, between the moment from which another client holds the lock and the call that is told so as well, at
-// which a release of a third client, or of an earlier call, has changed something on the server; -1 is none. In an execution that
-// was made small, what is left has a part in the violation.
+// givenAway is the last step at which a release by a third client, or by an earlier call, has changed something on
+// the server, between the grant to another client and the call that is also granted; -1 is none. In a minimised
+// execution, each remaining step has a part in the violation.
 func (d *causer) givenAway(began int) int {
 	answer, _ := d.told(d.shows, d.c)
 	holder, since := d.holder(answer)
@@ -85,7 +86,7 @@ func (d *causer) givenAway(began int) int {
 	return -1
 }
 
-// serverWords are how texts speak of the execution's server.
+// serverWords are the words for the execution's server.
 func (d *causer) serverWords() lock.Words { return lock.WordsOf(d.Scenario.Target, d.Scenario.Server) }
 
 // ended is the last step before another at which a client's connection ended, or -1.
@@ -98,8 +99,8 @@ func (d *causer) ended(before int) int {
 	return -1
 }
 
-// holder is another client that was told that it holds the same, has not been told anything else since, and has not called a
-// release; 0 is none. since is the step at which it was told.
+// holder is another client that was told that it holds the same lock, has not been told otherwise since, and has not
+// called a release; 0 is none. since is the step at which it was told.
 func (d *causer) holder(answer history.Event) (client, since int) {
 	held := make(map[int]int)
 	for i := 0; i <= d.shows; i++ {
@@ -130,7 +131,7 @@ func (d *causer) holder(answer history.Event) (client, since int) {
 	return 0, 0
 }
 
-// otherBelief is what a right lock's client is told where this one's was told that it holds a slot.
+// otherBelief is the correct answer where a client was told that it holds a slot.
 func (d *causer) otherBelief() string {
 	answer, at := d.told(d.shows, d.c)
 	op, _ := d.call(d.shows, d.c)
@@ -148,5 +149,5 @@ func (d *causer) otherBelief() string {
 	return fmt.Sprintf("c%d's %s%s", d.c, op, property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock"))
 }
 
-// ofBelief are the properties that a wrong belief breaks.
+// ofBelief are the properties that a wrong belief violates.
 const ofBelief = property.Set(1<<property.MutualExclusion | 1<<property.StaleBeliefEnds)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// clientColumns are the clients' columns of one line of a step. On the first line an arrow of the acting client's
+// clientColumns are the clients' columns in one line of a step. On the first line an arrow for the acting client's
 // command crosses the columns to its right, and an event of all clients crosses all columns.
 func (d *drawing) clientColumns(m *step, i int) style.Line {
 	var l style.Line
@@ -46,7 +46,7 @@ func (d *drawing) cell(m *step, client, i int) string {
 	return glyph
 }
 
-// labels are the words of a client's column in a step, by line.
+// labels are the words in a client's column for a step, by line.
 func (d *drawing) labels(m *step, client int) []string {
 	var out []string
 	for i := range m.calls {
@@ -60,7 +60,7 @@ func (d *drawing) labels(m *step, client int) []string {
 	return out
 }
 
-// label is a call as it stands on its client's column; in a compact drawing, its mark alone.
+// label is the text of a call in its client's column; in a compact drawing, only its mark.
 func (d *drawing) label(c *call) string {
 	mark := "╺"
 	switch {
@@ -75,8 +75,9 @@ func (d *drawing) label(c *call) string {
 	return mark + " " + c.words()
 }
 
-// glyph is a client's line: heavy during a call, dashed while its connection is gone without its knowledge, and
-// dotted while it is dead and the broker still has its connection. It has the slot that the client believes to hold.
+// glyph is a client's line: heavy during a call, dashed while its connection is lost without its knowledge, and
+// dotted while it is dead and the broker still has its connection. It includes the slot that the client believes it
+// holds.
 func (l column) glyph() string {
 	held := ""
 	switch {

@@ -8,15 +8,14 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// drawing is a timeline with its columns measured.
+// drawing is a timeline with measured columns.
 type drawing struct {
 	*timeline
 	style style.Style
-	// compact says that the columns of the clients have no room for words, which then stand beside
-	// the command.
+	// compact says that the columns of the clients have no room for words, which are then next to the command.
 	compact bool
-	// The widths of the columns, those of the clients in the order of timeline.drawn. There is one for the
-	// time only where it matters.
+	// The widths of the columns; those of the clients are in the order of timeline.drawn. The time has a column only
+	// if it matters.
 	step         int
 	time         int
 	clientColumn []int
@@ -29,11 +28,11 @@ const (
 	leader   = 2 // "▸ "
 	minWire  = 36
 	minState = 14
-	roomy    = 50 // room for the longest of the usual commands with its reply
+	roomy    = 50 // enough for the longest usual command with its reply
 )
 
-// layOut measures a timeline's columns. Without enough room, the words of the clients' columns move to the wire's,
-// which is wrapped.
+// layOut measures a timeline's columns. Without enough room, the words of the clients' columns move to the wire's
+// column, which is wrapped.
 func layOut(s *timeline, style style.Style) *drawing {
 	d := &drawing{timeline: s, style: style}
 	d.measure()
@@ -45,7 +44,7 @@ func layOut(s *timeline, style style.Style) *drawing {
 	return d
 }
 
-// measure takes the columns' natural widths.
+// measure computes the columns' natural widths.
 func (d *drawing) measure() {
 	d.clientColumn = make([]int, len(d.drawn))
 	for i, client := range d.drawn {
@@ -70,7 +69,7 @@ func (d *drawing) measure() {
 	d.state = min(d.state, max(minState, d.style.Columns()/4))
 }
 
-// fit is the room that is left for the wire's column.
+// fit is the width that is left for the wire's column.
 func (d *drawing) fit() int {
 	used := 2 + d.step + gap + leader + gap + d.state
 	if d.time > 0 {

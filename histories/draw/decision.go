@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Decision is the step of an execution, from 1, that made a violation unavoidable. Examples are the claim after which a
-// client believes in a slot that it does not have, and the command that created a leftover queue. It is 0 if the step is
-// not known, or is the one that shows the violation.
+// Decision is the step of an execution, from 1, that made a violation unavoidable. Examples are the claim after which
+// a client believes in a slot that it does not have, and the command that created a leftover queue. It is 0 if the
+// step is not known, or if it is the step that shows the violation.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
 	d, known := deciderOf(t, v)
 	if !known {
@@ -26,14 +26,14 @@ func Decision(t *scenario.Trace, v scenario.Violation) int {
 	return 0
 }
 
-// decider looks for the step, counted from 0, at which one violation was decided; -1 is not known.
+// decider finds the step, counted from 0, that decided one violation; -1 is unknown.
 type decider struct {
 	*scenario.Trace
 	v     scenario.Violation
 	shows int
 }
 
-// deciderOf reports false where what the server has is not known: of the lock, of the slot, or at all.
+// deciderOf makes a decider. known is false if the server's state is not known: at all, of the lock, or of the slot.
 func deciderOf(t *scenario.Trace, v scenario.Violation) (d decider, known bool) {
 	d = decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
 	return d, d.shows >= 0 && len(t.Setup) > 0 && v.Slot <= monitor.Slots && int(v.Lock) < len(t.Scenario.Locks)
@@ -46,7 +46,7 @@ func (d *decider) decided() int {
 		return d.beliefs()
 	case property.Linearizable:
 		return d.answer(c)
-	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
+	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is lost, and asked on another
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Ended })
 	case property.ContiguousSlots:
 		return d.misplaced()
@@ -66,7 +66,7 @@ func (d *decider) decided() int {
 	case property.EffectiveRelease:
 		return d.invoked(c, lock.Release)
 	case property.Progress:
-		if refused(&d.Steps[d.shows]) { // it went on after this
+		if refused(&d.Steps[d.shows]) { // it continued after this refusal
 			return d.again(c)
 		}
 	case property.CheapAcquire, property.CheapVerify:
@@ -75,7 +75,7 @@ func (d *decider) decided() int {
 	return -1
 }
 
-// client is the client that the violation is about: if it names none, the one whose call ends in its step.
+// client is the client of the violation: if it names none, the client whose call ends in its step.
 func (d *decider) client() int {
 	if d.v.Client > 0 {
 		return int(d.v.Client)
@@ -92,7 +92,7 @@ func (d *decider) client() int {
 // truth is the broker's state of the lock after a step.
 func (d *decider) truth(step int) *monitor.Truth { return &d.Steps[step].Truth[d.v.Lock] }
 
-// invoked is the step in which a client last began an operation, or any for NoOp.
+// invoked is the step in which a client last began an operation; for NoOp, any operation.
 func (d *decider) invoked(c int, op lock.Op) int {
 	for i := d.shows; i >= 0; i-- {
 		s := &d.Steps[i]
@@ -105,7 +105,7 @@ func (d *decider) invoked(c int, op lock.Op) int {
 	return -1
 }
 
-// last is a client's last step among some of which something is true.
+// last is a client's last step in a range that satisfies a condition.
 func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 	for i := to; from >= 0 && i >= from; i-- {
 		if s := &d.Steps[i]; int(s.Action.Client) == c && is(s) {
@@ -115,7 +115,7 @@ func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 	return -1
 }
 
-// claims reports whether a step declares a queue, and refused whether that was refused.
+// claims reports whether a step declares a queue; refused, whether its command was refused.
 func claims(s *scenario.TraceStep) bool {
 	return s.Exchange.Access == backend.Create
 }
@@ -124,7 +124,7 @@ func refused(s *scenario.TraceStep) bool {
 	return claims(s) && (s.Exchange.Result == backend.Refused || s.Exchange.Result == backend.Denied)
 }
 
-// became is the last step that made a difference of some kind to what the broker has.
+// became is the last step that changed the broker's state in a certain way.
 func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	for i := d.shows; i > 0; i-- {
 		if differs(d.truth(i-1), d.truth(i)) {
@@ -134,8 +134,8 @@ func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	return -1
 }
 
-// misplaced is the step that made the slots wrong. If slots vanish without being deleted, it is their queues'
-// declaration.
+// misplaced is the step that made the slots wrong. If slots vanish without being deleted, it is the declaration of
+// their queues.
 func (d *decider) misplaced() int {
 	at := d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
 	if at <= 0 || d.Steps[at].Exchange.Method != 0 {
@@ -168,7 +168,7 @@ func (d *decider) unlooked(c int) int {
 }
 
 // littered is the step of the first message that stays in a queue. Without such a message, it is a step in which a
-// client was refused its own queue, and so gave it up.
+// client was refused its own queue, and so gave the queue up.
 func (d *decider) littered() int {
 	if !strings.Contains(d.v.Detail, "messages") {
 		c := d.client()
@@ -181,7 +181,7 @@ func (d *decider) littered() int {
 	})
 }
 
-// again is where a client tries once more after it was refused: it may, and must, mend its channel.
+// again is the step at which a client continues after a refusal: it may try again, and must then repair its channel.
 func (d *decider) again(c int) int {
 	last := d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
 	if last < 0 {
@@ -224,7 +224,8 @@ func (d *decider) beliefs() int {
 	return -1
 }
 
-// answer is the step of a client's wrong answer: its claim, or the last question before it gave its slot up.
+// answer is the step that decided a client's wrong answer: its claim, or the last question before it gave its slot
+// up.
 func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
@@ -290,7 +291,7 @@ func (d *decider) claimedTwice() int {
 	return at
 }
 
-// administers reports whether a step is a client's in an administrative operation.
+// administers reports whether a step is part of an administrative operation.
 func (d *decider) administers(i int) bool {
 	c := int(d.Steps[i].Action.Client)
 	for ; i >= 0 && c > 0; i-- {

@@ -11,9 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The columns are each
-// client's knowledge, the wire, and the broker's state; an arrow leads from the client's column to the wire. A rule
-// marks the moment of a violation.
+// Draw draws an execution for a terminal as a space-time diagram: time goes down, with one line for each step. The
+// columns are each client's knowledge, the wire, and the broker's state; an arrow leads from the client's column to
+// the wire. A rule marks the moment of a violation.
 func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 	d := layOut(tell(t), s)
 	var b strings.Builder
@@ -43,7 +43,7 @@ func title(t *scenario.Trace, s style.Style) []style.Line {
 	return append(out, nil)
 }
 
-// Settings are an execution's locks, and its options that are not the defaults.
+// Settings are an execution's locks, and its options that differ from the defaults.
 func Settings(t *scenario.Trace) []string {
 	var items []string
 	for _, l := range t.Scenario.Locks {
@@ -54,7 +54,7 @@ func Settings(t *scenario.Trace) []string {
 			items = append(items, fmt.Sprintf("%s with %s", l.Name, style.Plural(int(l.Slots), "slot")))
 		case kind == lock.PersistentMutex && l.Slots == 0:
 			items = append(items, l.Name+", not created yet")
-		default: // it has no slots to speak of
+		default: // its slots are not of interest
 			items = append(items, l.Name)
 		}
 	}
@@ -94,7 +94,7 @@ func (d *drawing) head() []style.Line {
 	return []style.Line{append(l, style.Dim.Of(name))}
 }
 
-// margin is the column of the step's number, and that of the time.
+// margin has the columns of the step's number and of the time.
 func (d *drawing) margin(step, ms string) style.Line {
 	text := fmt.Sprintf("%*s", 2+d.step, step)
 	if d.time > 0 {
@@ -103,7 +103,7 @@ func (d *drawing) margin(step, ms string) style.Line {
 	return style.Line{style.Dim.Of(text + strings.Repeat(" ", gap))}
 }
 
-// row is one step: one line, and more where a cell needs them.
+// row is one step: one line, and more if a cell needs them.
 func (d *drawing) row(m, before *step) []style.Line {
 	wire := style.Fill(d.words(m), " ", d.wire)
 	state := d.broker(m, before, d.state)
@@ -128,8 +128,7 @@ func (d *drawing) row(m, before *step) []style.Line {
 	return out
 }
 
-// number is the margin of a step's first line. The time is worth a word where more of it passed than
-// a command takes.
+// number is the margin of a step's first line. The time is shown if more of it passed than a command takes.
 func (d *drawing) number(m *step) style.Line {
 	step, ms := "", ""
 	if m.number > 0 {
@@ -169,8 +168,8 @@ func (d *drawing) words(m *step) []string {
 	return m.wire()
 }
 
-// broker is the broker's state of the locks that changed, or of all locks at a violation; each of several stands on
-// its own line.
+// broker is the broker's state of the locks that changed, or of all locks at a violation. If there are several locks,
+// each has its own line.
 func (d *drawing) broker(m, before *step, width int) []string {
 	var out []string
 	for i := range m.truth {
@@ -189,7 +188,7 @@ func (d *drawing) broker(m, before *step, width int) []string {
 	return out
 }
 
-// rule marks the moment at which properties are seen broken.
+// rule marks the moment at which properties are seen violated.
 func (d *drawing) rule(m *step) []style.Line {
 	if len(m.broken) == 0 {
 		return nil
@@ -206,7 +205,7 @@ func (d *drawing) rule(m *step) []style.Line {
 
 func clientName(client int) string { return fmt.Sprintf("c%d", client) }
 
-// at is the i-th of some lines, and nothing beyond.
+// at is the i-th line, "" beyond the last.
 func at(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]

@@ -13,8 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Expected says in one sentence what a lock that is right does where this one does not; "" where the property's own sentence
-// says as much.
+// Expected says in one sentence what a correct lock does instead; "" if the property's own sentence says this.
 func Expected(t *scenario.Trace, v scenario.Violation) string {
 	if d, is := outside(t, v); is && ofBelief.Has(v.Property) {
 		if said := d.otherBelief(); said != "" {
@@ -63,7 +62,7 @@ func (d *causer) expected() string {
 	return ""
 }
 
-// otherAnswer is a right lock's answer to the call that shows the violation.
+// otherAnswer is a correct lock's answer to the call that shows the violation.
 func (d *causer) otherAnswer() string {
 	c := d.c
 	if acts := int(d.Steps[d.shows].Action.Client); acts > 0 && acts != c && (d.v.Property == property.MutualExclusion || d.v.Property == property.NoFalseHold) {
@@ -71,7 +70,7 @@ func (d *causer) otherAnswer() string {
 	}
 	e, at := d.told(d.shows, c)
 	op, began := d.call(d.shows, c)
-	if at != d.shows || op == "" { // it has not ended, or is no call's end
+	if at != d.shows || op == "" { // it has not ended, or this is not the end of a call
 		return d.noEnd(op)
 	}
 	slot := property.SlotName(d.History.Kind, int(e.Slot))
@@ -84,7 +83,7 @@ func (d *causer) otherAnswer() string {
 		for i := began; i <= at; i++ {
 			free &= d.before(i).Free()
 		}
-		if free == 0 { // none stayed free: what it was told is wrong by what clients were told
+		if free == 0 { // no slot stayed free: the answer only contradicts what clients were told
 			return call + property.ForKind(kind, " finds a slot that nobody was told to hold", " gets the lock")
 		}
 		return call + " gets " + property.ForKind(kind, anySlot(free), "the lock")
@@ -100,7 +99,7 @@ func (d *causer) otherAnswer() string {
 	return ""
 }
 
-// notGranted is the right behaviour of an acquire that wrongly took a slot.
+// notGranted is the correct behaviour for an acquire that wrongly took a slot.
 func (d *causer) notGranted(call, slot string) string {
 	switch {
 	case d.v.Property == property.NoPhantomSlot:
@@ -111,7 +110,7 @@ func (d *causer) notGranted(call, slot string) string {
 	return call + property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock")
 }
 
-// noEnd is the expected behaviour for a call that does not end, or for a violation outside of a call.
+// noEnd is the correct behaviour for a call that does not end, or for a violation outside of a call.
 func (d *causer) noEnd(op string) string {
 	switch {
 	case d.v.Property == property.Progress && op != "":
@@ -125,7 +124,7 @@ func (d *causer) noEnd(op string) string {
 	return fmt.Sprintf("only one of the two has %s", d.lock())
 }
 
-// thenSays is what a call says that has made its last attempt. Who releases or verifies has nothing to give up.
+// thenSays is the answer of a call after its last attempt. Release and verify cannot give up.
 func (d *causer) thenSays(op string) string {
 	switch name, _, _ := strings.Cut(op, " "); name {
 	case lock.Acquire.String(), lock.Wait.String():
@@ -136,7 +135,7 @@ func (d *causer) thenSays(op string) string {
 	return ""
 }
 
-// otherSlots are the slots of a right lock.
+// otherSlots are the slots of a correct lock.
 func (d *causer) otherSlots() string {
 	s, t := &d.Steps[d.at], d.truth(d.at)
 	op, began := d.call(d.at, int(s.Action.Client))
@@ -169,7 +168,7 @@ func (d *causer) otherSlots() string {
 	return "slots stay until an administrator removes them"
 }
 
-// makes is what an add or a create of some slots does.
+// makes is the effect of an add or a create with that number of slots.
 func makes(asked lock.Op, n int) string {
 	switch {
 	case asked == lock.Create:
@@ -180,7 +179,7 @@ func makes(asked lock.Op, n int) string {
 	return fmt.Sprintf(" makes the %d lowest slots that are missing, and deletes none", n)
 }
 
-// cheaper is a right lock's behaviour in a call that costs too much.
+// cheaper is a correct lock's behaviour in a call that costs too much.
 func (d *causer) cheaper() string {
 	op, _ := d.call(d.shows, d.c)
 	if op == "" {

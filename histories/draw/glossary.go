@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Term is a word of a server in steps, and its meaning.
+// Term is a word for something on a server that occurs in steps, with its meaning.
 type Term struct{ Word, Meaning string }
 
 // glossary has the words of AMQP 0-9-1 and of the guidelines' queues in a diagram, in the order in which a reader
-// meets them. Each has the pattern that shows its use.
+// meets them. Each has a pattern that finds its use.
 var glossary = []struct {
 	find *regexp.Regexp
 	Term
@@ -46,7 +46,7 @@ var glossary = []struct {
 // withoutSlots rewrites texts about slots for locks that have none.
 var withoutSlots = strings.NewReplacer("slot 1 of jobs", "jobs", "the slot exists", "the lock exists")
 
-// Glossary explains the words that stand in a text about a lock of a type, in an order of their own.
+// Glossary explains the words that occur in a text about a lock type, in the order of the glossary.
 func Glossary(text string, kind lock.Kind) (terms []Term) {
 	for i := range glossary {
 		if !glossary[i].find.MatchString(text) {

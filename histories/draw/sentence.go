@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// wire is the step's command, reply and other events in words; a phrase that must not be wrapped is one word.
+// wire describes the step's command, reply and other events; a phrase that must not be wrapped is one word.
 func (m *step) wire() []string {
 	words := strings.Fields(m.command)
 	if m.reply != "" {
@@ -22,13 +22,13 @@ func (m *step) wire() []string {
 	return words
 }
 
-// words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.
+// words describes a call: "acquire", "holds 1", or "verify: held" if it began and ended in one step.
 func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
 
-// sentence is a whole step in words: the caller, the wire, and the result.
+// sentence describes a whole step: the caller, the wire, and the result.
 func (m *step) sentence() []string {
 	var words, ends []string
-	if m.command != "" { // which is a client's
+	if m.command != "" { // it is a client's
 		words = append(words, clientName(m.actor))
 	}
 	for i := range m.calls {
@@ -43,8 +43,8 @@ func (m *step) sentence() []string {
 	return slices.Concat(words, m.wire(), ends)
 }
 
-// Transcript is an execution in plain sentences, a step a line: for people who read the file of
-// a counterexample without the tool.
+// Transcript describes an execution in plain sentences, one step in each line, for people who read the file of a
+// counterexample without the tool.
 func Transcript(t *scenario.Trace) []string {
 	var lines []string
 	s := tell(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// drawing elements of SVG, as few as the diagram needs. Colours are the style sheet's.
+// The SVG elements that the pictures need. The style sheet has the colours.
 
 // canvas is a picture that grows downward.
 type canvas struct {
@@ -39,7 +39,7 @@ func (c *canvas) titled(color string, x, y, radius int, title string) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"><title>%s</title></circle>`+"\n", fillStyle(color), x, y, radius, escaped(title))
 }
 
-// begin and end are around what belongs together, and has a name that links lead to.
+// begin and end enclose a group with an id, which is the target of links.
 func (c *canvas) begin(id string) {
 	if id != "" {
 		id = ` id="` + escaped(id) + `"`
@@ -54,7 +54,7 @@ func (c *canvas) cross(x, y int) {
 	fmt.Fprintf(&c.b, `<path class="cross" d="M%d %d l12 12 m0 -12 l-12 12"/>`+"\n", x-6, y-6)
 }
 
-// text writes from a point on to the right; its middle is at the height given.
+// text writes to the right of a point; y is the middle of its height.
 func (c *canvas) text(class, color string, x, y int, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", class, fillStyle(color), x, y+4, escaped(text))
 	c.width = max(c.width, x+textWidth(text))
@@ -71,13 +71,13 @@ func (c *canvas) arrow(x1, y, x2 int) {
 	fmt.Fprintf(&c.b, `<path d="M%d %d l-6 -3.5 v7 z" fill="var(--soft)"/>`+"\n", x2, y)
 }
 
-// picture is everything drawn; label describes it for readers who do not see it.
+// picture is the whole picture; label describes it for readers who cannot see it.
 func (c *canvas) picture(label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d">`+"\n", escaped(label), c.width+margin, c.height) +
 		c.b.String() + "</svg>\n"
 }
 
-// escaped is text as HTML has it, with nothing that can't be seen.
+// escaped escapes text for HTML, and makes invisible characters visible.
 func escaped(text string) string { return html.EscapeString(style.Printable(text)) }
 
 func stroke(color string) string {
@@ -96,5 +96,5 @@ func fillStyle(color string) string {
 
 func clientColor(client int) string { return fmt.Sprintf("var(--c%d)", (client-1)%8+1) }
 
-// textWidth is about how wide a text is drawn.
+// textWidth is the approximate width of a text.
 func textWidth(text string) int { return (utf8.RuneCountInString(text)*725 + 99) / 100 }

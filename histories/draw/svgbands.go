@@ -7,25 +7,25 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Faults of machines are bands behind the calls of a history: from what began them to what ended them.
+// Faults of machines are bands behind the calls of a history, from their first event to the event that ends them.
 
 // bandHeight is the height of a band's name, beneath the clients.
 const bandHeight = 16
 
-// band is a fault of machines that lasts.
+// band is a lasting fault of machines.
 type band struct {
 	words      string
-	begin, end int // its events; end is beyond the last that is drawn where it had not ended
+	begin, end int // indexes of its events; end is beyond the last drawn one if it has not ended
 	ends       history.F
 	nodes      history.Nodes
 }
 
-// endOf is what ends a fault of machines.
+// endOf is the function that ends a fault of machines.
 var endOf = map[history.F]history.F{
 	history.Cut: history.Heal, history.KillNode: history.StartNode, history.TerminateNode: history.StartNode, history.PauseNode: history.ResumeNode,
 }
 
-// bands are the faults of machines among the first events. Cuts that begin one after the other are one.
+// bands are the faults of machines among the first events. Consecutive cuts are one band.
 func bands(events []history.Event) (all []band) {
 	for i := range events {
 		e := &events[i]
@@ -55,7 +55,7 @@ func bands(events []history.Event) (all []band) {
 	return all
 }
 
-// bandsDrawn are those of which something is drawn.
+// bandsDrawn are the bands of which some part is drawn.
 func (d *svgHistory) bandsDrawn() (all []band) {
 	for _, b := range bands(d.h.Events[:d.last+1]) {
 		if b.end >= d.first {
@@ -65,7 +65,7 @@ func (d *svgHistory) bandsDrawn() (all []band) {
 	return all
 }
 
-// shade draws the bands, behind all else.
+// shade draws the bands, behind everything else.
 func (d *svgHistory) shade() {
 	for i, b := range d.bandsDrawn() {
 		x, y := d.at(b.begin), clientHeight*len(d.rows)+30+bandHeight*i

@@ -17,7 +17,7 @@ const (
 	slotWidth = 44
 )
 
-// svgDiagram is a timeline with the places of its columns and rows.
+// svgDiagram is a timeline with the positions of its columns and rows.
 type svgDiagram struct {
 	*timeline
 	name string
@@ -25,14 +25,14 @@ type svgDiagram struct {
 	rows    []int       // y of each step's middle
 	columnX map[int]int // x of each client's line
 	slots   []int       // x of each lock's first slot
-	most    []int       // the largest slot of each lock that is ever there
+	most    []int       // the largest slot of each lock that ever exists
 	admin   []int       // x of each lock's administration mutex
-	words   int         // x of what goes over the wire
+	words   int         // x of the texts on the wire
 }
 
 // SVG draws a space-time diagram: time goes down. A client's line is thick during a call, and banded while the client
 // believes that it holds a slot. Its commands lead to the broker, where a slot is a bar in the colour of the client
-// whose connection has it. With the name x1, a link to x1-6 leads to step 6; "" makes no targets.
+// whose connection holds it. If the name is x1, a link to x1-6 leads to step 6; "" makes no targets.
 func SVG(t *scenario.Trace, name string) string {
 	s := tell(t)
 	d := &svgDiagram{timeline: s, name: name}
@@ -60,7 +60,7 @@ func SVG(t *scenario.Trace, name string) string {
 	return d.picture(fmt.Sprintf("Space-time diagram of %s: time goes down, a column for each client, what goes over the wire, and what the broker has.", style.Plural(len(t.Steps), "step")))
 }
 
-// id is the name of a row that links lead to.
+// id is the target of links to a row.
 func (d *svgDiagram) id(i int) string {
 	if d.name == "" || d.steps[i].number == 0 {
 		return ""
@@ -68,7 +68,7 @@ func (d *svgDiagram) id(i int) string {
 	return fmt.Sprintf("%s-%d", d.name, d.steps[i].number)
 }
 
-// placeRows leaves room under a row for the properties that it breaks.
+// placeRows leaves room below a row for the properties violated there.
 func (d *svgDiagram) placeRows() {
 	y := 2*rowHeight + rowHeight/2
 	for i := range d.steps {
@@ -136,8 +136,7 @@ func (d *svgDiagram) background(i int) {
 	d.wide(class, d.rows[i]-rowHeight/2, (1+len(m.broken))*rowHeight)
 }
 
-// clientLines draw the clients' lines through a row: up to its middle as they were, from there on as
-// they are.
+// clientLines draw the clients' lines through a row: the old state down to its middle, then the new state.
 func (d *svgDiagram) clientLines(i int) {
 	m, before, y := &d.steps[i], &d.steps[max(0, i-1)], d.rows[i]
 	for _, c := range d.drawn {
@@ -202,7 +201,7 @@ func (d *svgDiagram) step(i int) {
 	}
 }
 
-// labelled is the room that the acting client's words take beside its line.
+// labelled is the room for the acting client's words next to its line.
 func (d *svgDiagram) labelled(m *step) int {
 	room := 8
 	for i := range m.calls {

@@ -17,7 +17,7 @@ const (
 	eventsX      = 64 // where events begin, right of the clients' names
 )
 
-// maxEvents is how many events of a history are drawn: those up to the answer that nothing explains.
+// maxEvents is the largest number of events that are drawn: those up to the answer that nothing explains.
 const maxEvents = 60
 
 // svgHistory is a picture of a history: time goes to the right, and a client's calls are bars on its line. A dot is
@@ -27,7 +27,7 @@ type svgHistory struct {
 	h           *history.History
 	prefix      *linear.Prefix
 	lock        int
-	first, last int // the events that are drawn
+	first, last int // range of the drawn events
 	rows        map[string]int
 	x           []int // by event, from first
 	calls       []drawnCall
@@ -36,9 +36,9 @@ type svgHistory struct {
 // drawnCall is a call as it is drawn.
 type drawnCall struct {
 	client string
-	number int // of the client, for its colour
+	number int // number of the client, for its colour
 	words  string
-	inv    int // its events; ret is beyond last where it has no answer by then
+	inv    int // its events; ret is beyond last if it has no answer by then
 	ret    int
 	wrong  bool
 }
@@ -62,7 +62,7 @@ func History(h *history.History, lock int, prefix *linear.Prefix) string {
 
 // gather finds the calls.
 func (d *svgHistory) gather() {
-	open := make(map[int32]int) // by process: the call that is under way
+	open := make(map[int32]int) // by process: its call under way
 	for i := 0; i <= d.last; i++ {
 		e := d.h.Events[i]
 		if int(e.Lock) != d.lock || e.Process < 0 {
@@ -101,7 +101,7 @@ func (d *svgHistory) gather() {
 	}
 }
 
-// place gives each event its x, so that a call's words have room over its bar.
+// place gives each event its x, so that a call's words have room above its bar.
 func (d *svgHistory) place() {
 	d.x = make([]int, d.last-d.first+2)
 	at := eventsX
@@ -118,7 +118,7 @@ func (d *svgHistory) place() {
 	d.height = clientHeight*len(d.rows) + 30 + bandHeight*len(d.bandsDrawn())
 }
 
-// at is an event's x; those before the first lie at the beginning.
+// at is an event's x; events before the first drawn one are at the beginning.
 func (d *svgHistory) at(event int) int {
 	if event < d.first {
 		return eventsX
@@ -162,7 +162,7 @@ func ordered(rows map[string]int) func(func(string, int) bool) {
 	}
 }
 
-// call draws a call: open to the right where it has no answer.
+// call draws a call, which is open to the right if it has no answer.
 func (d *svgHistory) call(c *drawnCall) {
 	y, x1, x2 := d.y(c.number-1), d.at(c.inv), d.at(min(c.ret, d.last+1))
 	class := "call"
@@ -173,7 +173,7 @@ func (d *svgHistory) call(c *drawnCall) {
 	d.text(map[bool]string{true: "bad"}[c.wrong], "", x1, y-8, c.words)
 }
 
-// effect draws where a call has its effect.
+// effect draws the moment at which a call takes effect.
 func (d *svgHistory) effect(e *linear.Effect) {
 	i := slices.IndexFunc(d.calls, func(c drawnCall) bool { return c.inv == e.Invocation })
 	if i < 0 || int(e.At) < d.first || int(e.At) > d.last {
@@ -186,7 +186,7 @@ func (d *svgHistory) effect(e *linear.Effect) {
 	d.titled("var(--text)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
 }
 
-// occurrences are the events of the environment.
+// occurrences draws the events of the environment.
 func (d *svgHistory) occurrences() {
 	for i := d.first; i <= d.last; i++ {
 		e := d.h.Events[i]

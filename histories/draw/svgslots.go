@@ -4,9 +4,9 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// The broker's side of the page's diagram: its state of each slot, as bars along time.
+// The broker's side of the page's diagram: the state of each slot, as bars along time.
 
-// largest is the largest slot of a lock that is ever there.
+// largest is the largest slot of a lock that ever exists.
 func (d *svgDiagram) largest(lock int) int {
 	most := 1
 	for i := range d.steps {
@@ -20,10 +20,10 @@ func (d *svgDiagram) largest(lock int) int {
 	return most
 }
 
-// run is a stretch of rows in which a lock's truth says the same.
+// run is a range of rows in which a value of a lock's truth stays the same.
 type run struct{ from, to, value int }
 
-// runs are the stretches in which the value is not 0.
+// runs are the ranges in which the value is not 0.
 func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 	var runs []run
 	last := 0
@@ -49,10 +49,10 @@ func (d *svgDiagram) span(r run) (y, height int) {
 	return y, d.rows[r.to] + rowHeight/2 - y
 }
 
-// nobody is the owner of a B queue that is not exclusive; the client number 0.
+// nobody is the owner of a B queue that is not exclusive; 0 means no B queue.
 const nobody = 1 << 8
 
-// slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
+// slot draws one slot on the broker: an outline while it exists, filled while it has a holder.
 func (d *svgDiagram) slot(l, slot int) {
 	x := d.slots[l] + (slot-1)*slotWidth
 	exists := func(t *monitor.Truth) int { return int(t.Exists >> slot & 1) }

@@ -12,24 +12,24 @@ import (
 
 // The measures of the strips, in pixels.
 const (
-	stripName  = 84  // a slot's name, at least
-	stripWord  = 66  // what its two strips are of
-	stripWidth = 760 // of the time, about
+	stripName  = 84  // smallest width of a slot's name
+	stripWord  = 66  // width of the two strips' labels
+	stripWidth = 760 // approximate width of the time axis
 	stripBar   = 12
 )
 
-// svgStrips are strips of time, two for each slot: the client that believes to hold it, and the client whose
-// connection has it.
+// svgStrips are strips along time, two for each slot: the client that believes it holds the slot, and the client
+// whose connection holds it.
 type svgStrips struct {
 	canvas
 	*timeline
 	t    *scenario.Trace
-	unit int // the width of a step
-	name int // the width of slots' names
+	unit int // width of a step
+	name int // width of slots' names
 }
 
-// Strips draws, along time and for each slot, which clients believe that they hold it and which one has it, and marks where
-// these differ. It is "" if the broker's state is not known.
+// Strips draws, along time and for each slot, which clients believe that they hold it and which client does hold it,
+// and marks where these differ. It is "" if the broker's state is not known.
 func Strips(t *scenario.Trace) string {
 	if len(t.Setup) == 0 || len(t.Steps) == 0 {
 		return ""
@@ -52,7 +52,7 @@ func Strips(t *scenario.Trace) string {
 	return d.picture(property.ForKind(d.kind, "For each slot, who", "Who") + " believes to hold it and whose connection has it, along the steps. " + d.overlaps())
 }
 
-// slots are those that any client ever has, or believes to have, each with its lock.
+// slots are the slots that any client ever holds, or believes it holds, each with its lock.
 func (d *svgStrips) slots() (all [][2]int) {
 	for l := range d.locks {
 		for slot := 1; slot <= monitor.Slots; slot++ {
@@ -73,7 +73,7 @@ func (d *svgStrips) slotName(l, slot int) string {
 	return name
 }
 
-// used reports whether any client ever has a slot, or believes so.
+// used reports whether any client ever holds a slot, or believes so.
 func (d *svgStrips) used(l, slot int) bool {
 	for i := range d.steps {
 		if d.steps[i].truth[l].Taken>>slot&1 == 1 || len(d.believers(i, l, slot)) > 0 {
@@ -83,7 +83,7 @@ func (d *svgStrips) used(l, slot int) bool {
 	return false
 }
 
-// believers are the clients that believe after a step to hold a slot.
+// believers are the clients that believe, after a step, that they hold a slot.
 func (d *svgStrips) believers(i, l, slot int) (all []int) {
 	for c := 1; c <= d.clients; c++ {
 		held := d.steps[i].columns[c-1].held
@@ -97,7 +97,7 @@ func (d *svgStrips) believers(i, l, slot int) (all []int) {
 	return all
 }
 
-// owner is the client that has a slot after a step; 0 is none, and [nobody] is a queue that is not exclusive.
+// owner is the client that holds a slot after a step; 0 is none, and [nobody] is a queue that is not exclusive.
 func (d *svgStrips) owner(i, l, slot int) int {
 	t := &d.steps[i].truth[l]
 	switch {
@@ -109,8 +109,8 @@ func (d *svgStrips) owner(i, l, slot int) int {
 	return int(t.Owner[slot] &^ monitor.HalfOpen)
 }
 
-// overlap reports whether a slot is not one client's alone after a step: several believe to hold it, or one does and
-// another has it.
+// overlap reports whether a slot belongs to several clients after a step: several believe they hold it, or one does
+// while another holds it.
 func (d *svgStrips) overlap(i, l, slot int) bool {
 	who, owner := d.believers(i, l, slot), d.owner(i, l, slot)
 	return len(who) > 1 || len(who) == 1 && owner != 0 && owner != nobody && owner != who[0]
@@ -118,7 +118,7 @@ func (d *svgStrips) overlap(i, l, slot int) bool {
 
 func (d *svgStrips) x(i int) int { return d.name + stripWord + i*d.unit }
 
-// stretches calls for each run of steps in which a value that is not 0 stays the same.
+// stretches calls draw for each range of steps in which a nonzero value stays the same.
 func (d *svgStrips) stretches(value func(i int) int, draw func(from, to, value int)) {
 	for i := 0; i < len(d.steps); {
 		v, from := value(i), i
@@ -174,7 +174,7 @@ func (d *svgStrips) slot(l, slot int) {
 	d.height = bottom + 12
 }
 
-// bar is a client's stretch of a strip, with its name where there is room.
+// bar is a client's part of a strip, with its name if there is room.
 func (d *svgStrips) bar(class string, client, y, from, to int, title string) {
 	color := "var(--soft)"
 	if client > 0 {
@@ -188,7 +188,7 @@ func (d *svgStrips) bar(class string, client, y, from, to int, title string) {
 	}
 }
 
-// axis has the numbers of steps, and the marks of those that matter.
+// axis has the numbers of steps, and the marks of the relevant ones.
 func (d *svgStrips) axis() {
 	every := max(1, 30/d.unit)
 	for i := range d.steps {
@@ -204,7 +204,7 @@ func (d *svgStrips) axis() {
 	}
 }
 
-// overlaps says in words where a slot is not one client's alone.
+// overlaps describes where a slot belongs to several clients.
 func (d *svgStrips) overlaps() string {
 	text := ""
 	for l := range d.locks {

@@ -14,36 +14,36 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// timeline is an execution in words: what the terminal's diagram, the page's and the transcript share.
+// timeline is an execution in words, shared by the terminal's diagram, the page's and the transcript.
 type timeline struct {
 	clients int
-	drawn   []int // the clients that something happens to
+	drawn   []int // the clients with any event
 	kind    lock.Kind
-	locks   []string // their names
+	locks   []string // names of the locks
 	steps   []step
-	server  string // what the server is called
-	unknown bool   // what it has of the locks
+	server  string // the word for the server
+	unknown bool   // the server's state of the locks is unknown
 }
 
-// step is one step of an execution. The first of a timeline is step 0, the state before it.
+// step is one step of an execution. Step 0 of a timeline is the initial state.
 type step struct {
 	number int
 	time   int64 // virtual milliseconds
-	actor  int   // the client that acts, from 1; 0 is the broker, or time
+	actor  int   // the acting client, from 1; 0 is the broker, or time
 	calls  []call
-	// command and reply are those of the step; said is every other event.
+	// command and reply are those of the step; said has all other events.
 	command, reply, said string
 	errors               []string // the clients' messages about failed calls
 
 	leap       bool   // more time passed than a command takes
-	fault      bool   // it is something that goes wrong, or time
-	noticeEnds bool   // it happens to all clients at once
-	exit       string // a mark on the acting client's column: it died, or the broker saw that it had
+	fault      bool   // it is a fault, or the passage of time
+	noticeEnds bool   // it concerns all clients at once
+	exit       string // mark in the acting client's column: it died, or the broker noticed its death
 
 	columns []column        // by client, after the step
-	truth   []monitor.Truth // by lock: what the broker has after the step
+	truth   []monitor.Truth // by lock: the broker's state after the step
 	broken  []scenario.Violation
-	// decides are those that were decided here, and show later.
+	// decides are violations that this step decided, and that show later.
 	decides []scenario.Violation
 }
 
@@ -62,22 +62,22 @@ const (
 // call is an operation that began, ended, or both, in one step.
 type call struct {
 	client     int
-	begin, end string // in words; "" for what was not in this step
+	begin, end string // in words; "" if it was not in this step
 }
 
-// column is how a client stands.
+// column is the state of a client.
 type column struct {
 	calling     bool // an operation is under way
-	held        int  // the slot it believes to hold; 0 is none
+	held        int  // the slot that the client believes it holds; 0 is none
 	dead        bool
-	halfOpen    bool // dead, and the broker still has its connection
-	interrupted bool // its connection is gone and it does not know
+	halfOpen    bool // the client is dead, and the broker still has its connection
+	interrupted bool // its connection is lost, and it does not know
 }
 
 // unnumbered is a held slot with an unknown number.
 const unnumbered = -1
 
-// tell makes a timeline of a trace.
+// tell makes the timeline of a trace.
 func tell(t *scenario.Trace) *timeline {
 	words := lock.WordsOf(t.Scenario.Target, t.Scenario.Server)
 	s := &timeline{clients: t.Clients(), kind: t.History.Kind, server: words.Called(), unknown: len(t.Setup) == 0}
@@ -104,7 +104,7 @@ func tell(t *scenario.Trace) *timeline {
 	return s
 }
 
-// chooseClients finds the clients to draw.
+// chooseClients selects the clients to draw.
 func (s *timeline) chooseClients() {
 	for client := 1; client <= s.clients; client++ {
 		acts := func(m step) bool {
@@ -116,7 +116,7 @@ func (s *timeline) chooseClients() {
 	}
 }
 
-// mark puts a violation where it was seen; one that was seen when all was over goes to the end.
+// mark adds a violation to the step where it was seen; at the end of the execution, to the last line.
 func (s *timeline) mark(v scenario.Violation) {
 	i := slices.IndexFunc(s.steps, func(m step) bool { return m.number == v.Step+1 })
 	if i < 0 {
@@ -127,7 +127,7 @@ func (s *timeline) mark(v scenario.Violation) {
 	s.steps[i].broken = append(s.steps[i].broken, v)
 }
 
-// decide puts a violation where it was decided, too.
+// decide also adds a violation to the step that decided it.
 func (s *timeline) decide(v scenario.Violation, step int) {
 	for i := range s.steps {
 		if m := &s.steps[i]; step > 0 && m.number == step {
@@ -136,7 +136,7 @@ func (s *timeline) decide(v scenario.Violation, step int) {
 	}
 }
 
-// marked reports whether the step is one at which a violation was decided, or shows.
+// marked reports whether the step decided or shows a violation.
 func (m *step) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 }
 
 func (s *timeline) last() step {
@@ -168,7 +168,7 @@ func stepOf(t *scenario.Trace, i int, before []column, words lock.Words) step {
 	return m
 }
 
-// act changes the columns as an action does by itself.
+// act updates the columns for the action itself.
 func (m *step) act(a scenario.Action, x *backend.Exchange) {
 	if a.Kind == scenario.Restart {
 		for i := range m.columns {
@@ -195,7 +195,7 @@ func (m *step) act(a scenario.Action, x *backend.Exchange) {
 	}
 }
 
-// see takes in an event of the history: calls, and what clients believe after them.
+// see handles an event of the history: calls, and what clients believe after them.
 func (m *step) see(e history.Event, t *scenario.Trace) {
 	if e.Process < 1 || len(m.columns) == 0 {
 		return
@@ -211,7 +211,7 @@ func (m *step) see(e history.Event, t *scenario.Trace) {
 	}
 }
 
-// lose takes in that a client tells of what it has lost.
+// lose handles a client's report of a loss.
 func (m *step) lose(e history.Event) {
 	if e.F != history.Lost || e.Target < 1 || len(m.columns) == 0 {
 		return
@@ -221,11 +221,11 @@ func (m *step) lose(e history.Event) {
 	m.said = strings.TrimPrefix(fmt.Sprintf("%s; c%d tells that it has lost the lock", m.said, client), "; ")
 }
 
-// clientOf is the client of an event: each connection of a client has a new number, and the numbers of other clients
-// lie between.
+// clientOf is the client of an event. Each connection of a client has a new process number, which is larger by the
+// number of clients.
 func clientOf(e history.Event, clients int) int { return history.ClientOf(e.Process, clients) }
 
-// end ends the call that the client is in: in this step, where it began in it.
+// end ends the client's call: in this step's text if it also began here.
 func (m *step) end(client int, words string) {
 	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
 		m.calls[n-1].end = words
@@ -234,7 +234,7 @@ func (m *step) end(client int, words string) {
 	m.calls = append(m.calls, call{client: client, end: words})
 }
 
-// believe updates the client's belief. A client that begins to release believes no more.
+// believe updates the client's belief, which ends when a release begins.
 func (l *column) believe(e history.Event, kind lock.Kind) {
 	l.calling = e.Type == history.Invoke
 	switch op := e.F.Op(); {
@@ -248,7 +248,7 @@ func (l *column) believe(e history.Event, kind lock.Kind) {
 	}
 }
 
-// observe takes in what the broker has after the step.
+// observe takes over the broker's state after the step.
 func (m *step) observe(t *scenario.Trace, taken *scenario.TraceStep) {
 	for i := range t.Scenario.Locks {
 		t := taken.Truth[i]

@@ -13,10 +13,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// command is what a step sent, in the backend's words: "declare jobs-1-B exclusive"; "" where it sent nothing.
+// command is the step's command in the backend's words: "declare jobs-1-B exclusive"; "" if it sent nothing.
 func command(s *scenario.TraceStep) string { return style.Printable(s.Command) }
 
-// invocationWords is a call: "acquire", "add 2", "wait 3".
+// invocationWords describes a call: "acquire", "add 2", "wait 3".
 func invocationWords(e history.Event, kind lock.Kind) string {
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Priority > 0:
@@ -27,7 +27,7 @@ func invocationWords(e history.Event, kind lock.Kind) string {
 		return fmt.Sprintf("acquire %s of %d", style.Plural(int(e.Permits), "permit"), e.Slots)
 	case op == lock.Acquire && e.Slots > 0:
 		return fmt.Sprintf("acquire with limit %d", e.Slots)
-	case kind != lock.Semaphore: // there is one, whose number says nothing
+	case kind != lock.Semaphore: // there is only one slot, so its number says nothing
 	case op == lock.Create, op == lock.Add, op == lock.Remove:
 		return fmt.Sprintf("%s %d", e.F, e.Slots)
 	case op == lock.Wait:
@@ -36,7 +36,7 @@ func invocationWords(e history.Event, kind lock.Kind) string {
 	return e.F.String()
 }
 
-// completionWords is the result of a call: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
+// completionWords describes a result: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
 func completionWords(e history.Event, kind lock.Kind) string {
 	reason := e.Reason.Of(kind)
 	switch {
@@ -72,10 +72,10 @@ func errorWords(t *scenario.Trace, e history.Event, said string) string {
 	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, t.Clients()), e.F, said)
 }
 
-// maxErrors is how many errors of one execution are printed below its diagram.
+// maxErrors is the largest number of errors printed below the diagram of an execution.
 const maxErrors = 3
 
-// Errors are the clients' messages about failed calls in an execution, each once, with the step.
+// Errors are the clients' messages about failed calls in an execution, each once, with its step.
 func Errors(t *scenario.Trace) (all []string) {
 	seen := make(map[string]bool)
 	for _, i := range slices.Sorted(maps.Keys(t.Errors)) {
@@ -87,7 +87,7 @@ func Errors(t *scenario.Trace) (all []string) {
 	return all
 }
 
-// slotWord is a slot's number, and nothing for a slot that has none.
+// slotWord is a slot's number, or "" for a slot without one.
 func slotWord(slot uint16, kind lock.Kind) string {
 	if slot == history.AnySlot || kind != lock.Semaphore {
 		return ""
@@ -95,7 +95,7 @@ func slotWord(slot uint16, kind lock.Kind) string {
 	return fmt.Sprint(slot)
 }
 
-// tokenWords is the fencing token of a grant, and nothing where there is none.
+// tokenWords names the fencing token of a grant, "" if there is none.
 func tokenWords(token int64) string {
 	if token == 0 {
 		return ""
@@ -103,7 +103,7 @@ func tokenWords(token int64) string {
 	return fmt.Sprintf(", token %d", token)
 }
 
-// actionWords says what happened in a step that is more, or other, than a command and its reply.
+// actionWords describes what happened in a step besides, or instead of, a command and its reply.
 func actionWords(a scenario.Action, w lock.Words) string {
 	the := w.The()
 	late := ""
@@ -171,8 +171,8 @@ func actionWords(a scenario.Action, w lock.Words) string {
 	return ""
 }
 
-// stateWords is what the broker has of a lock, slot by slot: "1:A B←c2", "2:A". A slot that is missing below another
-// is a hole, "2:–"; a B queue that nobody owns exclusively has no arrow.
+// stateWords is the broker's state of a lock, slot by slot: "1:A B←c2", "2:A". A missing slot below another is a
+// hole, "2:–"; a B queue without an exclusive owner has no arrow.
 func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	var parts []string
 	for slot := 1; slot <= monitor.Slots; slot++ {
@@ -220,7 +220,7 @@ func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string
 	return fmt.Sprintf("%d:–", slot)
 }
 
-// mutexState is how a mutex stands: one that was destroyed may still have a holder.
+// mutexState describes a mutex; one that was destroyed may still have a holder.
 func mutexState(exists, taken bool, holder string) string {
 	switch {
 	case taken && !exists:

@@ -1,5 +1,5 @@
-// Package infile opens the input files that a user names. They are regular files of bounded size: a device never
-// ends, a pipe may never begin, and a sparse file of a terabyte takes no room until it is read.
+// Package infile opens the input files that a user names. They must be regular files of bounded size: a device never
+// ends, a pipe may never begin, and a sparse file of a terabyte needs no room until it is read.
 package infile
 
 import (
@@ -12,17 +12,17 @@ import (
 
 // Input is a kind of input file.
 type Input struct {
-	// Noun names it in errors, such as counterexample.
+	// Noun names the kind in errors, such as counterexample.
 	Noun string
-	// Most is how many bytes it may have.
+	// Most is the largest size in bytes.
 	Most int64
 }
 
-// Sizes that several kinds of files share.
+// Kinds of input shared by several packages.
 var (
 	// Certificate is a certificate, a chain of them, or a key.
 	Certificate = Input{"certificate or key", 1 << 20}
-	// Credentials are a password, a seed, a token, or a list of them.
+	// Credentials is a password, a seed, a token, or a list of them.
 	Credentials = Input{"credentials file", 1 << 20}
 )
 
@@ -49,7 +49,7 @@ func (in Input) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a file whole. Errors are those of Open.
+// Read reads a whole file. Errors are those of Open.
 func (in Input) Read(path string) ([]byte, error) {
 	f, err := in.Open(path)
 	if err != nil {
@@ -57,13 +57,13 @@ func (in Input) Read(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, in.Most+1))
-	if err == nil && int64(len(data)) > in.Most { // it grows
+	if err == nil && int64(len(data)) > in.Most { // it has grown
 		err = in.tooLarge(path)
 	}
 	return data, err
 }
 
-// Check reports why Open could not read a file, for files that are read elsewhere.
+// Check reports why Open could not open a file, for files that other code reads.
 func (in Input) Check(path string) error {
 	f, err := in.Open(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fits reports why a file is not read.
+// fits reports why a file is not accepted.
 func (in Input) fits(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is %s; expected a regular file, a %s of at most %s", path, kind(info.Mode()), in.Noun, Size(in.Most))
@@ -123,7 +123,7 @@ func kind(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// Size is a number of bytes for people, in the largest unit that it is a whole number of.
+// Size is a number of bytes in words, in the largest unit of which it is a whole multiple.
 func Size(bytes int64) string {
 	for _, unit := range []struct {
 		shift int
@@ -136,7 +136,7 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// CheckNamed checks the files that an address names in its query, or the environment, by the names that they have there:
+// CheckNamed checks the files that the query of an address, or the environment, names under these names, since
 // drivers read them whole.
 func (in Input) CheckNamed(value func(name string) string, names ...string) error {
 	for _, name := range names {

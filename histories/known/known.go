@@ -1,4 +1,4 @@
-// Package known has the findings that a project knows of and accepts for a while: a file that stands beside its code.
+// Package known has the findings that a project knows and accepts for a while, in a file next to its code.
 package known
 
 import (
@@ -18,36 +18,36 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// FileName is how the file is called, in the folder that a run begins in.
+// FileName is the name of the file, in the folder where a run starts.
 const FileName = "lockproof.known.yaml"
 
 // The bounds of a file.
 const (
 	maxKnown      = 1 << 20 // bytes
-	mostKnown     = 1000    // findings
-	longestReason = 1000    // bytes of a text
+	mostKnown     = 1000    // number of findings
+	longestReason = 1000    // bytes of one text
 )
 
 var input = infile.Input{Noun: "file of known findings", Most: maxKnown}
 
-// Finding is a violation that is known.
+// Finding is a known violation.
 type Finding struct {
 	Property    string
 	Fingerprint string // of its counterexample
-	Reason      string // why it is accepted
-	Owner       string // who will see to it; may be empty
-	Expires     string // the last day on which it is no failure, by UTC, such as 2027-01-31; "" is none
+	Reason      string // why the violation is accepted
+	Owner       string // who takes care of it; may be empty
+	Expires     string // the last day, in UTC, on which it is no failure, such as 2027-01-31; "" is none
 }
 
-// Expired reports whether the finding is a failure again.
+// Expired reports whether the finding counts as a failure again.
 func (f *Finding) Expired(now time.Time) bool {
 	return f.Expires != "" && now.UTC().Format(time.DateOnly) > f.Expires
 }
 
-// Findings are those of a file.
+// Findings are the findings in a file.
 type Findings []Finding
 
-// Of is the finding of a property's counterexample, or nil.
+// Of is the finding for a property's counterexample, or nil.
 func (fs Findings) Of(property, fingerprint string) *Finding {
 	i := slices.IndexFunc(fs, func(f Finding) bool { return f.Property == property && f.Fingerprint == fingerprint })
 	if i < 0 {
@@ -56,12 +56,12 @@ func (fs Findings) Of(property, fingerprint string) *Finding {
 	return &fs[i]
 }
 
-// Names reports whether a violation of a property is among them.
+// Names reports whether there is a finding for a property.
 func (fs Findings) Names(property string) bool {
 	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Property == property })
 }
 
-// Load reads a file; one that is not there has no findings.
+// Load reads a file; a missing file has no findings.
 func Load(path string) (Findings, error) {
 	data, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func Load(path string) (Findings, error) {
 	return Parse(path, data)
 }
 
-// Parse reads what a file has; errors use the path and name the line.
+// Parse parses the content of a file; errors use the path and name the line.
 func Parse(path string, data []byte) (Findings, error) {
 	top, err := parse(path, data)
 	if top == nil || err != nil {
@@ -93,7 +93,7 @@ func Parse(path string, data []byte) (Findings, error) {
 	return all, nil
 }
 
-// parse is the list of findings as YAML, nil where the file is empty.
+// parse is the list of findings as YAML, nil if the file is empty.
 func parse(path string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxKnown {
 		return nil, fmt.Errorf("%s: more than %d bytes: expected known findings", path, maxKnown)
@@ -122,12 +122,12 @@ func parse(path string, data []byte) (*yaml.Node, error) {
 	return top, nil
 }
 
-// fields are what a finding's keys set.
+// fields maps the keys of a finding to its fields.
 func (f *Finding) fields() map[string]*string {
 	return map[string]*string{"property": &f.Property, "fingerprint": &f.Fingerprint, "reason": &f.Reason, "owner": &f.Owner, "expires": &f.Expires}
 }
 
-// finding reads one.
+// finding parses one finding.
 func finding(node *yaml.Node) (f Finding, err error) {
 	if node.Kind != yaml.MappingNode {
 		return f, errors.New("expected a finding with property, fingerprint and reason")
@@ -152,7 +152,7 @@ func finding(node *yaml.Node) (f Finding, err error) {
 // digits is the form of fingerprints.
 var digits = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// Check says what is wrong with a finding.
+// Check reports what is wrong with a finding.
 func (f *Finding) Check() error {
 	for _, name := range []string{"property", "fingerprint", "reason", "owner", "expires"} {
 		if text := *f.fields()[name]; len(text) > longestReason || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
@@ -172,11 +172,11 @@ func (f *Finding) Check() error {
 	return nil
 }
 
-// head is what a new file begins with.
+// head is the beginning of a new file.
 const head = "# Violations that are known and no failure until they expire: `lockproof accept FILE --reason TEXT` adds one.\n"
 
-// Accept puts a finding into the file at a place, where it takes the place of one with its property and fingerprint. All else
-// that is there stays, comments as well.
+// Accept adds a finding to the file at a place, and replaces one with the same property and fingerprint. It keeps
+// everything else, including comments.
 func Accept(at outfile.Place, f Finding) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -196,13 +196,13 @@ func Accept(at outfile.Place, f Finding) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Parse(at.Path, written); err != nil { // its bounds
+	if _, err := Parse(at.Path, written); err != nil { // checks the bounds
 		return err
 	}
 	return at.Write(func(w io.Writer) error { _, err := w.Write(written); return err })
 }
 
-// added is a file's data with a finding.
+// added is a file's content with another finding.
 func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 	var entry yaml.Node
 	for _, name := range []string{"property", "fingerprint", "reason", "owner", "expires"} {
@@ -225,7 +225,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 		if _, broken := Parse(path, whole); broken == nil || top == nil {
 			return whole, err
 		}
-		top.Content, top.Style = append(top.Content, &entry), 0 // it is written in brackets
+		top.Content, top.Style = append(top.Content, &entry), 0 // an empty list is written in brackets
 		return encoded(top)
 	}
 	entry.HeadComment, entry.FootComment = top.Content[i].HeadComment, top.Content[i].FootComment
@@ -233,7 +233,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 	return encoded(top)
 }
 
-// encoded is a list as it stands in a file.
+// encoded is the file's content for a list.
 func encoded(list *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

@@ -1,4 +1,4 @@
 // Package leftover knows which files and folders belong to a run of lockproof, and whether that run has ended. A run
-// locks a file of its own by the operating system; the lock ends with the run, however that ends. A file or folder is
-// deleted only if it has our mark, belongs to our user and is not locked; age proves nothing.
+// locks its own file through the operating system, which removes the lock however the run ends. A file or folder is
+// deleted only if it has lockproof's mark, belongs to this user and is not locked; age proves nothing.
 package leftover

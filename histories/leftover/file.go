@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// ErrAlive is the error of [RemoveFile] for a file whose run lives, as far as is known.
+// ErrAlive is the error of [RemoveFile] for a file whose run is alive, as far as is known.
 var ErrAlive = errors.New("its run lives")
 
-// Hold says that a file of this run's, which is being written, is not left over, until release is called. It is an error if
-// the file is gone already.
+// Hold marks a file that this run is writing as not left over, until release is called. It is an error if the file is
+// already deleted.
 func Hold(f *os.File) (release func(), err error) {
 	if release, err = hold(f); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func same(f *os.File) bool {
 	return err == nil && os.SameFile(at, info)
 }
 
-// RemoveFile deletes a file that a run has left, by a name that only a run gives; what a living run holds stays.
+// RemoveFile deletes a file that a run has left, if its name is one that only runs use and no living run holds it.
 func RemoveFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {

@@ -12,29 +12,30 @@ import (
 	"strings"
 )
 
-// Folder is a temporary folder of this run's.
+// Folder is a temporary folder of this run.
 type Folder struct {
 	Path string
 	at   place
-	root *os.Root // the folder itself, whatever becomes of its name
-	held *os.File // nil where it is not under our root
+	root *os.Root // the open folder, independent of its path
+	held *os.File // nil if it is not in the common root
 }
 
-// holding is the file in a folder that its run holds locked. It has the folder's name, so that nothing else is taken for ours.
+// holding is the file in a folder that the folder's run keeps locked. It contains the folder's name, so that no other
+// folder is mistaken for one of lockproof's.
 const holding = ".lockproof"
 
-// ours is the form of our folders' names.
+// ours matches the names of lockproof's folders.
 var ours = regexp.MustCompile(`^[a-z]+-[a-z2-7]{26}$`)
 
-// place is where temporary folders of our user's are: its permissions, and theirs.
+// place is a place for this user's temporary folders, with their permissions.
 type place struct {
 	suffix string
 	mode   fs.FileMode
 }
 
 var (
-	private  = place{"", 0o700}      // only our user can enter it
-	passable = place{"-open", 0o711} // others can enter a folder whose name they know, and see nothing in it
+	private  = place{"", 0o700}      // only this user can enter it
+	passable = place{"-open", 0o711} // others can enter a folder whose name they know, but list nothing
 )
 
 // root is the folder of all temporary folders in a place.
@@ -42,7 +43,7 @@ func (p place) root() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("lockproof-%d%s", os.Geteuid(), p.suffix))
 }
 
-// mkdir makes a folder with the place's permissions, whatever the process leaves out of those.
+// mkdir makes a folder with the place's permissions, whatever the umask.
 func (p place) mkdir(in *os.Root, name string) error {
 	if err := in.Mkdir(name, p.mode); err != nil {
 		return err
@@ -51,11 +52,10 @@ func (p place) mkdir(in *os.Root, name string) error {
 }
 
 // NewFolder makes a temporary folder, whose name begins with kind, and deletes those of ended runs. Remove deletes
-// it. If the place for such folders is not our user's alone, or the system has no locks, only Remove deletes
-// anything.
+// it. If the place for such folders is not this user's alone, or the system has no locks, only Remove deletes anything.
 func NewFolder(kind string) (*Folder, error) { return private.newFolder(kind) }
 
-// NewOpenFolder makes one through which other users get to what is theirs in it.
+// NewOpenFolder is NewFolder for a folder in which other users can reach their own files.
 func NewOpenFolder(kind string) (*Folder, error) { return passable.newFolder(kind) }
 
 func (p place) newFolder(kind string) (*Folder, error) {
@@ -89,7 +89,7 @@ func (p place) newFolder(kind string) (*Folder, error) {
 	return f, nil
 }
 
-// Sweep deletes the temporary folders of ended runs. A folder that cannot be deleted now is left to a later run.
+// Sweep deletes the temporary folders of ended runs. If a folder cannot be deleted now, a later run deletes it.
 func Sweep() {
 	private.sweep()
 	passable.sweep()
@@ -104,11 +104,11 @@ func (p place) sweep() {
 		return
 	}
 	at.sweep()
-	_ = os.Remove(at.Name()) // it stays while others are in it
+	_ = os.Remove(at.Name()) // it stays while it contains others
 	at.Close()
 }
 
-// lone is a folder that no other run knows.
+// lone makes a folder outside of the common root, which no other run knows.
 func (p place) lone(kind string) (*Folder, error) {
 	path, err := os.MkdirTemp("", "lockproof-"+kind+"-")
 	if err != nil {
@@ -121,20 +121,20 @@ func (p place) lone(kind string) (*Folder, error) {
 	return &Folder{Path: path, root: at}, err
 }
 
-// entered is our root. While it is locked, no folder is about to be made or deleted in it.
+// entered is the opened and locked root. While it is locked, no other run makes or deletes a folder in it.
 type entered struct {
 	*os.Root
-	mode fs.FileMode // of what is in it
+	mode fs.FileMode // permissions of the folders in it
 	lock *os.File
 }
 
-// Close lets others enter.
+// Close unlocks the root.
 func (e *entered) Close() {
 	_ = e.Root.Close()
 	_ = e.lock.Close()
 }
 
-// mostEntered bounds how often the root may be another one than it was a moment before.
+// mostEntered bounds the number of attempts if other runs keep replacing the root.
 const mostEntered = 1000
 
 // enterRoot makes the root and locks it.
@@ -153,7 +153,7 @@ func (p place) enterRoot() (*entered, error) {
 			return nil, err
 		}
 		info, err := f.Stat()
-		if err == nil && made == nil && mine(info) { // the process may leave out some permissions
+		if err == nil && made == nil && mine(info) { // the umask may remove some permissions
 			if err = f.Chmod(p.mode); err == nil {
 				info, err = f.Stat()
 			}
@@ -174,14 +174,14 @@ func (p place) enterRoot() (*entered, error) {
 	return nil, fmt.Errorf("%s: another folder comes to this name again and again", path)
 }
 
-// holds reports whether an open folder is that one.
+// holds reports whether an open folder is the one that info describes.
 func holds(at *os.Root, info fs.FileInfo) bool {
 	is, err := at.Stat(".")
 	return err == nil && os.SameFile(is, info)
 }
 
-// sweep deletes the folders in the root whose run has ended: nobody has their file locked. A folder that does not have such a file was
-// made by a run that was killed at once, and is empty, or is somebody else's, and stays.
+// sweep deletes the folders in the root whose run has ended, so that their file is not locked. A folder without such
+// a file is empty, left by a run that was killed at once, or belongs to somebody else and stays.
 func (e *entered) sweep() {
 	all, err := fs.ReadDir(e.FS(), ".")
 	if err != nil {
@@ -194,15 +194,15 @@ func (e *entered) sweep() {
 		}
 		if f, err := e.OpenRoot(d.Name()); err == nil {
 			if holds(f, info) && ended(f, d.Name()) {
-				_ = empty(f) // what stays is found by the next run
+				_ = empty(f) // the next run finds what stays
 			}
 			_ = f.Close()
 		}
-		_ = e.Remove(d.Name()) // unless something is in it
+		_ = e.Remove(d.Name()) // fails if something is in it
 	}
 }
 
-// ended reports whether a folder is a run's that has ended.
+// ended reports whether a folder belongs to a run that has ended.
 func ended(f *os.Root, name string) bool {
 	info, err := f.Lstat(holding)
 	if err != nil || !info.Mode().IsRegular() || !mine(info) || info.Size() != int64(len(name)) {
@@ -221,7 +221,7 @@ func ended(f *os.Root, name string) bool {
 	return err == nil && free
 }
 
-// empty deletes what is in an open folder, its mark last.
+// empty deletes the content of an open folder, its mark last.
 func empty(f *os.Root) error {
 	all, err := fs.ReadDir(f.FS(), ".")
 	if err != nil {
@@ -235,8 +235,8 @@ func empty(f *os.Root) error {
 	return errors.Join(err, f.RemoveAll(holding))
 }
 
-// Remove deletes the folder, and the root if it was the last. Should another folder have come to its name, that stays; should it be gone
-// already, all is well.
+// Remove deletes the folder, and the root if it was the last. If the path now names another folder, that one stays.
+// It is no error if the folder is already gone.
 func (f *Folder) Remove() error {
 	if f.held == nil {
 		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)))
@@ -247,11 +247,11 @@ func (f *Folder) Remove() error {
 	}
 	defer at.Close()
 	err = errors.Join(gone(empty(f.root)), f.root.Close(), gone(at.Remove(filepath.Base(f.Path))), f.held.Close())
-	_ = os.Remove(at.Name()) // it stays while others are in it
+	_ = os.Remove(at.Name()) // it stays while it contains others
 	return err
 }
 
-// gone is an error, unless it says that what is to be deleted is not there.
+// gone drops an error that says that what is to be deleted does not exist.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -7,7 +7,7 @@ import "os"
 // lock reports a file as locked; this proves nothing, see provable.
 func lock(*os.File) (bool, error) { return true, nil }
 
-// provable says that a lock proves that its process lives. Here nothing does, so that nothing of other runs is deleted.
+// provable says that a lock proves that its process is alive. Here nothing does, so nothing of other runs is deleted.
 const provable = false
 
 const openFlags = 0

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks an open file, and is false where another process, or another opening of the file, has it locked.
+// lock locks an open file. It returns false if another process, or another open file in this one, has the lock.
 func lock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -21,19 +21,19 @@ func lock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// provable says that a lock proves that its process lives.
+// provable says that a lock proves that its process is alive.
 const provable = true
 
-// openFlags do not follow a link, and do not wait for a pipe.
+// openFlags prevent following a link, and waiting for a pipe.
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// mine reports whether a file or folder is our user's.
+// mine reports whether a file or folder belongs to this user.
 func mine(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// hold locks a file until release is called, also when it is closed earlier.
+// hold locks a file until release is called, even if the file is closed earlier.
 func hold(f *os.File) (release func(), err error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -49,10 +49,10 @@ func hold(f *os.File) (release func(), err error) {
 	return func() { _ = unix.Close(fd) }, nil
 }
 
-// enterLimit is how long a folder may be locked by another run: one that is stopped meanwhile is not waited for.
+// enterLimit is how long another run may keep a folder locked, so that a stopped process does not block this one.
 const enterLimit = 5 * time.Second
 
-// enter opens a folder and waits until this process has it locked.
+// enter opens a folder and waits until it has locked the folder.
 func enter(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// markLength is how many characters a mark has: 50 bits.
+// markLength is the number of characters of a mark, which stand for 50 bits.
 const markLength = 10
 
-// Mark makes up a mark for the names of what this run makes on a server, and the secret that the mark is the hash of. A
-// note on the server that has the secret proves that lockproof has made the name up. No client can find a secret for a name
-// of another program.
+// Mark makes a random mark for the names of what this run creates on a server, and the secret whose hash is the mark.
+// A note on the server with the secret proves that lockproof has chosen the name. No client can find a secret for a
+// name of another program.
 func Mark() (mark, secret string) {
 	secret = strings.ToLower(rand.Text())
 	return markOf(secret), secret
 }
 
-// Proved reports whether a secret is that of a mark.
+// Proved reports whether a secret belongs to a mark.
 func Proved(mark, secret string) bool { return markOf(secret) == mark }
 
 func markOf(secret string) string {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Place is where a file is to be.
+// Place is the place of an output file.
 type Place struct {
 	Path string
-	// Folder is one that the file has to be in, since the user did not name its path: no link leads out of the folder, and the file is
-	// no link itself. "" is anywhere: the user named the path, so that links are the user's as well.
+	// Folder is a folder that must contain the file, since the user has not named its path: no link leads out of the
+	// folder, and the file is no link itself. "" is no restriction: the user has named the path, including any links.
 	Folder string
 }
 
@@ -31,7 +31,7 @@ func (p Place) Write(write func(io.Writer) error) error {
 	return failed(p.Path, s.fill(write))
 }
 
-// Append writes at the end of the file.
+// Append appends to the file.
 func (p Place) Append(write func(io.Writer) error) error {
 	f, err := p.Open(os.O_WRONLY | os.O_CREATE | os.O_APPEND)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p Place) Append(write func(io.Writer) error) error {
 	return failed(p.Path, put(f, write, func() error { return nil }))
 }
 
-// Open opens the file to be written to as it stands there.
+// Open opens the existing file for writing.
 func (p Place) Open(flags int) (*os.File, error) {
 	if p.Folder == "" {
 		f, err := os.OpenFile(p.Path, flags, 0o666)
@@ -55,7 +55,7 @@ func (p Place) Open(flags int) (*os.File, error) {
 	return f, failed(p.Path, err)
 }
 
-// Check reports why the file can't be at its place. Nothing is written.
+// Check reports why the file cannot be at its place. It writes nothing.
 func (p Place) Check() error {
 	s, err := p.find()
 	if err == nil {
@@ -64,8 +64,8 @@ func (p Place) Check() error {
 	return failed(p.Path, err)
 }
 
-// Try reports why the file can't be written, and leaves everything as it is, but for files that killed runs have left
-// unfinished. Only the place can be known before; there may still be no room.
+// Try reports why the file cannot be written. It changes nothing, except that it removes files that killed runs have
+// left unfinished. It only checks the place; there may still be no space on the device.
 func (p Place) Try() error {
 	s, err := p.find()
 	if err != nil {
@@ -81,7 +81,7 @@ func (p Place) Try() error {
 	return failed(p.Path, err)
 }
 
-// TryFolder is Try of files in a folder at this place, which need not be there yet.
+// TryFolder is Try for files in a folder at this place, which need not exist yet.
 func (p Place) TryFolder() error {
 	at, err := p.nearest()
 	if err == nil {
@@ -96,13 +96,13 @@ func (p Place) TryFolder() error {
 		return failed(p.Path, err)
 	}
 	defer s.close()
-	if s.root == nil { // something stands there that is no regular file
+	if s.root == nil { // something other than a regular file is there
 		return nil
 	}
 	return failed(p.Path, s.try())
 }
 
-// nearest is the folder at the place, or the one that it would be made in.
+// nearest is the folder at the place, or its nearest existing parent.
 func (p Place) nearest() (string, error) {
 	stat := os.Stat
 	if p.Folder != "" {
@@ -125,7 +125,8 @@ func (p Place) nearest() (string, error) {
 	}
 }
 
-// settled is a path if a folder is there, and "" if nothing is, so that the folder above is to be asked for, if there is one.
+// settled returns path if a folder exists there, and "" if nothing does, so that the caller asks for the parent
+// folder, unless last.
 func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (string, error) {
 	info, err := stat(path)
 	switch {
@@ -139,7 +140,7 @@ func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (st
 	return "", nil
 }
 
-// Make makes a folder at the place, where there is none, and those that it is in.
+// Make makes a folder at the place, if there is none, with its parents.
 func (p Place) Make() error {
 	if p.Folder == "" {
 		return os.MkdirAll(p.Path, 0o777)
@@ -158,8 +159,8 @@ func (p Place) Make() error {
 	return nil
 }
 
-// MoveTo moves the file to another place in the same folder, and makes the folders that it is in. What stands there stays:
-// the error is [fs.ErrExist] then.
+// MoveTo moves the file to another place in the same folder, and makes the parent folders. It replaces nothing: the
+// error is then [fs.ErrExist].
 func (p Place) MoveTo(to Place) error {
 	s, err := p.find()
 	if err != nil {
@@ -190,7 +191,7 @@ func (p Place) MoveTo(to Place) error {
 	return failed(to.Path, outside(root.Rename(name, end)))
 }
 
-// within opens the folder, and is the path in it.
+// within opens the folder, and returns the path relative to it.
 func (p Place) within() (*os.Root, string, error) {
 	folder, name, err := p.named()
 	if err != nil {
@@ -200,7 +201,7 @@ func (p Place) within() (*os.Root, string, error) {
 	return root, name, err
 }
 
-// named is the folder, and the path in it.
+// named is the folder, and the path relative to it.
 func (p Place) named() (folder, name string, err error) {
 	if folder, err = filepath.Abs(p.Folder); err != nil {
 		return "", "", err
@@ -216,13 +217,13 @@ func (p Place) named() (folder, name string, err error) {
 	return folder, name, nil
 }
 
-// plain refuses a path that leads elsewhere for the system than by its words: by a ".." behind a link, or behind a name that is missing.
-// The words are what is written to, and the system's answer is what everybody else looks at.
+// plain refuses a path that the system resolves differently from its text, because of a ".." after a link or after a
+// missing name. lockproof writes to the path as text says, but other programs look where the system leads.
 func (p Place) plain() error {
 	byWords, missing := os.Lstat(filepath.Clean(p.Path))
 	bySystem, absent := os.Lstat(p.Path)
 	if (missing == nil) == (absent == nil) && (missing != nil || os.SameFile(byWords, bySystem)) {
-		made, err := resolve(p.Path) // what is not there yet
+		made, err := resolve(p.Path) // the path does not exist yet
 		if seems, failed := resolve(filepath.Clean(p.Path)); err != nil || failed != nil || made == seems {
 			return errors.Join(err, failed)
 		}
@@ -230,10 +231,10 @@ func (p Place) plain() error {
 	return errors.New("it leads elsewhere by .. than it seems: type the path without")
 }
 
-// errOutside is said of a path that leaves its folder.
+// errOutside is the error for a path that leaves its folder.
 var errOutside = errors.New("it leads outside the folder that it has to be in, which nobody asked for: remove the link, or type the path yourself")
 
-// outside is an error in our words: os tells only by its text that a link leaves a root.
+// outside rewords an error of package os, which says only in its text that a link leaves a root.
 func outside(err error) error {
 	if err != nil && strings.HasSuffix(err.Error(), "path escapes from parent") {
 		return errOutside

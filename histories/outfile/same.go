@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Same reports whether two paths name one regular file, by whatever links. A path at which nothing stands names the file that
-// would be made there.
+// Same reports whether two paths name the same regular file, through any links. If a path does not exist, it names
+// the file that would be created there.
 func Same(a, b string) bool {
 	at, missing := os.Stat(a)
 	other, absent := os.Stat(b)
@@ -23,7 +23,8 @@ func Same(a, b string) bool {
 	return failed == nil && broken == nil && first == second
 }
 
-// Inside reports whether a file or folder at a path is in a folder, or would be if it were made, by whatever links.
+// Inside reports whether a file or folder at a path is in a folder, or would be if it were created, through any
+// links.
 func Inside(folder, path string) (bool, error) {
 	root, err := resolve(folder)
 	if err != nil {
@@ -37,11 +38,11 @@ func Inside(folder, path string) (bool, error) {
 	return err == nil && filepath.IsLocal(within), nil
 }
 
-// maxLinks bounds the links that are followed at one path, as operating systems do.
+// maxLinks bounds the number of links that are followed for one path, like in operating systems.
 const maxLinks = 40
 
 // resolve returns an absolute path without links. The missing part of a path keeps its name in the folder where it
-// would be made.
+// would be created.
 func resolve(path string) (string, error) {
 	at := path
 	if !filepath.IsAbs(at) {
@@ -49,10 +50,10 @@ func resolve(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		at = folder + string(filepath.Separator) + at // not joined, which would take every .. by its words
+		at = folder + string(filepath.Separator) + at // Join would resolve every .. by the text alone
 	}
 	for range maxLinks {
-		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // behind one, a link is followed
+		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // after one, a link is followed
 			at = at[:len(at)-1]
 		}
 		real, missing := filepath.EvalSymlinks(at)
@@ -60,7 +61,7 @@ func resolve(path string) (string, error) {
 			return real, missing
 		}
 		target, noLink := os.Readlink(at)
-		if noLink != nil { // nothing stands here: look at the folder
+		if noLink != nil { // nothing is there: look at the parent
 			folder, name := split(at)
 			if name == "" || name == ".." {
 				return filepath.Clean(at), nil

@@ -15,14 +15,14 @@ import (
 
 // spot is what was found at a place.
 type spot struct {
-	path   string      // without links, where that can be told
-	info   fs.FileInfo // nil where nothing stands
-	stream *os.File    // our own standard output or error, where it is that
-	// root is the folder in which another file, beside the one of that name, is written and takes its place; nil where what stands
-	// there is written to.
+	path   string      // without links, if they can be resolved
+	info   fs.FileInfo // nil if nothing is there
+	stream *os.File    // standard output or error of this process, if the path names it
+	// root is the folder in which a temporary file is written before it replaces the named one; nil if the existing
+	// file is written directly.
 	root *os.Root
 	name string
-	only bool // nothing else than a regular file that is replaced will do
+	only bool // only a regular file may be replaced, and nothing may be written directly
 }
 
 func (s *spot) close() {
@@ -31,7 +31,7 @@ func (s *spot) close() {
 	}
 }
 
-// find looks what stands at a place.
+// find determines what is at a place.
 func (p Place) find() (*spot, error) {
 	if p.Path == "" || os.IsPathSeparator(p.Path[len(p.Path)-1]) {
 		return nil, errors.New("it is no file's name")
@@ -51,7 +51,7 @@ func (p Place) find() (*spot, error) {
 	return s, err
 }
 
-// findWithin looks what stands at a place that has to be in a folder.
+// findWithin determines what is at a place that must be in a folder.
 func (p Place) findWithin() (*spot, error) {
 	root, name, err := p.within()
 	if err != nil {
@@ -90,8 +90,8 @@ func (p Place) findWithin() (*spot, error) {
 	return s, nil
 }
 
-// split is a path's folder and the name in it. The folder keeps every "..": what one leads to behind a link, or behind a
-// name that is missing, only the system can say.
+// split is a path's folder and the name in it. The folder keeps every "..", since only the system can resolve one
+// after a link or a missing name.
 func split(path string) (folder, name string) {
 	if folder, name = filepath.Split(path); folder == "" {
 		folder = "."
@@ -99,7 +99,7 @@ func split(path string) (folder, name string) {
 	return folder, name
 }
 
-// findAnywhere looks what stands at a path, and whether it is to be replaced.
+// findAnywhere determines what is at a path, and whether to replace it.
 func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	info, err := os.Stat(path)
 	s = &spot{path: path, info: info}
@@ -107,7 +107,7 @@ func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := os.Lstat(path)
 		s.info = nil
-		return s, err != nil, nil // otherwise a link to what is not there yet
+		return s, err != nil, nil // otherwise it is a link to a missing file
 	case err != nil:
 		return s, false, err
 	case info.IsDir():
@@ -129,8 +129,8 @@ func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	return s, replaced, nil
 }
 
-// replace writes the file under another name and moves it to its place. If the file there can't be replaced but can be
-// written to, such as a mounted one, it is written to.
+// replace writes the file under another name and moves it to its place. If the existing file cannot be replaced but
+// can be written to, such as a mounted one, it writes to that file.
 func (s *spot) replace(write func(io.Writer) error) (err error) {
 	sweep(s.root.Name())
 	f, temp, release, err := s.begin()
@@ -155,10 +155,10 @@ func (s *spot) replace(write func(io.Writer) error) (err error) {
 	return errors.Join(err, s.root.Remove(temp))
 }
 
-// mayFill reports whether what stands there may be written to as it is.
+// mayFill reports whether the existing file may be written directly.
 func (s *spot) mayFill() bool { return s.info != nil && !s.only }
 
-// fill writes to what stands there.
+// fill writes directly to the existing file.
 func (s *spot) fill(write func(io.Writer) error) error {
 	if s.stream != nil {
 		b := bufio.NewWriterSize(s.stream, bufferSize)
@@ -179,7 +179,7 @@ func (s *spot) fill(write func(io.Writer) error) error {
 	return put(f, write, func() error { return nil })
 }
 
-// perm is who may read and write the file: those who could before.
+// perm are the permissions of the file, which it keeps.
 func (s *spot) perm() fs.FileMode {
 	if s.info != nil {
 		return s.info.Mode().Perm()
@@ -187,17 +187,17 @@ func (s *spot) perm() fs.FileMode {
 	return 0o666
 }
 
-// create makes a file beside the one of that name.
+// create makes a temporary file next to the named one.
 func (s *spot) create(perm fs.FileMode) (f *os.File, temp string, err error) {
 	temp = "." + s.name + ".lockproof-" + rand.Text()
 	f, err = s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	return f, temp, err
 }
 
-// mostTaken bounds how often another run may take a file for left before it is held.
+// mostTaken bounds the number of attempts if other runs keep removing a file before it is held.
 const mostTaken = 100
 
-// begin is create of a file that other runs leave alone until release.
+// begin is create for a file that other runs leave alone until release is called.
 func (s *spot) begin() (f *os.File, temp string, release func(), err error) {
 	for range mostTaken {
 		if f, temp, err = s.create(s.perm()); err != nil {
@@ -207,7 +207,7 @@ func (s *spot) begin() (f *os.File, temp string, release func(), err error) {
 		switch {
 		case err == nil:
 			return f, temp, release, nil
-		case !errors.Is(err, fs.ErrNotExist): // there are no locks, so that no run takes it for left
+		case !errors.Is(err, fs.ErrNotExist): // without locks no run removes it
 			return f, temp, func() {}, nil
 		}
 		_ = f.Close() // another run has removed it before it was held
@@ -215,7 +215,7 @@ func (s *spot) begin() (f *os.File, temp string, release func(), err error) {
 	return nil, "", nil, fmt.Errorf("other runs have removed what was begun beside it, %d times: try again", mostTaken)
 }
 
-// try makes a file beside the one of that name, and removes it.
+// try makes a temporary file next to the named one, and removes it.
 func (s *spot) try() error {
 	sweep(s.root.Name())
 	f, temp, err := s.create(0o600)
@@ -226,7 +226,7 @@ func (s *spot) try() error {
 		return err
 	}
 	err = s.root.Remove(temp)
-	if errors.Is(err, fs.ErrNotExist) { // another run took it for left
+	if errors.Is(err, fs.ErrNotExist) { // another run has removed it as left over
 		err = nil
 	}
 	return errors.Join(f.Close(), err)

@@ -4,7 +4,7 @@ package outfile
 
 import "os"
 
-// writable reports why what stands at a path can't be written to: nothing is known before it is.
+// writable reports why the existing file cannot be written to; on this system that is unknown before it is tried.
 func writable(string) error { return nil }
 
 // openPipe opens a named pipe.

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable reports why what stands at a path can't be written to. It is not opened: who reads from a pipe would take
-// that for all.
+// writable reports why the existing file cannot be written to. It does not open the file: the reader of a pipe would
+// take the closing for the end of the output.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }
 
-// How long a pipe's reader may take to open it, and how often is looked.
+// How long a pipe's reader may take to open it, and the interval between attempts.
 const (
 	readerLimit = 3 * time.Second
 	readerLook  = 20 * time.Millisecond
 )
 
-// openPipe opens a named pipe. A pipe that nobody reads is an error: opening it would last until somebody does.
+// openPipe opens a named pipe. A pipe without a reader is an error, since opening it would wait for one.
 func openPipe(path string) (*os.File, error) {
 	for late := time.Now().Add(readerLimit); ; time.Sleep(readerLook) {
 		f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)

@@ -1,8 +1,8 @@
-// Package record writes what a program's clients of locks do as a history that `lockproof check` judges. It imports the
-// standard library only. A line has the wall clock's time, the monotonic time since the recorder began, the host, the
-// program's process number, and the client's number and session.
+// Package record records what a program's clients do with locks, as a history that `lockproof check` judges. It
+// imports only the standard library. A line has the time of the wall clock, the monotonic time since the recorder
+// began, the host, the program's process number, and the client's number and session.
 //
-// Each run of a program has a file of its own. `lockproof check a.jsonl b.jsonl --clock-error 50ms` judges those of
+// Each run of a program needs its own file. `lockproof check a.jsonl b.jsonl --clock-error 50ms` judges the files of
 // several hosts.
 package record
 
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Recorder writes a history, each event before the next begins. It is safe for concurrent use.
+// Recorder writes a history, one complete event after the other. It is safe for concurrent use.
 type Recorder struct {
 	mu      sync.Mutex
 	out     *json.Encoder
@@ -25,7 +25,7 @@ type Recorder struct {
 	err     error
 }
 
-// New returns a recorder of mutexes with these names.
+// New returns a recorder for mutexes with these names.
 func New(w io.Writer, mutexes ...string) (*Recorder, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -50,21 +50,21 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// Err is the first error of writing, after which nothing is written.
+// Err is the first error of writing, after which nothing more is written.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Client is a client of locks, whose calls follow each other.
+// Client is a client of locks, which makes one call at a time.
 type Client struct {
 	recorder *Recorder
 	number   int
 	session  string
 }
 
-// Client returns a new client, whose session is for people: "" is none.
+// Client returns a new client. The session is for readers; "" is none.
 func (r *Recorder) Client(session string) *Client {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +72,7 @@ func (r *Recorder) Client(session string) *Client {
 	return &Client{recorder: r, number: r.clients, session: session}
 }
 
-// Operation is what a client calls.
+// Operation is an operation that a client calls.
 type Operation string
 
 // The operations.
@@ -82,15 +82,16 @@ const (
 	Release Operation = "release"
 )
 
-// Answer is what a call came to. The zero value is an unknown outcome.
+// Answer is the result of a call. The zero value is an unknown outcome.
 type Answer struct {
 	// Known says that the outcome is known.
 	Known bool
-	// Done says that it happened: of a verify, that it was answered. False is that it certainly did not.
+	// Done says that the operation happened; for a verify, that it was answered. False says that it certainly did not
+	// happen.
 	Done bool
 	// Held is the answer of a verify.
 	Held bool
-	// Token is the fencing token that came with a grant; 0 is none.
+	// Token is the fencing token of a grant; 0 is none.
 	Token int64
 }
 
@@ -111,7 +112,7 @@ func (c *Client) Begin(op Operation, mutex string) (end func(Answer)) {
 	}
 }
 
-// value is an answer's value in a history.
+// value is the value of the answer's event.
 func (a Answer) value(op Operation) *value {
 	if op == Release {
 		return nil
@@ -137,7 +138,7 @@ type value struct {
 	Token int64 `json:"token,omitempty"`
 }
 
-// write writes an event with the time of its writing, so that lines and times have one order.
+// write writes an event with the current time, so that lines are in the order of their times.
 func (r *Recorder) write(e *event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,14 +150,14 @@ func (r *Recorder) write(e *event) {
 	r.err = r.out.Encode(e)
 }
 
-// Mutex is a distributed lock of a client.
+// Mutex is a client's distributed lock.
 type Mutex interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
 }
 
-// Wrap returns a client's mutex whose calls are recorded. failed reports whether an error says that a call certainly did
-// not happen; nil is that none does. The outcome of a call with another error is unknown.
+// Wrap returns a client's mutex whose calls are recorded. failed reports whether an error means that the call
+// certainly did not happen; nil means that no error does. After other errors the outcome is unknown.
 func (c *Client) Wrap(name string, m Mutex, failed func(error) bool) Mutex {
 	return &wrapped{client: c, name: name, mutex: m, failed: failed}
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes a text safe to show in one line. A safe text is unchanged: escaping twice changes nothing.
+// Escape makes a text safe to show in one line. A safe text is unchanged, so escaping twice is harmless.
 func Escape(text string) string {
 	if i := unsafeAt(text, ""); i < len(text) {
 		return string(appendEscaped([]byte(text[:i]), text[i:], ""))
@@ -16,11 +16,11 @@ func Escape(text string) string {
 	return text
 }
 
-// OneLine is text as it may be shown, with each run of blanks and ends of lines made one blank.
+// OneLine makes a text safe to show, and replaces each sequence of blanks and line ends by one blank.
 func OneLine(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
-// JSON is a JSON text that means the same, in which unsafe characters are written as \u and four digits. They can
-// stand in strings alone, and there they may be written so.
+// JSON returns an equivalent JSON text in which unsafe characters are written as \u and four digits. They can occur
+// only in strings, where this is allowed.
 func JSON(data []byte) []byte {
 	text := string(data)
 	if unsafeAt(text, blanks) == len(text) {
@@ -41,19 +41,19 @@ func JSON(data []byte) []byte {
 	return out
 }
 
-// NewWriter returns a writer that passes on safe text, line by line as it comes. Ends of lines and tabs stay.
+// NewWriter returns a writer that passes on safe text as it arrives. Line ends and tabs stay.
 func NewWriter(to io.Writer) io.Writer { return &writer{to: to} }
 
-// writer keeps the beginning of a character, or of an end of a line, until its rest comes.
+// writer keeps an incomplete character, or line end, until its rest arrives.
 type writer struct {
 	to   io.Writer
 	held []byte
 }
 
-// blanks are the controls that documents of many lines are made with.
+// blanks are the controls that documents of several lines need.
 const blanks = "\n\t"
 
-// Write hands on what may be shown. It takes all or fails.
+// Write passes on the text, made safe. It accepts all or fails.
 func (w *writer) Write(p []byte) (int, error) {
 	text := string(w.held) + string(p)
 	whole := len(text) - incomplete(text)
@@ -64,7 +64,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// incomplete is the number of bytes at the end of a text whose meaning depends on the bytes after them.
+// incomplete is the number of bytes at the end of a text whose meaning depends on the following bytes.
 func incomplete(text string) int {
 	if strings.HasSuffix(text, "\r") {
 		return 1
@@ -80,12 +80,12 @@ func incomplete(text string) int {
 	return 0
 }
 
-// safe reports whether a character has a shape of its own, or is one of some others.
+// safe reports whether a character is visible, or is one of the others.
 func safe(r rune, others string) bool {
 	return strconv.IsGraphic(r) || strings.ContainsRune(others, r)
 }
 
-// unsafeAt is where the first character is that is not safe, the text's length if all are.
+// unsafeAt is the index of the first unsafe character, or the text's length.
 func unsafeAt(text, others string) int {
 	for i, r := range text {
 		if !safe(r, others) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
@@ -95,7 +95,7 @@ func unsafeAt(text, others string) int {
 	return len(text)
 }
 
-// appendEscaped appends text with what is not safe escaped.
+// appendEscaped appends text with unsafe characters escaped.
 func appendEscaped(out []byte, text, others string) []byte {
 	for len(text) > 0 {
 		n := unsafeAt(text, others)
@@ -115,7 +115,7 @@ func appendEscaped(out []byte, text, others string) []byte {
 	return out
 }
 
-// The longest word and the longest text from outside that are shown whole, in characters.
+// The longest word and the longest text from outside that are shown completely, in characters.
 const (
 	longestWord = 400
 	longestText = 4000

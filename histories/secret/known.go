@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// shortest is how many bytes a secret has that is looked for in other words: shorter ones are parts of many.
+// shortest is the smallest length in bytes of a secret that is searched for in other text; shorter ones occur by
+// chance.
 const shortest = 4
 
 // Known are the secrets that a process was given; its output is shown without them. The zero value has none. It is
@@ -16,14 +17,14 @@ type Known struct {
 	values []string // longer ones first
 }
 
-// AddCommand takes in the secrets of a shell's command.
+// AddCommand adds the secrets in a shell command.
 func (k *Known) AddCommand(command string) {
 	for _, p := range literal(command) {
 		k.add(command[p.from:p.to])
 	}
 }
 
-// AddOption takes in the secret of an option's value, if it has one.
+// AddOption adds the secret in an option's value, if it has one.
 func (k *Known) AddOption(name, value string) {
 	if HideOption(name, value) == mask {
 		k.add(value)
@@ -34,7 +35,7 @@ func (k *Known) AddOption(name, value string) {
 	}
 }
 
-// AddAddress takes in the password of a server's address, unless it is guest, which is everybody's.
+// AddAddress adds the password in a server's address, except guest, which is no secret.
 func (k *Known) AddAddress(address string) {
 	for _, p := range addresses(address) {
 		if password := address[p.from:p.to]; password != "guest" {
@@ -53,7 +54,7 @@ func (k *Known) add(value string) {
 	slices.SortStableFunc(k.values, func(a, b string) int { return len(b) - len(a) })
 }
 
-// Hide is a text without these secrets, nor those of addresses and assignments.
+// Hide hides these secrets in a text, and those of addresses and assignments.
 func (k *Known) Hide(text string) string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names of what is secret, and a value as a shell's word or part of one.
+// Patterns of names of secrets, and of a value as a shell word or part of one.
 const (
 	called = `(?:[\w-]*(?:passw|passphrase|pwd|secret|token|credential|(?:api|access|private)[_-]?key)[\w-]*|(?:[\w-]*[_-])?(?:auth|pass))`
 	word   = `((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s&'"\\]|['"\\])+)`
@@ -23,18 +23,18 @@ var (
 	named = []*regexp.Regexp{query, assign, member, header}
 )
 
-// placeholder stands for a password in an address that is shown to say how one is written.
+// placeholder stands for a password in an example of an address.
 const placeholder = "PASSWORD"
 
-// place is where a secret stands in a text.
+// place is the position of a secret in a text.
 type place struct{ from, to int }
 
-// inCommand are the places of secrets in a command.
+// inCommand are the positions of secrets in a command.
 func inCommand(text string) []place {
 	return merged(append(addresses(text), assignments(text, append(slices.Clip(named), option))...))
 }
 
-// addresses are the places of secrets in addresses.
+// addresses are the positions of secrets in addresses.
 func addresses(text string) (out []place) {
 	starts := scheme.FindAllStringIndex(text, -1)
 	for i, at := range starts {
@@ -61,7 +61,7 @@ func addresses(text string) (out []place) {
 	return out
 }
 
-// assignments are the places of values, without their quotes, which patterns find.
+// assignments are the positions of values that the patterns find, without their quotes.
 func assignments(text string, patterns []*regexp.Regexp) (out []place) {
 	for _, pattern := range patterns {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
@@ -73,7 +73,7 @@ func assignments(text string, patterns []*regexp.Regexp) (out []place) {
 	return out
 }
 
-// bare is the place of a value without the quotes around it, and without what ends a command or the quotes around that.
+// bare is the position of a value without its quotes, and without a following end of the command or closing quote.
 func bare(text string, p place) place {
 	value := strings.TrimRight(text[p.from:p.to], ";")
 	p.to = p.from + len(value)
@@ -91,7 +91,7 @@ func bare(text string, p place) place {
 	return place{p.from, p.from + len(strings.TrimRight(value, `'"`))}
 }
 
-// quoteAt is the quote in which a place of a command stands, 0 for none.
+// quoteAt is the quote that encloses a position of a command, 0 for none.
 func quoteAt(text string, at int) (quote rune) {
 	escaped := false
 	for _, c := range text[:at] {
@@ -109,7 +109,7 @@ func quoteAt(text string, at int) (quote rune) {
 	return quote
 }
 
-// merged are places in their order, of which none overlap.
+// merged are the positions in order, with overlapping ones merged.
 func merged(places []place) (out []place) {
 	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
 	for _, p := range places {

@@ -12,11 +12,11 @@ var (
 	variable = regexp.MustCompile(`^\$(?:\w+|\{\w+\})$`)
 )
 
-// Command is a shell's command without its secrets. A value that is read from a variable of the environment, such as
-// "$PASSWORD", is none.
+// Command hides the secrets in a shell command. A value that is read from an environment variable, such as
+// "$PASSWORD", is no secret.
 func Command(command string) string { return masked(command, literal(command)) }
 
-// literal are the places of secrets that a shell's command has in it.
+// literal are the positions of secrets written out in a shell command.
 func literal(command string) []place {
 	return slices.DeleteFunc(inCommand(command), func(p place) bool {
 		return quoteAt(command, p.from) != '\'' && variable.MatchString(command[p.from:p.to])
@@ -41,13 +41,13 @@ func Variables(hidden string) (names []string) {
 	return names
 }
 
-// hiddenIn are the places in which secrets were hidden.
+// hiddenIn are the positions of hidden secrets.
 func hiddenIn(hidden string) []place {
 	return slices.DeleteFunc(inCommand(hidden), func(p place) bool { return hidden[p.from:p.to] != mask })
 }
 
-// Restore is a hidden command with its secrets, which lookup gives by the names of [Variables]. missing are the names
-// that lookup does not know.
+// Restore puts secrets back into a hidden command; lookup returns them by the names of [Variables]. missing are the
+// names that lookup does not know.
 func Restore(hidden string, lookup func(name string) (value string, ok bool)) (command string, missing []string) {
 	var b strings.Builder
 	end, names := 0, Variables(hidden)
@@ -62,7 +62,7 @@ func Restore(hidden string, lookup func(name string) (value string, ok bool)) (c
 	return b.String() + hidden[end:], missing
 }
 
-// escape is a value as it stands in a shell's command within such quotes.
+// escape escapes a value for a shell command within the given quotes.
 func escape(value string, quote rune) string {
 	switch {
 	case quote == '\'':

@@ -1,5 +1,6 @@
-// Package secret hides passwords in what is shown or kept: in addresses, in their queries, and in options, flags and
-// environment variables that are named for one. A text stays readable, with *** in the password's place.
+// Package secret hides passwords in what is shown or stored: in addresses, in their queries, and in options, flags
+// and environment variables whose names indicate a secret. The rest of the text stays readable, with *** for the
+// password.
 package secret
 
 import (
@@ -9,10 +10,10 @@ import (
 	"strings"
 )
 
-// mask stands in the place of a secret.
+// mask replaces a secret.
 const mask = "***"
 
-// Address is where a server is. It shows itself without its secret; string(address) is what connects.
+// Address is the address of a server. Its String and JSON hide the secret; string(address) is the real address.
 type Address string
 
 // String is the address without its secret.
@@ -30,16 +31,16 @@ func (a Address) Format(s fmt.State, verb rune) {
 // MarshalJSON is the address without its secret.
 func (a Address) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 
-// Hide is a text whose addresses and assignments have no secrets. An address that does not parse, since its password has
-// characters that belong elsewhere, loses all up to its last @.
+// Hide hides the secrets of addresses and assignments in a text. In an address that does not parse, since its
+// password has special characters, everything up to the last @ is hidden.
 func Hide(text string) string {
 	return masked(text, merged(append(addresses(text), assignments(text, named)...)))
 }
 
-// HideCommand is Hide of a command's word or of a whole command, whose flags may have a secret as their next word.
+// HideCommand is Hide for a whole command or one of its words; the next word after a flag may be a secret.
 func HideCommand(text string) string { return masked(text, inCommand(text)) }
 
-// HideOption is the value of an option without its secret: all of it where the option is named for one.
+// HideOption hides the secret in an option's value: the whole value if the option's name indicates a secret.
 func HideOption(name, value string) string {
 	if assigned := name + "="; value != "" && Hide(assigned+"x") != assigned+"x" {
 		return mask
@@ -47,10 +48,10 @@ func HideOption(name, value string) string {
 	return HideCommand(value)
 }
 
-// Masked reports whether a secret was hidden in a text.
+// Masked reports whether a text has a hidden secret.
 func Masked(text string) bool { return strings.Contains(text, mask) }
 
-// masked is a text with the mask in these places.
+// masked replaces these positions by the mask.
 func masked(text string, places []place) string {
 	var b strings.Builder
 	end := 0

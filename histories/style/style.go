@@ -8,13 +8,13 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Style says what text is drawn on.
+// Style describes the output medium of text.
 type Style struct {
 	Width int  // columns; 0 is 100
-	Color bool // escape sequences may be used: a terminal, and NO_COLOR is not set
+	Color bool // escape sequences may be used: it is a terminal, and NO_COLOR is not set
 }
 
-// Columns is how wide text may be.
+// Columns is the largest width of text.
 func (s Style) Columns() int {
 	if s.Width <= 0 {
 		return 100
@@ -22,10 +22,10 @@ func (s Style) Columns() int {
 	return max(s.Width, minWidth)
 }
 
-// minWidth is the narrowest that anything is drawn; a narrower terminal wraps.
+// minWidth is the smallest width of any drawing; a narrower terminal wraps.
 const minWidth = 60
 
-// Colour is an SGR sequence's parameters; "" is plain.
+// Colour has the parameters of an SGR sequence; "" is plain.
 type Colour string
 
 // The styles of text.
@@ -38,10 +38,10 @@ const (
 	Yellow Colour = "33"
 )
 
-// clientColours tell clients apart, wherever they are named.
+// clientColours distinguish clients wherever they are named.
 var clientColours = [...]Colour{"36", "35", "33", "34", "32", "96", "95", "94"}
 
-// ClientColour is that of a client, from 1.
+// ClientColour is the colour of a client, counted from 1.
 func ClientColour(client int) Colour {
 	if client < 1 {
 		return Plain
@@ -61,7 +61,7 @@ type Line []Span
 // Of returns text in the colour.
 func (c Colour) Of(text string) Span { return Span{Text: text, Colour: c} }
 
-// Width is how many columns the line takes.
+// Width is the number of columns of the line.
 func (l Line) Width() int {
 	n := 0
 	for _, s := range l {
@@ -70,7 +70,7 @@ func (l Line) Width() int {
 	return n
 }
 
-// Paint writes a line in a style, without blanks at its end.
+// Paint writes a line in a style, without trailing blanks.
 func (s Style) Paint(w *strings.Builder, l Line) {
 	for len(l) > 0 && strings.TrimRight(l[len(l)-1].Text, " ") == "" {
 		l = l[:len(l)-1]
@@ -89,7 +89,7 @@ func (s Style) Paint(w *strings.Builder, l Line) {
 	w.WriteByte('\n')
 }
 
-// Pad is the line with blanks up to a width.
+// Pad pads the line with blanks to a width.
 func (l Line) Pad(width int) Line {
 	if n := width - l.Width(); n > 0 {
 		return append(l, Span{Text: strings.Repeat(" ", n)})
@@ -100,8 +100,8 @@ func (l Line) Pad(width int) Line {
 // Wrap breaks text at blanks into lines of at most the given width.
 func Wrap(text string, width int) []string { return Fill(strings.Fields(text), " ", width) }
 
-// Fill puts words on lines of at most the given width, at least one line. A word that is wider is broken at a blank,
-// or at that width if it has none.
+// Fill puts words on lines of at most the given width, at least one line. A wider word is broken at a blank, or at
+// that width if it has none.
 func Fill(words []string, sep string, width int) []string {
 	var lines []string
 	current := ""
@@ -131,11 +131,11 @@ func Fill(words []string, sep string, width int) []string {
 	return lines
 }
 
-// Printable is text from outside as it may be shown. Lines are made safe again when they are painted; what is escaped
-// before that is measured as it will be.
+// Printable makes text from outside safe to show. Paint does so again; text that is escaped earlier is measured with
+// its final width.
 func Printable(text string) string { return safetext.Escape(text) }
 
-// Grouped is a number with its digits in threes.
+// Grouped is a number with its digits grouped in threes.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -155,7 +155,7 @@ func Plural(n int, noun string) string {
 	return Grouped(n) + " " + noun + "s"
 }
 
-// Beside puts words on the right of a line, from a margin on.
+// Beside puts words to the right of a line, from a margin on.
 func Beside(l Line, words []string, colour Colour, margin, width int) []Line {
 	var out []Line
 	for _, part := range Fill(words, " ", width) {
@@ -165,7 +165,7 @@ func Beside(l Line, words []string, colour Colour, margin, width int) []Line {
 	return out
 }
 
-// List sets items apart, each one word for wrapping.
+// List separates items, and makes each one word for wrapping.
 func List(items []string) []string {
 	var words []string
 	for i, item := range items {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table is rows of cells in aligned columns, two blanks apart.
+// Table has rows of cells in aligned columns, two blanks apart.
 type Table struct {
 	Right []bool // columns that are aligned to the right
 	rows  [][]Span
