@@ -12,17 +12,18 @@
 // any version.
 package lockproof
 
-// This map is for developers of lockproof. Each folder's doc.go continues from here. One rule holds for each kind of
-// server, which is amqp, consul, redis or sql:
+// This map is for developers of lockproof. Each folder's doc.go continues from here. For each kind of server (amqp,
+// consul, redis, sql) there are:
 //
 //	model/NAME                 its commands and replies, and the locks: clients as state machines, options, references,
 //	                           mutants
 //	sim/NAME                   the simulated server as a value (sim/amqp/broker, sim/consul/server, sim/redis/server,
-//	                           sim/sql/rowstore), joined with the locks, what is drawn for it, and its open questions
-//	adapters/NAME              what speaks to a real server of the kind, and what is compared with it
+//	                           sim/sql/rowstore), joined with the locks; drawn options; open questions
+//	adapters/NAME              clients of a real server of the kind, and comparisons with it
 //
 // Locks by consumption are model/amqp/consumption and sim/amqp/consumption, and locks in a database model/sql/leases.
-// Other packages know no server, but those that TestServers names. Packages that serve tests only are in internal.
+// Other packages do not depend on the kind of server, except those that TestServers lists. Packages that only serve tests
+// are in internal.
 //
 // Meanings:
 //
@@ -40,7 +41,7 @@ package lockproof
 //	                           model/amqp/consumption, acquire.go in model/consul, model/redis/steal.go,
 //	                           model/sql/leases/machine.go. Whether that was allowed: model/monitor/monitor_end.go, or, by the
 //	                           history alone, model/beliefs/judge.go
-//	a foreign lock is wrong    adapters/foreign: judge.go and audit.go; model/property: parts.go and contract.go say which
+//	an external lock is wrong  adapters/foreign: judge.go and audit.go; model/property: parts.go and contract.go say which
 //	                           property belongs to which part
 //	a property is broken       model/monitor, model/linear, model/beliefs and model/own; model/judge composes them, and lists
 //	                           their properties
@@ -60,7 +61,7 @@ package lockproof
 //	                           adapters/foreign/clientstress; its report, adapters/engine/recorded, on a cluster
 //	                           adapters/engine/clustered. How a report looks:
 //	                           histories/report (card.go, html.go). The exit code: cmd/lockproof/cli/exit.go
-//	what earlier runs found    adapters/engine/kept carries it out again; histories/known has what is accepted
+//	what earlier runs found    adapters/engine/kept replays it; histories/known has the accepted findings
 //
 // Additions:
 //

@@ -45,12 +45,12 @@ type Counterexample struct {
 	Servers int
 	// Transcript describes the execution for readers, one step in each line. A replay ignores it.
 	Transcript []string
-	// Shown is what was shown of an execution of an external lock, which a reader may not have; zero for a simulated
-	// lock.
+	// Shown has what was shown of an execution of an external lock, since a reader may not have that lock; zero for a
+	// simulated lock.
 	Shown Shown
 }
 
-// Shown is what was shown of an execution when it was recorded. A replay ignores it.
+// Shown has what was shown of an execution when it was recorded. A replay ignores it.
 type Shown struct {
 	Cause    string   `json:"cause,omitzero"`    // how the violation came about
 	Expected string   `json:"expected,omitzero"` // what a correct lock does instead
@@ -291,7 +291,7 @@ func isCounterexample(data []byte) bool {
 	return (&document{data: data}).head(counterexampleFormat, 0) == nil
 }
 
-// Tries counts the attempts to reproduce a violation with fresh clients, and how many succeeded.
+// Tries counts the attempts to reproduce a violation with fresh clients, and those that succeeded.
 type Tries struct {
 	Shown int `json:"reproduced"`
 	Of    int `json:"of"`

@@ -24,7 +24,8 @@ type Header struct {
 	GoneLate, GoneMayFree bool
 	// Clients is as in [history.History].
 	Clients int
-	// PlainValues says that values that are pairs in an external history are not keys with values (keys.go).
+	// PlainValues prevents values that are pairs in an external history from being read as keys with values
+	// (keys.go).
 	PlainValues bool
 }
 

@@ -100,7 +100,7 @@ func (r *machinesReader) file(f *InputFile) error {
 	return r.place(f.Name, h, rec.clients.clients)
 }
 
-// have says how many events have something.
+// have says that a number of events have something.
 func have(n int) string {
 	if n == 1 {
 		return "1 event has"

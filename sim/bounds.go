@@ -30,8 +30,8 @@ type Bounds struct {
 	Own own.List
 	// FailedAcquire says what a failed acquire promises.
 	FailedAcquire property.FailedAcquire
-	// Every includes two kinds of crashes that other actions already cover: with the reply in hand, and noticed at
-	// once where the broker may notice late. Executions are then as short as possible.
+	// Every adds two kinds of crashes that other actions cover: a crash with the reply in hand, and a crash that is
+	// noticed at once by a broker that may notice late. Executions are then as short as possible.
 	Every bool
 }
 

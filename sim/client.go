@@ -113,7 +113,7 @@ func (w *World) complete(c uint8) {
 }
 
 // step delivers the client's next command to the server, or hands the client the reply to a command that has waited
-// there. do says how much of this the client lives to see; late: the server notices a crash later.
+// there. do says at which point, if any, the client or its connection fails. late: the server notices a crash later.
 func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	w.begin(c)
 	switch {

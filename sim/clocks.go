@@ -12,7 +12,7 @@ import (
 // changes it: the clock jumps, or runs fast or slow from then on.
 type Clocks struct {
 	now    int64 // the servers' time
-	back   int64 // by how much clock faults may still set a clock back
+	back   int64 // the largest amount by which clock faults may still set a clock back
 	clocks [lock.MaxClients]clock
 }
 
@@ -26,7 +26,7 @@ type clock struct {
 // Now is the time that a client's clock shows.
 func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
 
-// Back is how far clocks may still be set back. Past moments older than this need not be kept in a state.
+// Back is the largest amount by which clocks may still be set back. A state need not keep earlier moments.
 func (k *Clocks) Back() int64 { return k.back }
 
 // In is the number of milliseconds of the servers' time until client c's clock shows the time at: 0 if it already

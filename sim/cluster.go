@@ -50,7 +50,7 @@ type Machines interface {
 	Held(c uint8) uint8
 	Linked(c uint8) bool
 	// Choices is the number of values that the client's random option has now, 0 if it has none to choose. Choose
-	// takes one of them, and returns for how many milliseconds the client then sleeps.
+	// takes one of them, and returns the number of milliseconds that the client then sleeps.
 	Choices(c uint8) int
 	Choose(c uint8, way int) (sleep int64)
 }

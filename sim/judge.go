@@ -33,8 +33,8 @@ func (r *Runner) conclude(failedAcquire property.FailedAcquire, whole func() *hi
 	}
 }
 
-// historyTells reports whether the sequential specification applies to an execution: it has one limit for all
-// callers, and no priorities.
+// historyTells reports whether the sequential specification applies to an execution. The specification has the same
+// limit for all callers, and no priorities.
 func (w *World) historyTells() bool {
 	traits := w.target.Traits
 	for _, c := range w.scenario.Clients {

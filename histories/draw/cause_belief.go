@@ -35,7 +35,7 @@ func (d *causer) heldTwice() string {
 	return d.unclaimed(c, other)
 }
 
-// while says that another client has the slot by then.
+// while says that another client has the slot at that time.
 func (d *causer) while(c, other int) string {
 	if owner := int(d.truth(d.shows).Owner[d.v.Slot] &^ monitor.HalfOpen); owner != 0 && owner != c {
 		other = owner

@@ -38,7 +38,7 @@ type drawnCall struct {
 	client string
 	number int // number of the client, for its colour
 	words  string
-	inv    int // its events; ret is beyond last if it has no answer by then
+	inv    int // its events; ret is beyond last if it has no answer before
 	ret    int
 	wrong  bool
 }

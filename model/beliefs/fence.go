@@ -14,7 +14,7 @@ type Fence struct {
 type Fenced struct {
 	Token int64
 	Who   int32
-	life  int // how often the lock had been destroyed
+	life  int // number of earlier destroys of the lock
 }
 
 // Now is the largest token so far. A grant that begins now needs a larger one.

@@ -25,7 +25,7 @@ type frontier struct {
 
 	queues           [][]int32 // by slot: takes under way whose moment is not open, the earliest answer first
 	waiting          []int32   // calls under way that ask for an effect of others
-	fulls            int       // how many of these found the lock full
+	fulls            int       // number of these that found the lock full
 	staged           []stagedOperation
 	free             []int32 // stage numbers not in use
 	stages           int32   // number of stage numbers

@@ -288,8 +288,8 @@ func (r *normaliser) looseEnds() {
 	}
 }
 
-// lasting corrects operations in histories that remove no slot: no client saw its slot gone, and an unanswered verify
-// gave nothing up.
+// lasting is for histories that remove no slot. No slot can then be seen gone, and an unanswered verify has given
+// nothing up.
 func (r *normaliser) lasting() {
 	for i := range r.calls {
 		k := &r.calls[i]

@@ -20,7 +20,7 @@ const (
 	doLose    // lose a slot that may be lost
 	doFull    // see every slot held
 	doBusy    // see one slot held or missing
-	doHeld    // see one's own slot
+	doHeld    // see the client's own slot
 	doHeldOwn // see the slot that an unanswered acquire took
 	doCount
 	doVacant

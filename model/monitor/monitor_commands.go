@@ -86,7 +86,7 @@ func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	}
 }
 
-// asks judges how often an operation polls.
+// asks judges the number of polls of an operation.
 func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	switch {
 	case m.unbound:

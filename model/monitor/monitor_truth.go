@@ -223,7 +223,7 @@ func (m *Monitor) rival(l, c, s uint8) uint8 {
 	return 0
 }
 
-// overlap measures for how long a stale belief overlaps with another client's grant.
+// overlap measures the time for which a stale belief overlaps with another client's grant.
 func (m *Monitor) overlap(w *watch, now bool) {
 	if now && w.since == 0 {
 		w.since, w.steps, w.then = max(1, m.now), 0, w.ahead

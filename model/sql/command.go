@@ -68,7 +68,7 @@ const (
 	Tables
 )
 
-// NarrowNums is how many numbers [Narrow] has left.
+// NarrowNums is the number of nums that [Narrow] has left.
 const NarrowNums = 1
 
 // Shift is the difference between num on the server and Num.

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// schedulesTried is how many schedules of a smaller workload are tried.
+// schedulesTried is the number of schedules that are tried for a smaller workload.
 const schedulesTried = 150
 
 // longWait, in milliseconds, is tried in place of many steps that let only time pass.

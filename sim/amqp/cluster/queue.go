@@ -69,7 +69,7 @@ func (m *Model) leadsQueue(s *state, at int) bool {
 	return m.majority(followers)
 }
 
-// told ends a client's hold, as the client is told of the loss. Its connection stays.
+// told ends a client's hold, since the client has been told of its loss. Its connection stays.
 func (s *state) told(c int) { s.clients[c].holds = false }
 
 // closes ends a client's connection. Its hold ends on all nodes that messages reach.
