@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Counterexample is an execution that violates a property. Those of Check have a Detail only.
+// Counterexample is an execution that violates a property. Counterexamples of Check have only a Detail.
 type Counterexample struct {
 	Property  Property
 	Detail    string // what happened, in one line

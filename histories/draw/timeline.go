@@ -71,7 +71,7 @@ type column struct {
 	held        int  // the slot that the client believes it holds; 0 is none
 	dead        bool
 	halfOpen    bool // the client is dead, and the broker still has its connection
-	interrupted bool // its connection is lost, and it does not know
+	interrupted bool // its connection is lost, and the client does not know
 }
 
 // unnumbered is a held slot with an unknown number.

@@ -230,8 +230,8 @@ func (a *Audit) fails(at uint16) {
 	a.judge(p, false, r.event, at, fmt.Sprintf("at rest%s, %s, %s, is refused %s (%s)", after, a.h.Who(r.process), who, what, a.h.Moment(r.event)))
 }
 
-// cause is the property that is violated if a fresh client is refused although something is free, and the fault
-// before it.
+// cause is the property that is violated if a fresh client is refused although something is free; the text says after
+// which fault.
 func (a *Audit) cause(l *audited) (property.Property, string) {
 	switch b := a.Before; {
 	case b.Restarted:

@@ -32,7 +32,7 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	case e.Type == history.OK:
 		r.granted(c, k)
 	case e.Reason == lock.Full && k.n > 0 && int(k.n) < max(r.admin.most, r.permits):
-		// The holders allowed by its caller's limit may have held the lock, though more are allowed in general.
+		// The limit of this caller may be reached although the lock allows more holders in general.
 	case e.Reason == lock.Full:
 		k.effect = findsFull
 	case e.Reason == lock.Withdrawn && k.slot == history.AnySlot:

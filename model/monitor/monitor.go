@@ -111,7 +111,7 @@ type (
 	overlap struct {
 		since int64 // when the client's stale belief began to overlap with another's hold; 0 is no overlap
 		steps int32 // number of commands since then
-		then  int32 // how far the client's clock was ahead then
+		then  int32 // how far the client's clock was ahead at that time
 	}
 )
 

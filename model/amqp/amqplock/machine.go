@@ -36,7 +36,7 @@ type Machine struct {
 	Top  uint8 // the number of slots that it has determined: C of the guidelines
 
 	Tries    uint8 // failed attempts so far
-	Repairs  uint8 // number of repairs of the link other than by connect
+	Repairs  uint8 // number of repairs of a channel that broke without cause
 	Sleep    uint8 // milliseconds to wait before the next command
 	Answered uint8 // number of replies received for the current batch
 	// Seen has a bit for each reply of the batch: a declare that succeeded, or a probe that found a queue.

@@ -11,7 +11,7 @@ import (
 // its place in its queue, and the messages on their way to the channel. A channel without any of these writes
 // nothing.
 
-// consuming is a bit in the byte of a channel's mode, which says that the channel has consumption.
+// consuming is a bit in the byte of a channel's mode, which says that the channel has consumers or messages.
 const consuming channelMode = 0x80
 
 // consumesAny reports whether a channel has anything to do with consumption.
