@@ -99,7 +99,7 @@ type patience struct {
 // staff is who stands ready to take the place of clients that crash.
 type staff struct {
 	spares    []*spare
-	crashes   bool // clients do, in scenarios
+	crashes   bool   // clients do, in scenarios
 	exploring bool   // their crashes are in nearly every execution, if clients crash
 	audits    audits // that an exploration has seen; nil sees each
 }
