@@ -12,18 +12,18 @@
 // any version.
 package lockproof
 
-// This map is for developers of lockproof. Each folder's doc.go continues from here. For each kind of server (amqp,
-// consul, redis, sql) there are:
+// This map is for developers of lockproof. Each folder's doc.go continues from here. One rule holds for the kinds of server
+// amqp, consul, redis and sql. The kinds etcd, tcp and zookeeper have only adapters/NAME, because lockproof has no locks of
+// its own on them:
 //
 //	model/NAME                 its commands and replies, and the locks: clients as state machines, options, references,
 //	                           mutants
 //	sim/NAME                   the simulated server as a value (sim/amqp/broker, sim/consul/server, sim/redis/server,
-//	                           sim/sql/rowstore), joined with the locks; drawn options; open questions
-//	adapters/NAME              clients of a real server of the kind, and comparisons with it
+//	                           sim/sql/rowstore), joined with the locks, what is drawn for it, and its open questions
+//	adapters/NAME              clients of a real server of the kind, the comparison with it, and the plug-in for the gate
 //
-// Locks by consumption are model/amqp/consumption and sim/amqp/consumption, and locks in a database model/sql/leases.
-// Other packages do not depend on the kind of server, except those that TestServers lists. Packages that only serve tests
-// are in internal.
+// Locks by consumption are in model/amqp/consumption and sim/amqp/consumption, and locks in a database in
+// model/sql/leases. Other packages know no server, except those that TestServers names. Packages for tests are in internal.
 //
 // Meanings:
 //
@@ -43,8 +43,9 @@ package lockproof
 //	                           history alone, model/beliefs/judge.go
 //	an external lock is wrong  adapters/foreign: judge.go and audit.go; model/property: parts.go and contract.go say which
 //	                           property belongs to which part
-//	a property is broken       model/monitor, model/linear, model/beliefs and model/own; model/judge composes them, and lists
-//	                           their properties
+//	a property is broken       model/monitor, model/beliefs and model/own; model/judge composes them, and lists their
+//	                           properties
+//	a history is linearizable  model/linear
 //	the next step              model/scenario/plan.go, in an order that sim/generate.go draws; sim/fault.go carries out
 //	                           faults, and behind the gate adapters/foreign/loop.go
 //	a waiting command          in databases sim/sql/rowstore/gap.go, in Consul sim/consul/server, at a broker
@@ -72,8 +73,9 @@ package lockproof
 //	an option of a lock        in options.go of its backend, a field of Options and its row in Table. Flags and files have it
 //	                           then. To have random runs vary it: sim/amqp/options.go, else sim/*/targets.go; those of
 //	                           locks by consumption are not varied
-//	an option of a run         the configuration of adapters/engine (config.go, or its run's folder), to which a flag in the file of
-//	                           its command in cmd/lockproof/cli is bound, and a field in options.go in this folder
+//	an option of a run         a field of the configuration in adapters/engine (config.go, or its run's folder); a field in
+//	                           options.go in this folder; a flag in the file of its command in cmd/lockproof/cli, with its
+//	                           name in one of that file's section(cmd, ...) lines, which order --help (prove.go, explore.go)
 //	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
 //	a server in a container    adapters/container/container.go has its image
 //	a page                     a README beside its code, its line in README.md, and two in .github/site/hugo.yaml

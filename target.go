@@ -213,9 +213,10 @@ func (t Target) told() map[string]string {
 	return out
 }
 
-// Lock is one client of locks, called once at a time. An error but [ErrNoEffect] leaves open whether the call had an effect.
-// Optional: Several() bool, may it hold several; AcquireWithin(ctx, name, time.Duration) waits; AcquireLimited(ctx, name,
-// limit int); Token(name string, slot int) int64.
+// Lock is one client of locks. Calls come one at a time. An error other than [ErrNoEffect] leaves open whether the call had
+// an effect. Optional methods: Several() bool, whether it may hold several locks; AcquireWithin(ctx, name, time.Duration)
+// waits; AcquireFor(ctx, name, time.Duration) takes a lease; AcquireLimited(ctx, name, limit int); Token(name string, slot
+// int) int64.
 type Lock interface {
 	Acquire(ctx context.Context, name string) (slot int, err error)           // from 1, or 0 if all are taken
 	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone

@@ -1,6 +1,6 @@
-// Package redis has the priority lock, in which a client steals from a holder of lower priority, as plain values: the
-// commands and replies of Redis that it needs, the scripts in Lua, and one client of the lock as a state machine. The
-// server is sim/redis/server.
+// Package redis has the priority lock as plain values: the commands and replies of Redis that the lock needs, the scripts
+// in Lua, and one client of the lock as a state machine. A client of this lock can steal it from a client of a lower
+// priority. sim/redis/README.md describes the protocol in prose. The server is sim/redis/server.
 //
 //	command.go   commands, their keys and values, and replies
 //	script.go    the scripts, as a real server runs them
@@ -10,5 +10,7 @@
 //	victim.go    the victim: requests, stopping, acknowledging
 //	chain.go     the lengths of chains of thieves
 //	code.go      states, for a search
-//	words.go     commands and replies in words
+//	words.go     commands and replies for people
+//	sent.go      a command and its reply, as traces keep them
+//	targets.go   the reference locks, and the mutants
 package redis

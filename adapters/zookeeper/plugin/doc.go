@@ -1,9 +1,10 @@
-// Package plugin is ZooKeeper at the gate, as package gate wants a server: anybody's clients send requests to a ZooKeeper of our own,
-// one at a time. Pings pass by themselves. What a watch tells comes unasked.
+// Package plugin is ZooKeeper at the gate. It implements the server that package gate defines: external clients send
+// requests to a ZooKeeper that lockproof starts, one at a time. Pings pass the gate without waiting. Events of watches come
+// unasked.
 //
-// A ZooKeeper takes no clock of ours. Its sessions last an hour by its own clock, and clients are told what a stock server would have
-// granted them. A session ends when the schedule has let so much time pass since something of its client was heard last: the plug-in
-// closes it, by its number and its password, as the server does itself.
+// ZooKeeper keeps the machine's clock. By this clock its sessions last an hour; clients are told the timeout that a stock
+// server would have granted. A session ends when the schedule has let the timeout pass since the server's last reply to its
+// client. The plug-in then closes the session, by its number and password, as the server itself would.
 //
 //	server.go     the server: its nodes, and what a run may leave there
 //	instance.go   the process, its connections, and when it has nothing more to say

@@ -12,7 +12,8 @@ const (
 	longestSession  = 40_000
 )
 
-// sessions are those of clients, by their numbers, and when each was heard of last by the schedule. It is safe for concurrent use.
+// sessions has the clients' sessions by number, each with the virtual time of the server's last reply to it. It is safe for
+// concurrent use.
 type sessions struct {
 	mu    sync.Mutex
 	now   int64 // virtual milliseconds
@@ -26,7 +27,7 @@ type one struct {
 	number   int // sessions that end at once do so in the order in which they began
 	password []byte
 	lasts    int64
-	heard    int64
+	heard    int64 // the virtual time of the last reply
 }
 
 func newSessions() *sessions { return &sessions{all: make(map[int64]*one)} }
@@ -46,7 +47,7 @@ func (s *sessions) begins(id int64, password []byte, lasts int32) {
 	s.all[id] = &one{id, number, slices.Clone(password), int64(lasts), s.now}
 }
 
-// hears notes that something came from a session's client.
+// hears notes that the server has sent a reply or an event to a session's client.
 func (s *sessions) hears(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
