@@ -19,18 +19,19 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
 }
 
-// mostByThemselves is how many commands in a row pass from a client that was not called and was sent nothing, while the
-// locks' state on the broker stays as it is.
+// mostByThemselves is the number of commands that an uncalled client may send in a row while it receives nothing and the
+// state of the locks on the broker does not change.
 const mostByThemselves = 8
 
-// chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every
-// so often. Its further commands wait until it is called, so that the other clients can go on.
+// chatters reports whether a client keeps sending commands although no operation was called, for example because it checks
+// what it holds periodically. Its further commands wait until its next operation is called, so that the other clients can go
+// on.
 func (a *clientHandle) chatters() bool {
 	return a.unasked >= mostByThemselves && timeOf(a.client) == nil
 }
 
-// atChange reports whether the next command of a client may change what the broker has of a lock. The next command of an
-// operation that is still to be called may, unless the operation only asks.
+// atChange reports whether the next command of client p may change the state of a lock on the broker. If p has an operation
+// still to be called, the first command of that operation may change it, unless the operation only queries.
 func (r *run) atChange(p *clientState) bool {
 	cmd := p.first()
 	if cmd == nil {
@@ -40,16 +41,17 @@ func (r *run) atChange(p *clientState) bool {
 	return cmd.MayChange()
 }
 
-// atChanges reports whether faults happen to commands that may change something, not behind them: what is lost then, or late, is the reply.
+// atChanges reports whether faults strike at commands that may change state, rather than behind them: the faults that lose
+// or delay a reply.
 func (r *run) atChanges() bool {
 	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool {
 		return f.Do == scenario.Lose || f.Do == scenario.CrashEffect || f.Do == scenario.Stall
 	})
 }
 
-// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. More of one operation do
-// not count but as its end, and one without any counts: so faults come in all operations and between any two, however many commands
-// they take.
+// SentBy implements [scenario.World]. Scenarios are drawn for locks that need a few commands per operation. Therefore at
+// most mostWeighed commands of an operation count, plus its end; an operation without commands counts as well. So faults can
+// strike in every operation and between any two operations, however many commands they need.
 func (r *run) SentBy(c uint8) uint16 {
 	switch p := &r.clients[c-1]; {
 	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
@@ -63,20 +65,20 @@ func (r *run) SentBy(c uint8) uint16 {
 	}
 }
 
-// mostWeighed is how many commands of one operation count.
+// mostWeighed is the maximum number of commands of one operation that count.
 const mostWeighed = 3
 
-// weighs reports whether the n-th command of an operation counts, from the second on.
+// weighs reports whether the n-th command of an operation counts, for n from 2.
 func (r *run) weighs(n int) bool {
 	n -= int(r.sc.Deeper)
 	return n > 1 && n <= mostWeighed
 }
 
-// Ways implements [scenario.World]: what a client draws by itself is its own business.
+// Ways implements [scenario.World]. The random choices of an external client are not controlled.
 func (r *run) Ways(uint8) int { return 0 }
 
-// Links implements [scenario.World]: a client has a link for each connection by which a command of it waits, and at least one. It has one
-// more if its next operation may be called ahead.
+// Links implements [scenario.World]. A client has one link for each connection on which one of its commands waits, and at
+// least one link. It has one more if its next operation may be called ahead.
 func (r *run) Links(c uint8) uint8 {
 	p := &r.clients[c-1]
 	n := p.passes()
@@ -86,12 +88,13 @@ func (r *run) Links(c uint8) uint8 {
 	return 1<<n - 1
 }
 
-// passes is how many links a client has by which a command of it passes.
+// passes is the number of links of a client that let one of its commands pass.
 func (a *clientHandle) passes() int { return max(1, len(a.heads())) }
 
-// mayCallAhead reports whether a client's next operation may be called before a command of it passes: one that it has sent by itself, or
-// the operation's first. What it has found out by its clock, such as that its lease lasts, may be over when the command passes. That
-// is so of clients whose time is ours: of others nobody knows what they found out before.
+// mayCallAhead reports whether the next operation of client p may be called before a waiting command of p passes. The
+// waiting command is one that p sent by itself, or the first command of the operation. What p concluded from its clock, for
+// example that its lease still lasts, may be outdated when the command passes. This is offered only for clients with virtual
+// time: for other clients it is unknown what they concluded.
 func (r *run) mayCallAhead(p *clientState) bool {
 	return !p.busy && timeOf(p.client) != nil && (p.held > 0 && p.lease.ends > 0 || p.first() != nil) && r.upcoming(p, p.id)
 }
@@ -116,7 +119,7 @@ func (r *run) Wake() int64 {
 	return max(0, earlier(wake-r.now, milliseconds(r.nextTimer((*clientState).sleeps))))
 }
 
-// earlier is the smaller one of those that are positive.
+// earlier is the smaller of a and b, where only positive values count.
 func earlier(a, b int64) int64 {
 	if a <= 0 || b > 0 && b < a {
 		return b
@@ -124,7 +127,7 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// first is the client's first command at the gate, unless somebody else's has to pass before it.
+// first is the client's first command at the gate. It is nil if there is none, or if another command has to pass before it.
 func (a *clientHandle) first() gate.Command {
 	if a.mayReorder() {
 		return a.head(0)
@@ -137,17 +140,18 @@ func (a *clientHandle) first() gate.Command {
 	return a.parked[0]
 }
 
-// mayReorder reports whether commands of the client may pass in another order than that in which they came, where they came by several
-// connections: what it sends to several servers, or has threads of its own send, such as a renewal. Of other clients it is not known
-// whether they wait for one before they send another.
+// mayReorder reports whether commands that the client sent on different connections may pass in another order than they
+// arrived. That is so if it sends to several servers, or if threads of its own send, for example to renew. For other clients
+// it is unknown whether they wait for one command before they send the next.
 func (a *clientHandle) mayReorder() bool {
 	return a.runner.server.Endpoints() > 1 || timeOf(a.client) != nil
 }
 
-// mostHeads is how many commands of a client are there to choose from, at most: there is one more link.
+// mostHeads is the maximum number of a client's commands to choose from. The link for calling ahead is additional.
 const mostHeads = 7
 
-// heads are the client's first commands at the gate, one for each connection that it has sent some by. The first is that of first.
+// heads are the client's first commands at the gate, one for each connection with waiting commands. The first element is the
+// result of first.
 func (a *clientHandle) heads() (all []gate.Command) {
 	if !a.mayReorder() {
 		if cmd := a.first(); cmd != nil {
@@ -166,7 +170,7 @@ func (a *clientHandle) heads() (all []gate.Command) {
 	return all[:min(len(all), mostHeads)]
 }
 
-// head is the one of them that a link stands for, or the last one; nil where there is none.
+// head is the element of heads that link stands for, or the last element if link is too large; nil if heads is empty.
 func (a *clientHandle) head(link uint32) gate.Command {
 	all := a.heads()
 	if len(all) == 0 {
@@ -175,7 +179,7 @@ func (a *clientHandle) head(link uint32) gate.Command {
 	return all[min(int(link), len(all)-1)]
 }
 
-// upcoming passes over operations that make no sense now and reports whether one is left.
+// upcoming skips operations of p that make no sense now, and reports whether an operation is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
 	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
@@ -184,13 +188,13 @@ func (r *run) upcoming(p *clientState, c uint8) bool {
 	return p.next < len(ops)
 }
 
-// mayRelease reports whether an operation is a release of what is not held, and is known to be that: after an acquire
-// without an answer it is not.
+// mayRelease reports whether op is a release although p certainly holds nothing. After an acquire without an answer that is
+// not certain.
 func (p *clientState) mayRelease(op scenario.Operation) bool {
 	return op.Op == lock.Release && op.Arg == scenario.Anyway && p.held == 0 && !p.unsure
 }
 
-// lockOf is which lock a client uses, or has used last where it audits.
+// lockOf is the lock that client c uses. For a client that audits it is the lock that it used last.
 func (r *run) lockOf(c uint8) uint8 { return r.clients[c-1].lock }
 
 // Can reports whether an action is possible now.
@@ -222,8 +226,9 @@ func (r *run) Can(a scenario.Action) bool {
 	return false
 }
 
-// idle lets a long time pass, in which no command passes. A client that would renew its hold does not get to do it: its hold is not
-// certain any more, until the client is told again that it has it. A lease says itself how long it lasts.
+// idle lets a long time pass in which no command passes. A client that would renew its hold cannot do so. Its hold is
+// therefore no longer certain, until the client is told again that it holds the lock. The duration of a lease is known, so
+// holds with leases are judged by that.
 func (r *run) idle(seconds int64) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !r.about.Leases && !p.dead && (p.held > 0 || p.busy) {
@@ -233,18 +238,18 @@ func (r *run) idle(seconds int64) {
 	r.pass(1000 * seconds)
 }
 
-// pass lets virtual time pass, from one client's timer to the next.
+// pass lets ms milliseconds of virtual time pass, in steps from one client's timer to the next.
 func (r *run) pass(ms int64) {
 	for ms > 0 {
 		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
 		r.passOn(step)
 		if ms -= step; ms > 0 {
-			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // who settles next sees what is wrong
+			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // the next call of settle sees the error
 		}
 	}
 }
 
-// passOn lets virtual time pass in one go.
+// passOn lets ms milliseconds of virtual time pass in one step.
 func (r *run) passOn(ms int64) {
 	r.now += ms
 	r.record.At(r.now)
@@ -269,14 +274,14 @@ func (a *clientHandle) wakeUp() {
 	}
 }
 
-// has reports whether the broker has a connection.
+// has reports whether connection l is open on the broker.
 func (r *run) has(l *connection) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return l.opened && !l.released
 }
 
-// open are a client's connections that the broker has and the client did not give up.
+// open are the connections of client p that are open on the broker and that p did not abandon.
 func (r *run) open(p *clientState) (open []*connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -300,7 +305,7 @@ func (r *run) invoke(c uint8) {
 	r.call(p, r.lockOf(c), op)
 }
 
-// call calls an operation of a client on a lock.
+// call calls operation op of client p on lock l.
 func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 	p.busy, p.lock, p.op, p.arg, p.needless = true, l, op.Op, op.Arg, p.mayRelease(op)
 	p.counted, p.weight = 0, p.weight+1
@@ -328,17 +333,17 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		p.before = p.address.Counts()
 	}
 	if !r.auditing {
-		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // who waits may ask again and again
+		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // a waiting acquire may ask repeatedly
 	}
 	r.record.invoke(p, l, r.alike, &params)
 	p.clientHandle.call(op.Op, params)
 }
 
-// waits reports whether an operation is an acquire that may wait for the lock.
+// waits reports whether op is an acquire that may wait for the lock.
 func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
 
-// bears reports whether what an operation costs is the operation's: its client has the connection that it works on, and nothing has
-// befallen anybody, so that it has nothing to mend.
+// bears reports whether the cost of an operation of p may be attributed to the operation. That is so if p has the connection
+// that it works on and no fault has occurred, so that there is nothing to repair.
 func (r *run) bears(p *clientState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,66 +11,66 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// clientHandle is a client by number: whoever plays it now, its address, and its connections.
+// clientHandle is the place of one client number: the current client, its address, and its connections.
 type clientHandle struct {
 	runner  *Runner
 	number  int
 	address gate.Address
 	client  Client
-	starts  int // how many clients have played it; clients themselves need not be comparable
+	starts  int // number of clients started for this handle; clients themselves need not be comparable
 	about   About
-	cancel  context.CancelFunc // of its calls
+	cancel  context.CancelFunc // of the context of the client's calls
 
-	// The gate and its calls change these fields, under the runner's mu.
+	// The goroutines of the gate and of calls change these fields, under the runner's mu.
 	connections []*connection
-	host        *clientHandle  // at whose address its commands come: its own, unless clients share a connection
+	host        *clientHandle  // the handle whose address its commands arrive at: itself, unless clients share a connection
 	current     *connection    // the connection that it opened last, nil once it knows that it has none
-	parked      []gate.Command // in the order in which they came
+	parked      []gate.Command // commands at the gate, in order of arrival
 	calling     bool
-	answer      *answer // of the call that is over and was not looked at
+	answer      *answer // of a completed call that was not yet looked at
 	timer       timer
 	repose
 	wear
 }
 
-// repose is what is known of a client that sends nothing.
+// repose describes why a client sends nothing.
 type repose struct {
 	stalled bool      // it waits for a reply that is kept at the gate
-	until   time.Time // by its own clock it may wait for the lock until then; zero where it may not wait
-	due     bool      // a step has let the time for which it may wait pass
-	asleep  bool      // it was waited for in vain, and nothing has come since
-	given   bool      // something was sent to it that answers no command, and nothing has come since
-	rested  bool      // it carries out nothing, and what it was told last, it has done
-	fanned  bool      // it has sent what it had to say to several servers, as far as one could see
+	until   time.Time // the latest time, by its own clock, until which it may wait for the lock; zero if it may not wait
+	due     bool      // a step has let its waiting time pass
+	asleep  bool      // a wait for it ended without result, and nothing has arrived from it since
+	given   bool      // a message that answers no command was sent to it, and nothing has arrived from it since
+	rested  bool      // it is idle, and has done everything that the last message asked for
+	fanned  bool      // it has sent its commands to several servers, as far as can be seen
 	paused  bool
-	unasked int // how many of its commands have passed that it has sent though it was neither called nor sent anything
-	late    int // what of this run came outside of operations
+	unasked int // commands that passed although it was neither called nor sent anything
+	late    int // commands in this run that arrived outside of operations
 }
 
-// wear is what has become of a client in scenarios.
+// wear is what scenarios have done to a client.
 type wear struct {
-	keeps  baseline // how it stands when it is idle and nothing has happened to it
-	most   int      // connections that it has had at once since it last began
-	cut    bool     // some were taken from it since
-	harmed bool     // its connections were cut or dropped, so that it may fail to close them
-	dirty  bool     // something has happened to it that the next scenario must not find
-	// restless says that it goes on sending commands by itself though it has given everything back.
+	keeps  baseline // its state when it is idle and nothing has happened to it
+	most   int      // maximum number of simultaneous connections since it last began
+	cut    bool     // connections were cut since
+	harmed bool     // connections were cut or dropped, so that it may fail to close them
+	dirty  bool     // something has happened to it that the next scenario must not see
+	// restless says that it keeps sending commands by itself although it has released everything.
 	restless bool
 }
 
-// baseline is what a client has of the broker while it is idle.
+// baseline is the number of connections, and of their parts, that an idle client has on the broker.
 type baseline struct{ connections, parts int }
 
-// answer is what a call came to.
+// answer is the result of a call.
 type answer struct {
 	result lock.Result
-	said   string // by the target, of an error
-	token  int64  // that came with what was granted
+	said   string // error text of the target
+	token  int64  // token that came with the grant
 	err    error
 }
 
-// ready sees that the client is there, connected and idle.
-// One that ends by itself is replaced, a few times.
+// ready ensures that the client is running, connected and idle. A client that ends by itself is replaced, up to startTries
+// times in a row.
 func (a *clientHandle) ready(ctx context.Context) (err error) {
 	for range startTries {
 		if err = a.begin(ctx); !errors.Is(err, ErrDied) {
@@ -84,10 +84,10 @@ func (a *clientHandle) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// startTries is how many clients in a row may end by themselves before they have carried out anything.
+// startTries is the maximum number of successive clients that end by themselves before they have carried out anything.
 const startTries = 3
 
-// begin has a client be there, connected and idle.
+// begin makes the client run, connected and idle.
 func (a *clientHandle) begin(ctx context.Context) error {
 	fresh := a.client == nil
 	if fresh {
@@ -101,7 +101,7 @@ func (a *clientHandle) begin(ctx context.Context) error {
 		}
 		return a.begin(ctx)
 	}
-	sharing := a.runner.Sharing() // then whose channels are whose is not known
+	sharing := a.runner.Sharing() // with a shared connection it is unknown which client owns a channel
 	if !a.dirty && !sharing && a.baseline() == a.keeps {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (a *clientHandle) begin(ctx context.Context) error {
 	return err
 }
 
-// stale reports whether the client would bring something into the scenarios to come: commands that it sends by itself, or a
-// connection that is gone and that a reset does not use. If not, it begins.
+// stale reports whether the client would carry something over into later scenarios: commands that it sends by itself, or a
+// lost connection that a reset does not use. Otherwise stale starts a new measurement of the client's state.
 func (a *clientHandle) stale() bool {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -127,7 +127,7 @@ func (a *clientHandle) stale() bool {
 	return false
 }
 
-// connected is how many connections the client has. mu is held.
+// connected is the number of connections of the client. mu is held.
 func (a *clientHandle) connected() (n int) {
 	for _, l := range a.connections {
 		if l.opened && !l.cut {
@@ -164,7 +164,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	return err
 }
 
-// find is a client that stands ready, or else a new one.
+// find is a prepared client, or else a new one.
 func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	if client := a.adopt(); client != nil {
 		return client, nil
@@ -172,15 +172,14 @@ func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	return a.runner.config.Starter.Start(ctx, a.number)
 }
 
-// reset has the client acquire a lock that is not in use, so that the client's connection and channels exist. It does so
-// again after a fault, which the client may have to see first. It also does so after the close of a channel that the client
-// opens when it needs it. Clients that keep no connection are as good as those that have one; what they do the first time,
-// they are taken to do always.
+// reset makes the client acquire an unused lock, so that its connection and channels exist. It does this again after a
+// fault, which the client may have to notice first, and after the close of a channel that the client opens on demand. A
+// client that keeps no connection is accepted too; what it does in its first reset, it is assumed to do in each.
 func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
 	}
-	limit := a.runner.config.Limit // one that takes longer is replaced sooner
+	limit := a.runner.config.Limit // a client that takes longer is replaced sooner
 	if first {
 		limit = a.runner.config.Start
 	}
@@ -191,7 +190,7 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 			params.Slot = int(r.Slot)
 			_, err = a.doWithin(ctx, limit, lock.Release, params)
 		}
-		if errors.Is(err, errLasts) && !first { // its driver may wait for what befell it in the scenario before
+		if errors.Is(err, errLasts) && !first { // its driver may still wait for a fault of the scenario before
 			return errNotReset
 		}
 		if err != nil {
@@ -208,10 +207,10 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	return errNotReset
 }
 
-// warming is the name of the lock that a client acquires to be connected.
+// warming is the name of the lock that client number acquires in order to be connected.
 func (s *Runner) warming(number int) string { return fmt.Sprintf("%swarm.c%d", s.prefix, number) }
 
-// baseline is what the client has of the broker now.
+// baseline is the number of connections, and of their parts, that the client has on the broker now.
 func (a *clientHandle) baseline() (now baseline) {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -224,13 +223,13 @@ func (a *clientHandle) baseline() (now baseline) {
 	return now
 }
 
-// resetTries is how often a client may be called before it is back to what it was at first.
+// resetTries is the maximum number of calls in which a client must return to its initial state.
 const resetTries = 3
 
-// errNotReset is a client that does not recover from what has happened to it, and has to be replaced.
+// errNotReset is the error of a client that does not recover from a fault and has to be replaced.
 var errNotReset = errors.New("the client does not get back to where it was at first")
 
-// errLasts is an operation outside of a scenario that does not end.
+// errLasts is the error of an operation outside of a scenario that does not end.
 var errLasts = errors.New("is not over")
 
 // do carries out an operation outside of a scenario, while the gate is open.
@@ -238,7 +237,7 @@ func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.
 	return a.doWithin(ctx, a.runner.config.Start, op, params)
 }
 
-// doWithin is do with a limit of its own.
+// doWithin is do with the given limit.
 func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op lock.Op, params Params) (lock.Result, error) {
 	s := a.runner
 	a.call(op, params)
@@ -261,7 +260,7 @@ func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op loc
 	return answer.result, answer.err
 }
 
-// take takes the answer of a call that is over.
+// take returns the answer of a completed call and forgets it.
 func (a *clientHandle) take() *answer {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -277,7 +276,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	switch {
 	case op != lock.Acquire || !s.about.Limits:
 		params.Limit = 0
-	case params.Limit == 0: // nobody else is there
+	case params.Limit == 0: // no other client is running
 		params.Limit = 1
 	}
 	if op == lock.Acquire && s.about.Leases && params.Lease == 0 { // outside of a scenario
@@ -299,7 +298,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 		over := answer{r, ExplanationOf(client), TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more
+		if a.client == nil || a.starts != hires { // it was killed meanwhile, and its answer is no longer awaited
 			return
 		}
 		s.wakes(a)
@@ -308,8 +307,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	})
 }
 
-// kill ends the client as a crash does. Its connections are cut; what the broker gets to know of that is
-// the caller's business.
+// kill ends the client as a crash does, and cuts its connections. The caller decides what the broker learns of that.
 func (a *clientHandle) kill() error {
 	client := a.client
 	if client == nil {
@@ -335,7 +333,7 @@ func (a *clientHandle) kill() error {
 	return errors.Join(err, client.Close())
 }
 
-// discard forgets commands at the gate.
+// discard returns parked without the commands for which which is true.
 func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Command {
 	return slices.DeleteFunc(parked, func(c gate.Command) bool {
 		if which(c) {
@@ -346,14 +344,14 @@ func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Comman
 	})
 }
 
-// discard forgets commands at the gate, whoever has sent them. mu is held.
+// discard removes the commands for which which is true from the gate, whatever client sent them. mu is held.
 func (s *Runner) discard(which func(gate.Command) bool) {
 	for _, a := range s.everybody() {
 		a.parked = discard(a.parked, which)
 	}
 }
 
-// leave notes that a connection is not the one that its clients work on any more. mu is held.
+// leave notes that clients no longer work on connection l. mu is held.
 func (s *Runner) leave(l *connection) {
 	for _, a := range s.everybody() {
 		if a.current == l {
@@ -362,7 +360,7 @@ func (s *Runner) leave(l *connection) {
 	}
 }
 
-// forget lets go of a connection of which both ends are gone. mu is held.
+// forget removes connection l, whose ends are both closed. mu is held.
 func (a *clientHandle) forget(l *connection) {
 	a.runner.leave(l)
 	a.runner.discard(func(c gate.Command) bool { return c.Conn() == l.conn })

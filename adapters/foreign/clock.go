@@ -8,28 +8,29 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// Clients whose time is ours stand still until we let time pass, as the servers do. It is then known, not guessed, when such a client
-// is at rest, and when it will do something by itself: its timer ends, and it tries again, renews its lease or gives up. Time passes
-// from timer to timer, for the servers and all clients alike.
+// Clients with virtual time stand still, like the servers, until the runner lets time pass. It is then known, not guessed,
+// when such a client is at rest, and when it will act by itself because its timer ends: to retry, to renew its lease or to
+// give up. Time passes from timer to timer, for the servers and all clients alike.
 
-// Timed is a [Client] whose time may be ours.
+// Timed is a [Client] that may have virtual time.
 type Timed interface {
-	// Time is the client's time, nil where that is the machine's, as far as it is known.
+	// Time controls the virtual time of the client. It is nil if the client uses the machine's clock, as far as known.
 	Time() Time
-	// Begins has the client's time begin so long after the servers' clocks did, if it is not the machine's.
+	// Begins starts the client's virtual time at since after the servers' clocks began. It does nothing for a client that
+	// uses the machine's clock.
 	Begins(since time.Duration)
 }
 
-// Time is a client's time.
+// Time controls the virtual time of one client.
 type Time interface {
-	// Set has it be so long after the servers' clocks began.
+	// Set sets the client's clock to since after the servers' clocks began.
 	Set(since time.Duration)
-	// Rest reports whether the client does nothing before something reaches it or time passes, and in how much time it then does
-	// something by itself; 0 is never. calling says that a call of it is under way.
+	// Rest reports whether the client will do nothing until something reaches it or time passes. next is the time until it
+	// then acts by itself; 0 is never. calling says that a call of the client is under way.
 	Rest(calling bool) (rests bool, next time.Duration)
 }
 
-// timeOf is the time of a client, nil where that is the machine's, or nobody is there.
+// timeOf is the virtual time of client c. It is nil if c uses the machine's clock, or if c is nil.
 func timeOf(c Client) Time {
 	if t, ok := c.(Timed); ok {
 		return t.Time()
@@ -37,16 +38,16 @@ func timeOf(c Client) Time {
 	return nil
 }
 
-// timer is what is known of a client whose time is ours.
+// timer is what is known of the next timer of a client with virtual time.
 type timer struct {
-	rests bool          // it is at rest, and nothing has reached it since
-	ends  time.Duration // when it does something by itself, by the clock of [Runner.since]; 0 is never. It counts while it rests
+	rests bool          // the client is at rest, and nothing has reached it since
+	ends  time.Duration // when it acts by itself, on the clock of [Runner.since]; 0 is never. Valid while rests is true
 }
 
-// restLook is how long is waited before a client is looked at again that was not at rest.
+// restLook is the time between two looks at a client that is not at rest.
 const restLook = 200 * time.Microsecond
 
-// advance lets time pass for the servers and for the clients whose time is ours, in whole milliseconds.
+// advance advances the clocks of the servers and of the clients with virtual time by d, rounded to whole milliseconds.
 func (s *Runner) advance(d time.Duration) {
 	d = time.Duration(milliseconds(d)) * time.Millisecond
 	s.since += d
@@ -63,7 +64,8 @@ func (s *Runner) advance(d time.Duration) {
 	s.server.Advance(d.Milliseconds())
 }
 
-// ourTime reports whether clients are to have our time: that of the server is ours, and all that is on its way to it is known.
+// ourTime reports whether clients are to have virtual time. It requires that the server has virtual time and that all data
+// on its way to the server is known.
 func (s *Runner) ourTime() bool {
 	if !s.server.Ours() || len(s.handles) == 0 {
 		return false
@@ -72,15 +74,15 @@ func (s *Runner) ourTime() bool {
 	return watched
 }
 
-// tellsTime reports whether clients have our time, as far as the one that sets up shows.
+// tellsTime reports whether clients have virtual time, judging by the setup client.
 func (s *Runner) tellsTime() bool { return s.ourTime() && timeOf(s.handles[0].client) != nil }
 
-// timed reports whether the time of all who play is ours.
+// timed reports whether all clients of the run have virtual time.
 func (r *run) timed() bool {
 	return r.ourTime() && !slices.ContainsFunc(r.clients, func(p clientState) bool { return p.client != nil && timeOf(p.client) == nil })
 }
 
-// comeToRest waits until each of some clients is at rest, or for as long as patience allows.
+// comeToRest waits until each client of all is at rest, at most as long as patience allows.
 func (s *Runner) comeToRest(ctx context.Context, all []*clientHandle) (calm bool, err error) {
 	s.mu.Lock()
 	for _, a := range all { // something may have reached it since
@@ -121,7 +123,7 @@ func (s *Runner) soon(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// atRest reports whether a client is at rest, and notes it.
+// atRest reports whether a client is at rest, and records that.
 func (s *Runner) atRest(a *clientHandle) bool {
 	s.mu.Lock()
 	t, calling, awaits := timeOf(a.client), a.calling, a.awaits()
@@ -143,7 +145,7 @@ func (s *Runner) atRest(a *clientHandle) bool {
 	return true
 }
 
-// awaits reports whether something is on its way from the client or to it. mu is held.
+// awaits reports whether data is on its way from the client or to it. mu is held.
 func (a *clientHandle) awaits() bool {
 	if w, ok := a.address.(gate.Watched); ok && w.Underway() {
 		return true
@@ -151,7 +153,7 @@ func (a *clientHandle) awaits() bool {
 	return a.behind() || !a.stalled && slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
 }
 
-// settleTimed is settle where the time of all clients is ours.
+// settleTimed is settle for runs in which all clients have virtual time.
 func (r *run) settleTimed() error {
 	calm, err := r.comeToRest(r.ctx, r.handlesInPlay())
 	if err != nil {
@@ -169,7 +171,7 @@ func (r *run) settleTimed() error {
 	return r.collect()
 }
 
-// handlesInPlay are the clients of the run, each once.
+// handlesInPlay are the handles of the run's clients, without duplicates.
 func (r *run) handlesInPlay() (all []*clientHandle) {
 	for i := range r.clients {
 		if a := r.clients[i].clientHandle; !slices.Contains(all, a) {
@@ -179,7 +181,7 @@ func (r *run) handlesInPlay() (all []*clientHandle) {
 	return all
 }
 
-// nextTimer is in how much time the first timer ends of clients for which something holds; 0 is never.
+// nextTimer is the time until the first timer ends among the clients for which of is true; 0 is never.
 func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,22 +197,22 @@ func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	return next
 }
 
-// anybody holds of every client.
+// anybody is true for every client.
 func anybody(*clientState) bool { return true }
 
 // sleeps reports whether a client goes on with its operation when its timer ends. mu is held.
 func (p *clientState) sleeps() bool { return p.busy && p.calling && len(p.parked) == 0 }
 
-// milliseconds are as many as it takes for some time to have passed.
+// milliseconds is d in milliseconds, rounded up.
 func milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// flow waits until something holds of a client outside of a run, and lets time pass for it whenever it is at rest, or the server keeps
-// it waiting. It is false if that takes longer than it may.
+// flow waits until holds is true, outside of a run. It lets time pass for client a whenever a is at rest or the server keeps
+// a waiting. It is false if that takes longer than limit.
 func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration, holds func() bool) (bool, error) {
 	if !s.server.Ours() {
 		return s.wait(ctx, limit, holds)
 	}
-	blocked := 0 // virtual seconds for which the server has kept it waiting
+	blocked := 0 // virtual seconds for which the server has kept the client waiting
 	for end := time.Now().Add(limit); ; {
 		s.mu.Lock()
 		ok, excess := holds(), s.excess
@@ -234,7 +236,7 @@ func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration,
 	}
 }
 
-// begins makes the first call of a client. Time passes for it whenever it is at rest.
+// begins makes the first call of a client. Time passes for the client whenever it is at rest.
 func (s *Runner) begins(ctx context.Context, a *clientHandle, client Client, in Setup) (about About, err error) {
 	if t, ok := client.(Timed); ok {
 		t.Begins(s.since)
@@ -260,7 +262,7 @@ func (s *Runner) begins(ctx context.Context, a *clientHandle, client Client, in 
 	}
 }
 
-// onItsWay reports whether something is on its way from a client or to it.
+// onItsWay reports whether data is on its way from a client or to it.
 func (s *Runner) onItsWay(a *clientHandle) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

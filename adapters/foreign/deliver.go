@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// passage is what becomes of a command that leaves the gate.
+// passage says what happens to a command that leaves the gate.
 type passage struct {
-	released bool // its connection was let go: nothing sent there reaches the broker
-	broken   bool // its part of the connection ends instead
+	released bool // the connection was abandoned: nothing sent on it reaches the broker
+	broken   bool // the command's part of the connection ends instead
 }
 
-// dequeue takes a client's first command from those that wait at the gate, and says what is to become of it. There is no
-// connection where the command does not wait any more.
+// dequeue takes the first command of client c off the gate, and says what happens to it. l is nil if the command is no
+// longer at the gate.
 func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connection, is passage) {
 	p := &r.clients[c-1]
 	r.mu.Lock()
@@ -39,16 +39,16 @@ func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connec
 		l.passing(cmd)
 	}
 	is = passage{released: released, broken: broken}
-	if cmd.Pipelined() && !r.shared { // what others have sent on the connection says nothing
+	if cmd.Pipelined() && !r.shared { // on a shared connection, commands of other clients say nothing
 		r.uncontrolled.Pipelined++
 	}
 	r.step = exchange{command: cmd}
 	return l, is
 }
 
-// tick counts a command that passes.
+// tick counts a passing command.
 func (r *run) tick(p *clientState) {
-	if p.counted++; r.weighs(p.counted) { // the first counts as the operation does
+	if p.counted++; r.weighs(p.counted) { // the first command counts with its operation
 		p.weight++
 	}
 	if !r.auditing {
@@ -59,9 +59,9 @@ func (r *run) tick(p *clientState) {
 	}
 }
 
-// deliver has a client's first command pass, and records what it came to. repliesDropped says that the answer is
-// lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
-// the client has sent since.
+// deliver lets the first command of client c pass, and records the result. repliesDropped says that the reply is lost. The
+// result is nil if the command is no longer at the gate, because its connection was closed after something that the client
+// sent later.
 func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connection {
 	p := &r.clients[c-1]
 	l, is := r.dequeue(c, cmd, repliesDropped)
@@ -77,7 +77,7 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 	if is.released || is.broken {
 		r.harm(p.clientHandle)
 	}
-	if is.released { // the client sees now that the broker is gone
+	if is.released { // the client sees only now that the broker is gone
 		cmd.Discard()
 		if closes(cmd) && !l.stalled {
 			r.endBy(l, func() { l.conn.Farewell(cmd) })
@@ -100,7 +100,7 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 	return l
 }
 
-// keepsWaiting notes a command that the server keeps waiting.
+// keepsWaiting notes that the server keeps a command waiting.
 func (s *Runner) keepsWaiting(l *connection, cmd gate.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *Runner) keepsWaiting(l *connection, cmd gate.Command) {
 	}
 }
 
-// passed takes in what a command has come to: what it cost, and what its client may have lost by it.
+// passed records the effect of a passed command: its cost, and what client p may have lost by it.
 func (r *run) passed(p *clientState, l *connection, x gate.Exchange) {
 	if !r.auditing {
 		cost := x.Cost()
@@ -120,13 +120,13 @@ func (r *run) passed(p *clientState, l *connection, x gate.Exchange) {
 		if r.has(l) {
 			r.lose(l, byClient)
 		}
-	} else if ends, fault := x.EndsPart(); ends { // what it was granted before may have been on that channel
+	} else if ends, fault := x.EndsPart(); ends { // an earlier grant may have been on that channel
 		r.mayLose(l.client, fault)
 	}
 }
 
-// mayLose notes that slots of a process's clients may be free from now on: those that they hold and, after a fault, those
-// that they are about to be granted.
+// mayLose notes that slots of a process's clients may be free from now on: the slots that they hold and, after a fault,
+// those that they are about to be granted.
 func (r *run) mayLose(a *clientHandle, fault bool) {
 	for _, p := range r.playing(a) {
 		if p.held > 0 || p.busy && fault {
@@ -135,11 +135,11 @@ func (r *run) mayLose(a *clientHandle, fault bool) {
 	}
 }
 
-// closes reports whether a command closes its connection or a part of it.
+// closes reports whether cmd closes its connection or a part of its connection.
 func closes(cmd gate.Command) bool { return cmd.Role() == gate.Closes || cmd.Role() == gate.ClosesPart }
 
-// answerOf is the answer to a command, nil if there is none. The simulated broker answers before a command has passed, but
-// another goroutine may be showing its answers to the gate just then.
+// answerOf is the answer to cmd, nil if there is none. The simulated broker has answered before a command has passed, but
+// another goroutine may still be handing its answers to the gate.
 func (r *run) answerOf(cmd gate.Command) gate.Answer {
 	if cmd.Replies() && !cmd.Waits() {
 		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })
@@ -151,7 +151,7 @@ func (r *run) answerOf(cmd gate.Command) gate.Answer {
 	return answer
 }
 
-// accuse takes in that a property is violated, which a client shows at the step at hand.
+// accuse records that client violates property p at the current step.
 func (r *run) accuse(p property.Property, client, l uint8, detail string) {
 	r.found = r.found.With(p)
 	r.record.Violated(property.Violation{Property: p, Kind: r.config.Kind, Client: client, Lock: l, Detail: detail})

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// befell is what has happened in an execution besides what clients do: by it, a clause of the audit that fails is named.
+// befell records what happened in an execution besides the clients' operations. It names the audit clause that fails.
 type befell struct {
 	faults                           bool
 	crashed, restarted, disconnected bool
 	paused                           bool
-	lost                             string // what a client was the first to lose, in words; "" is nothing
+	lost                             string // the first loss of a client, in words; "" is no loss
 }
 
-// fault notes a fault, and whom it befalls.
+// fault notes a fault and the client that it strikes.
 func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	b.faults = true
 	b.paused = b.paused || do == scenario.Pause
@@ -34,10 +34,10 @@ func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	}
 }
 
-// faulty reports whether something went wrong that is no client's doing.
+// faulty reports whether something went wrong that no client caused.
 func (b *befell) faulty() bool { return b.faults || b.crashed }
 
-// pause stops a client for a while. One that can't be stopped stands still at the gate alone.
+// pause stops client c for ms milliseconds. For a client that can't be stopped, only its commands at the gate stop.
 func (r *run) pause(c uint8, ms int64) {
 	p := &r.clients[c-1]
 	for _, o := range r.playing(p.clientHandle) {
@@ -53,13 +53,13 @@ func (r *run) pause(c uint8, ms int64) {
 	r.mu.Unlock()
 }
 
-// harm notes that something befalls a process: it may have to be replaced before another run.
+// harm notes that a fault struck a process: it may have to be replaced before another run.
 func (r *run) harm(a *clientHandle) { a.dirty, a.harmed = true, true }
 
-// cutOff closes the client's side of a connection that the broker does not have any more.
+// cutOff closes the client's side of a connection that the broker no longer has.
 func (r *run) cutOff(l *connection) { r.endBy(l, l.conn.Cut) }
 
-// endBy is cutOff in a way of its own.
+// endBy is cutOff with the given function to close the connection.
 func (r *run) endBy(l *connection, end func()) {
 	r.harm(l.client)
 	r.mu.Lock()
@@ -71,12 +71,12 @@ func (r *run) endBy(l *connection, end func()) {
 	r.gone(l)
 }
 
-// gone waits until the socket is closed, so that the client sees that before anything else happens.
+// gone waits until the socket is closed, so that the client sees the close before anything else happens.
 func (r *run) gone(l *connection) {
 	r.wait(r.ctx, r.config.Patience, func() bool { return l.hungUp })
 }
 
-// loseReply is a reply that never arrives: the connection breaks on its way.
+// loseReply loses a reply: the connection breaks while the reply is on its way.
 func (r *run) loseReply(l *connection, late bool) {
 	if r.has(l) {
 		if late {
@@ -88,7 +88,7 @@ func (r *run) loseReply(l *connection, late bool) {
 	r.cutOff(l)
 }
 
-// keepHalfOpen has the broker keep a connection that its client has given up.
+// keepHalfOpen lets the broker keep a connection that its client has abandoned.
 func (r *run) keepHalfOpen(l *connection) {
 	r.mu.Lock()
 	l.halfOpen = true
@@ -97,8 +97,8 @@ func (r *run) keepHalfOpen(l *connection) {
 	r.mayLose(l.client, true)
 }
 
-// lose is the broker seeing the end of a connection. A client that closes one by itself, though nothing went wrong, knows what it
-// does: it says what it still holds.
+// lose lets the broker see the end of a connection. If a client closes a connection by itself although nothing went wrong,
+// it does so knowingly, and itself says what it still holds.
 func (r *run) lose(l *connection, byItself bool) {
 	r.mu.Lock()
 	own := l.hungUp || l.cut
@@ -144,7 +144,7 @@ func (r *run) crash(c uint8, late bool) {
 	}
 }
 
-// lost is how many clients have crashed.
+// lost is the number of clients that have crashed.
 func (r *run) lost() (n int) {
 	for i := range r.clients {
 		if r.clients[i].dead {
@@ -154,9 +154,9 @@ func (r *run) lost() (n int) {
 	return n
 }
 
-// drop has the broker drop one of a client's connections, counted from the one that it used last, or all where
-// that is 0. The client does not know yet. In which order it opened them does not tell which is which: a process that has been at
-// work before has opened some when it needed them, and others at once.
+// drop makes the broker drop one of a client's connections, or all of them if which is 0. Connections are counted from the
+// one that the client used last. The client does not know of the drop yet. The order in which connections were opened would
+// not identify them: a process that has been at work before has opened some on demand, and others at once.
 func (r *run) drop(c uint8, which int) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
@@ -169,7 +169,7 @@ func (r *run) drop(c uint8, which int) {
 	}
 }
 
-// untold are the connections of a client that is called for nothing that the broker has dropped, which it does not know.
+// untold are the connections of p that the broker has dropped without p knowing. p has no operation under way.
 func (r *run) untold(p *clientState) (all []*connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,8 +181,8 @@ func (r *run) untold(p *clientState) (all []*connection) {
 	return all
 }
 
-// tell has a client see that its connections are gone, and do what it does for that by itself: it may connect again, and claim
-// what it has lost.
+// tell lets a client see that its connections are gone and react by itself: it may connect again, and claim what it has
+// lost.
 func (r *run) tell(p *clientState) {
 	all := r.untold(p)
 	if len(all) == 0 {
@@ -193,8 +193,7 @@ func (r *run) tell(p *clientState) {
 	}
 }
 
-// which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
-// is but one.
+// which is the action as it is carried out: a drop takes one of the existing connections, or all if there is only one.
 func (r *run) which(a scenario.Action) scenario.Action {
 	if a.Kind != scenario.Drop || a.Arg == 0 {
 		return a
@@ -207,8 +206,8 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	return a
 }
 
-// breakPart has the server end a part of the client's connection, which finds out when it next uses it: the part of the client's
-// first command at the gate, or else the one that it opened last.
+// breakPart makes the server end a part of the client's connection. The client notices when it next uses the part. It is the
+// part of the client's first command at the gate, or else the part that it opened last.
 func (r *run) breakPart(c uint8) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
@@ -224,7 +223,7 @@ func (r *run) breakPart(c uint8) {
 	r.mu.Unlock()
 }
 
-// detect has the broker notice that the client's dead connections are dead.
+// detect lets the broker notice that the client's dead connections are dead.
 func (r *run) detect(c uint8) {
 	p := &r.clients[c-1]
 	var rest []*connection
@@ -243,7 +242,7 @@ func (r *run) detect(c uint8) {
 	r.halfOpen = rest
 }
 
-// restart stops the broker and starts it again: connections end, and with them exclusive queues.
+// restart stops the broker and starts it again: all connections end, and with them exclusive queues.
 func (r *run) restart() {
 	r.mu.Lock()
 	var all []*connection
@@ -267,8 +266,8 @@ func (r *run) restart() {
 	r.record.Add(history.Occurrence(history.Restart, history.Nemesis))
 }
 
-// cutIdle cuts the connections of those who don't play. They may not look at them for long, and would not
-// answer if they were told.
+// cutIdle cuts the connections of the clients that take no part in the run. They may not look at their connections for long,
+// and would not react.
 func (r *run) cutIdle() {
 	var cut []*connection
 	r.mu.Lock()
@@ -290,10 +289,10 @@ func (r *run) cutIdle() {
 	}
 }
 
-// A reply that comes late is kept at the gate, with all that the broker says on its connection after it, until the schedule has it
-// arrive. Meanwhile the others go on.
+// A late reply is kept at the gate, together with everything that the broker sends after it on the same connection, until
+// the schedule lets it arrive. Meanwhile the other clients go on.
 
-// keep keeps an answer at the gate: its step has it, its client does not. mu is held.
+// keep keeps answer a at the gate: a is recorded in its step, but has not reached the client. mu is held.
 func (l *connection) keep(a gate.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)
@@ -304,7 +303,7 @@ func (l *connection) keep(a gate.Answer) {
 	s.notify()
 }
 
-// stall has what the broker answers on a connection wait.
+// stall keeps the broker's answers on connection l at the gate.
 func (r *run) stall(l *connection) {
 	r.mu.Lock()
 	l.stalled = true
@@ -312,14 +311,14 @@ func (r *run) stall(l *connection) {
 	r.harm(l.client)
 }
 
-// awaited reports whether something waits for a client at the gate.
+// awaited reports whether something for client p waits at the gate.
 func (p *clientState) awaited() bool {
 	p.runner.mu.Lock()
 	defer p.runner.mu.Unlock()
 	return slices.ContainsFunc(p.connections, func(l *connection) bool { return l.stalled })
 }
 
-// kept is a client for which something waits at the gate, 0 for none.
+// kept is a client for which something waits at the gate, 0 if there is no such client.
 func (r *run) kept() uint8 {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && p.awaited() {
@@ -329,7 +328,7 @@ func (r *run) kept() uint8 {
 	return 0
 }
 
-// arrive has what waits for a client arrive.
+// arrive delivers to client a what waits for it.
 func (r *run) arrive(a *clientHandle) {
 	var kept []gate.Answer
 	var ended []gate.Conn

@@ -9,14 +9,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lease frees what its holder cannot free. Where all clients are alive, and everything was given back, nobody should have to wait for
-// that. Somebody does where a client leaves a key of which it does not know: the reply to its acquire was lost, or it was refused by
-// some of several servers. The audit asks for such a lock once, before time passes. It is a promise, which most locks do not give.
+// A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
+// should have to wait for the end of a lease. A client does have to wait if another left a key that it does not know of,
+// because the reply to its acquire was lost, or some of several servers refused it. The audit asks for such a lock once,
+// before time passes. It is a promise, which most locks do not give.
 
-// soon is how many virtual milliseconds clients have, at least, to take away by themselves what they have left.
+// soon is the minimum time, in virtual milliseconds, that clients have to clean up by themselves.
 const soon = 1000
 
-// freesAtOnce judges whether a lock that nobody holds any more is granted before any lease ends: a fresh client asks once.
+// freesAtOnce judges whether lock l, which no client holds any more, is granted before any lease ends: a fresh client asks
+// once.
 func (r *run) freesAtOnce(l uint8) error {
 	if !r.about.Leases || r.config.Kind != lock.Mutex || !r.givenBack(l) {
 		return nil
@@ -44,7 +46,7 @@ func (r *run) freesAtOnce(l uint8) error {
 	return nil
 }
 
-// givenBack reports whether all clients are alive and have been all along, and whoever was granted a lock has released it.
+// givenBack reports whether all clients have been alive all along, and every client that was granted lock l has released it.
 func (r *run) givenBack(l uint8) bool {
 	if r.befell.crashed || r.befell.paused || r.befell.restarted {
 		return false
@@ -57,7 +59,8 @@ func (r *run) givenBack(l uint8) bool {
 	return true
 }
 
-// leaseLasts reports whether a lease that somebody has asked for may not have ended yet, so that nobody gets the lock because of that.
+// leaseLasts reports whether a lease that a client asked for may still be running, so that no other client gets lock l
+// because of it.
 func (r *run) leaseLasts(l uint8) bool {
 	for i := range r.clients {
 		if p := &r.clients[i]; r.lockOf(p.id) == l && max(p.lease.ends, p.lease.next) > r.now {
@@ -67,7 +70,7 @@ func (r *run) leaseLasts(l uint8) bool {
 	return false
 }
 
-// before is what has happened to a lock, the gravest of it.
+// before is the gravest event that has happened to lock l, in words.
 func (r *run) before(l uint8) (what string) {
 	if r.befell.lost != "" {
 		return r.befell.lost
@@ -88,7 +91,7 @@ func (r *run) before(l uint8) (what string) {
 	return what
 }
 
-// loses is what a fault takes from a client, in words; "" is nothing.
+// loses is what a fault takes from client c, in words; "" is nothing.
 func loses(do scenario.ActionKind, c uint8) string {
 	switch do {
 	case scenario.Lose:

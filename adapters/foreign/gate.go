@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// door is where the commands of one client wait: the gate as its server knows it.
+// door is the [gate.Gate] at which the commands of one client wait.
 type door struct {
 	runner *Runner
 	client *clientHandle
@@ -21,30 +21,30 @@ type door struct {
 type connection struct {
 	conn           gate.Conn
 	client         *clientHandle
-	opened         bool // the broker has it
+	opened         bool // the broker has accepted it
 	released       bool // the broker has seen its end
-	cut            bool // the client can have learnt of it
-	repliesDropped bool // no answer reaches the client any more
-	halfOpen       bool // given up or dead, and the broker has not noticed
+	cut            bool // the client can know that it ended
+	repliesDropped bool // answers no longer reach the client
+	halfOpen       bool // abandoned or dead, and the broker has not noticed
 	hungUp         bool // the client has closed its socket
-	stalled        bool // what the broker answers waits
-	ended          bool // and so does its end
+	stalled        bool // the broker's answers wait at the gate
+	ended          bool // the end of the connection waits behind them
 	kept           []gate.Answer
 	unheard        int            // commands that have passed and are not answered
-	blocked        []gate.Command // those among them that the server has kept waiting
-	used           int            // the how manieth exchange of the run was its last; 0 is none
-	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
-	// itself, or who opens the gate.
+	blocked        []gate.Command // those of the unheard commands that the server keeps waiting
+	used           int            // number, within the run, of the last exchange on it; 0 is none
+	// passage is held while commands of the connection pass through the open gate, by the connection's goroutine or by
+	// openGate.
 	passage sync.Mutex
 }
 
-// exchange is a command and what it was answered.
+// exchange is a command and its answer.
 type exchange struct {
 	command gate.Command
-	answer  gate.Answer // nil until it comes
+	answer  gate.Answer // nil until the answer arrives
 }
 
-// Opened notes a connection. One that a client was opening when it was killed is cut as the others were.
+// Opened notes a connection. A connection that a client was opening when it was killed is cut like the others.
 func (g *door) Opened(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
@@ -88,9 +88,9 @@ func (g *door) Arrived(c gate.Command) {
 	s.passAll(l, c)
 }
 
-// wakes notes that something comes from a client. One that may wait for the lock has gone on by a clock of its own if it was
-// left alone, or if its time is up though no step has let it pass: on a busy machine that happens while others are at work. mu
-// is held.
+// wakes notes that something arrives from client a. If a may wait for the lock, it acted by its own clock in two cases: the
+// others had gone on without it, or its time is up without a step that let it pass. The latter happens on a busy machine
+// while other clients are at work. mu is held.
 func (s *Runner) wakes(a *clientHandle) {
 	if a.mayWait() && (a.asleep || !a.due && time.Now().After(a.until)) {
 		s.uncontrolled.Thought++
@@ -99,8 +99,8 @@ func (s *Runner) wakes(a *clientHandle) {
 	a.asleep, a.timer = false, timer{}
 }
 
-// passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
-// behind them one that comes just then.
+// passAll passes all commands of connection l that wait at the open gate, in order of arrival, and then last, which has just
+// arrived.
 func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	l.passage.Lock()
 	defer l.passage.Unlock()
@@ -119,7 +119,7 @@ func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	}
 }
 
-// takeParked takes a connection's commands off the gate, whoever has sent them. mu is held.
+// takeParked takes the commands of connection l off the gate, whatever client sent them. mu is held.
 func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	for _, a := range s.everybody() {
 		a.parked = slices.DeleteFunc(a.parked, func(c gate.Command) bool {
@@ -134,19 +134,19 @@ func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	return all
 }
 
-// isNewest notes that a connection is there, and the one that its client has opened last. mu is held.
+// isNewest notes that connection l exists and is the one that its client opened last. mu is held.
 func (l *connection) isNewest() {
 	l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
 }
 
-// passing notes what a command does to its connection that has been taken off the gate. mu is held.
+// passing records the effect on its connection of a command that was taken off the gate. mu is held.
 func (l *connection) passing(c gate.Command) {
 	switch c.Role() {
 	case gate.Opens:
 		l.opened = true
 		l.isNewest()
 	case gate.Closes:
-		l.cut = true // what the client has sent behind it means nothing
+		l.cut = true // what the client has sent behind it is void
 		l.client.runner.leave(l)
 		l.client.runner.discard(func(o gate.Command) bool { return o.Conn() == c.Conn() })
 	}
@@ -178,14 +178,14 @@ func (g *door) Answered(a gate.Answer) {
 	}
 }
 
-// heard notes an answer. mu is held.
+// heard records an answer. mu is held.
 func (g *door) heard(l *connection, a gate.Answer) {
 	s := g.runner
 	l.unheard = max(0, l.unheard-a.Settled())
 	if c := s.step.command; c != nil && a.Settles(c) {
 		s.step.answer = a
 	}
-	if !a.Asked() { // what the client does now, it does for that
+	if !a.Asked() { // what the client does now is a reaction to it
 		l.client.unasked, l.client.given = 0, true
 	}
 	if a.Ends() {
@@ -201,7 +201,8 @@ func (g *door) heard(l *connection, a gate.Answer) {
 	s.notify()
 }
 
-// ClientGone notes that a client has hung up. A run, while there is one, decides what the broker learns of that, and when.
+// ClientGone notes that a client has closed its socket. During a run, the run decides what the broker learns of that, and
+// when.
 func (g *door) ClientGone(c gate.Conn, err error) {
 	s := g.runner
 	s.mu.Lock()

@@ -15,30 +15,30 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// If a user has declared what holds a lock, the runner looks up what the server has after each step, when all are at rest.
-// A client that holds a slot for certain has to be shown to hold it, and no other client may be that is done with it. If
-// the declaration has shown no holder of a lock in the run, nothing is judged by it: the lock is held by something else.
-// A hold is not judged either if slots of its lock were removed since it was asked for. Nothing else depends on the
-// declaration.
+// If a user has declared what holds a lock, the runner looks up the server's state after each step, when all clients are at
+// rest. A client that holds a slot for certain must be shown to hold it. No other client may be shown to hold it whose
+// operations are over. If the declaration has shown no holder of a lock in the run, that lock is not judged: something else
+// holds it. A hold is not judged either if slots of its lock were removed after it was asked for. Nothing else depends on
+// the declaration.
 
-// shown is what the server shows of a run by what was declared.
+// shown is what the server has shown of a run, by the declaration.
 type shown struct {
-	believed *beliefs.Judge // who holds what for certain
-	events   int            // that it has taken in
-	asked    map[int32]int  // the event, counted from 1, by which a client asked for what it holds, or is asking
+	believed *beliefs.Judge // the certain holds
+	events   int            // number of events taken in
+	asked    map[int32]int  // by client: the event, from 1, that asked for what the client holds or is acquiring
 	removals [lock.MaxLocks]removals
-	holders  [lock.MaxLocks]bool // somebody was shown to hold the lock
+	holders  [lock.MaxLocks]bool // a holder of the lock was shown
 	truth    [lock.MaxLocks]monitor.Truth
 	found    bool
 }
 
-// removals are the operations that take away slots of a lock.
+// removals are the operations that remove slots of a lock.
 type removals struct {
-	under int // those without a known end
-	last  int // the last event of one, counted from 1; 0 is none
+	under int // removals without a known end
+	last  int // the last event of a removal, counted from 1; 0 is none
 }
 
-// show has the server's truth be looked at, if somebody has declared how.
+// show looks up the server's state, if a declaration exists.
 func (r *run) show() {
 	if r.config.Holding == (holding.Declared{}) || r.about.shares() {
 		return
@@ -54,7 +54,7 @@ func (r *run) show() {
 	r.record.Setup = []scenario.TraceStep{{Action: scenario.Action{Kind: scenario.Step}, Truth: r.shown.truth}}
 }
 
-// endStep ends the step at hand, with what the server has after it, as far as that is declared.
+// endStep ends the current step and records the server's state after it, as far as it is declared.
 func (r *run) endStep() {
 	w := r.shown
 	if w == nil || r.disagrees() != "" {
@@ -77,7 +77,7 @@ func (r *run) endStep() {
 	}
 }
 
-// take takes in the events since the last time.
+// take takes in the events that were added since the last call.
 func (w *shown) take(all []history.Event) {
 	for ; w.events < len(all); w.events++ {
 		e := &all[w.events]
@@ -102,7 +102,7 @@ func (w *shown) take(all []history.Event) {
 	}
 }
 
-// look is who holds a lock as the server shows it now. Pictures take that from the truth.
+// look is who holds lock l, as the server shows it now. Pictures draw the holders from it.
 func (r *run) look(l uint8) (all []holding.Hold) {
 	_, most := r.slots(l)
 	all = r.server.Holders(r.config.Holding, r.place(r.sc.Locks[l].Name), most, func(c gate.Conn) uint8 {
@@ -121,7 +121,7 @@ func (r *run) look(l uint8) (all []holding.Hold) {
 	}
 	for _, h := range all {
 		slot := int(h.Slot)
-		if slot == 0 { // it is drawn where it was, or else where there is room
+		if slot == 0 { // it is drawn where it was before, or else in a free place
 			slot = 1 + slices.IndexFunc(before[1:], func(c uint8) bool { return c == h.Client && c != 0 })
 		}
 		if slot == 0 || t.Taken>>slot&1 == 1 {
@@ -134,7 +134,7 @@ func (r *run) look(l uint8) (all []holding.Hold) {
 	return all
 }
 
-// holder is the client of a lock that has a connection. mu is held.
+// holder is the client of lock l that has connection c. mu is held.
 func (r *run) holder(l uint8, c gate.Conn) uint8 {
 	of := r.connections[c]
 	switch {
@@ -162,7 +162,8 @@ type belief struct {
 	since  int
 }
 
-// beliefs are those of a lock that can be judged by what the server shows: of what was not removed since it was asked for.
+// beliefs are the certain holds of lock l that the server's state can confirm: no slots of l were removed after the hold was
+// asked for.
 func (w *shown) beliefs(l uint8) (all []belief) {
 	for slot := range uint16(monitor.Slots + 1) {
 		for _, b := range w.believed.Holders(uint16(l), slot) {
@@ -174,7 +175,7 @@ func (w *shown) beliefs(l uint8) (all []belief) {
 	return all
 }
 
-// contradicted judges what clients hold of a lock for certain by what the server shows.
+// contradicted compares the certain holds of lock l with all, the holds that the server shows.
 func (r *run) contradicted(l uint8, all []holding.Hold) {
 	believed, rest := r.shown.beliefs(l), slices.Clone(all)
 	for _, b := range believed {
@@ -199,13 +200,13 @@ func (r *run) contradicted(l uint8, all []holding.Hold) {
 	}
 }
 
-// of reports whether a client is shown to hold what is believed.
+// of reports whether h shows that the client of b holds its slot.
 func (b *belief) of(h holding.Hold) bool {
 	return h.Slot == 0 || b.slot == history.AnySlot || uint16(h.Slot) == b.slot
 }
 
-// exceeds reports whether there are too many holders of one slot or, if slots are alike, of the lock. Some of them hold it
-// for certain. Clients whose slots were removed hold them still.
+// exceeds reports whether holders exceeds the limit of one slot or, if slots have no numbers, of lock l. At least one of the
+// holders is certain. Clients whose slots were removed still hold them.
 func (r *run) exceeds(l uint8, holders int) bool {
 	if r.config.Holding.Numbered() {
 		return true
@@ -214,7 +215,7 @@ func (r *run) exceeds(l uint8, holders int) bool {
 	return holders > most && r.shown.removals[l].last == 0
 }
 
-// untrue is a client that is not shown to hold what it was told that it holds.
+// untrue records that the client of b is not shown to hold what it was told that it holds.
 func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	p, who := property.MutualExclusion, "nobody does"
 	if r.record.Events[b.since].F.Op().AsksHeld() { // it had lost a connection before it asked
@@ -232,7 +233,7 @@ func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	r.reveal(p, l, b, who)
 }
 
-// besides are other clients that are shown to hold what one believes to, and are done with whatever they were about.
+// besides are the other clients that are shown to hold the slot of b and have no operation under way.
 func (r *run) besides(b belief, all []holding.Hold) (others []uint8) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -247,7 +248,7 @@ func (r *run) besides(b belief, all []holding.Hold) (others []uint8) {
 	return others
 }
 
-// reveal takes in that what a client holds for certain is not so.
+// reveal records that a certain hold is contradicted by the server.
 func (r *run) reveal(p property.Property, l uint8, b belief, who string) {
 	r.shown.found = true
 	d := r.config.Holding
@@ -255,7 +256,8 @@ func (r *run) reveal(p property.Property, l uint8, b belief, who string) {
 		property.SlotName(r.config.Kind, int(b.slot)), d.Thing(), d.Named(r.sc.Locks[l].Name, int(b.slot)), who))
 }
 
-// Unheld says that no client has ever held a lock by the declaration. It is "" if one has, or if nothing is declared.
+// Unheld explains that, by the declaration, no client has ever held a lock. It is "" if a client has, or if nothing is
+// declared.
 func (s *Runner) Unheld() string {
 	if s.config.Holding == (holding.Declared{}) || s.held {
 		return ""

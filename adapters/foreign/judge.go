@@ -14,19 +14,20 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Measured are the properties that need commands that were written at once to be told apart.
+// Measured are the properties that can be judged only if commands written together are told from others.
 const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
-// noTruth is what a step says that the broker has of the locks: that is not known.
+// noTruth says in a step that the broker's state of the locks is unknown.
 var noTruth [lock.MaxLocks]monitor.Truth
 
-// Judgeable are the properties that can be judged of the target.
+// Judgeable are the properties that can be judged for this target.
 func (s *Runner) Judgeable() property.Set {
 	all := property.ApplicableExternal(s.config.Kind)
 	return all | all.Announced(s.config.Kind, s.about.Traits()) | s.config.Own.All()
 }
 
-// watched are those that are judged by what passes the gate: promises, where nothing went wrong, and whether clients end.
+// watched are the properties that are judged by what passes the gate: promises, in executions without faults, and whether
+// clients end by themselves.
 func (r *run) watched() property.Set {
 	all := r.Judgeable() & (property.Promises.With(property.NoCrash) | r.config.Own.All())
 	if r.befell.faulty() {
@@ -38,7 +39,7 @@ func (r *run) watched() property.Set {
 	return all
 }
 
-// promise has promises be watched.
+// promise starts watching promises.
 func (r *run) promise() {
 	r.promises.Checks = &r.checks
 	truth := make([]monitor.Truth, len(r.sc.Locks))
@@ -50,7 +51,7 @@ func (r *run) promise() {
 	r.promises.Foreign()
 }
 
-// bill takes in what an operation of the scenario has cost.
+// bill records the cost of an operation of the scenario.
 func (r *run) bill(p *clientState, res lock.Result) {
 	if int(p.id) > len(r.sc.Clients) || r.auditing {
 		return
@@ -70,13 +71,13 @@ func (r *run) bill(p *clientState, res lock.Result) {
 	}
 }
 
-// crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
+// crashed records that a call ended client c by itself. Client 0 is the setup client.
 func (r *run) crashed(c uint8, err error) {
 	r.uncontrolled.Died++
 	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
 }
 
-// execution is what the run came to.
+// execution is the result of the run.
 func (r *run) execution() *Execution {
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps))
 	r.count()
@@ -125,7 +126,7 @@ func (r *run) execution() *Execution {
 	return x
 }
 
-// count takes in what was put to the test by what passed the gate, and by the audit.
+// count records which properties the run and the audit put to the test.
 func (r *run) count() {
 	if r.config.Checks == nil {
 		return
@@ -138,7 +139,7 @@ func (r *run) count() {
 	}
 }
 
-// judge completes the verdict by what the whole history shows.
+// judge completes the verdict of x with what its whole history shows.
 func (r *run) judge(x *Execution) {
 	if x.Called == 0 || !r.sc.HistoryTells() {
 		return
@@ -159,7 +160,7 @@ func (r *run) judge(x *Execution) {
 	}
 }
 
-// verdict takes in what the history says of a property.
+// verdict adds what the history says about one property.
 func (r *run) verdict(x *Execution, v linear.Verdict) {
 	if v.Decision == linear.Undecided {
 		x.Undecided = v.Why
@@ -176,7 +177,7 @@ func (r *run) verdict(x *Execution, v linear.Verdict) {
 	}
 }
 
-// judgeOwn judges the moment after an action by users' own properties, as package sim does.
+// judgeOwn judges custom properties after an action, as package sim does.
 func (r *run) judgeOwn() {
 	var locks []string
 	for _, l := range r.sc.Locks {
@@ -189,7 +190,7 @@ func (r *run) judgeOwn() {
 	})
 }
 
-// past is what users' own properties see of a run beside its state.
+// past is what custom properties see of a run besides its state.
 type past struct{ *run }
 
 // Events implements [own.Past].
@@ -204,7 +205,7 @@ func (p past) Last() own.Exchange {
 	return own.Exchange{What: s.Exchange, Client: int(s.Action.Client), Command: s.Command, Reply: s.Reply}
 }
 
-// limit is the largest limit that somebody states of a lock in the scenario.
+// limit is the largest limit that a client states for lock l in the scenario.
 func (r *run) limit(l uint8) int {
 	limit := 1
 	for _, c := range r.sc.Clients {
@@ -217,7 +218,7 @@ func (r *run) limit(l uint8) int {
 	return limit
 }
 
-// limitOf is what those that audit state: as many as the lock has, or the largest limit of all.
+// limitOf is the limit that auditors state: the limit of lock l, or the largest one that clients state.
 func (r *run) limitOf(l uint8) uint8 {
 	if r.about.Slotless() {
 		return uint8(r.limit(l))

@@ -7,23 +7,24 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A lock with leases is held until its holder releases it or the lease is over, by the server's clock. The runner counts a lease from
-// the call of the acquire, so that it ends no later than at the server. A holder that goes on after that is no violation: without
-// fencing tokens nobody can prevent it. The next holder's lease is a certain hold again, which nobody may take from it.
+// A lock with leases is held until its holder releases it or the lease ends by the server's clock. The runner counts a lease
+// from the call of the acquire, so that it ends no later than on the server. A holder that goes on after its lease is no
+// violation: without fencing tokens that cannot be prevented. The next holder's lease is a certain hold again, which no
+// client may take from it.
 //
-// Clients that extend a lease, by a refresh, hold it for as long again from that call, if they are told yes. What they are told
-// counts as a grant where the lease before has ended: nobody else may hold the lock for certain then.
+// Clients that extend a lease with a refresh hold the lock for another lease time from that call, if the answer is yes. If
+// the earlier lease has already ended, the yes counts as a new grant: no other client may hold the lock for certain then.
 
-// LeaseTime is the lease that clients are told to acquire for, of virtual time.
+// LeaseTime is the duration of the leases that clients acquire and refresh, in virtual time.
 const LeaseTime = 30 * time.Second
 
-// lease is when the hold of a client may end by itself, in virtual milliseconds; 0 is never.
+// lease is when the hold of a client may end by itself.
 type lease struct {
 	ends int64 // in virtual milliseconds; 0 is never, or it has ended
-	next int64 // of the one that it is about to have, if the call that asks for it is told yes
+	next int64 // end of the lease that the call under way asks for, if its answer is yes
 }
 
-// leased notes that a client is told to acquire for a time, and returns that.
+// leased notes that p is told to acquire for a time, and returns that time.
 func (r *run) leased(p *clientState) time.Duration {
 	p.lease = lease{}
 	if !r.about.Leases {
@@ -33,7 +34,7 @@ func (r *run) leased(p *clientState) time.Duration {
 	return LeaseTime
 }
 
-// extending notes that a client is told to extend its lease, if that is its operation, and returns for how long.
+// extending notes that p is told to extend its lease, if its operation does that, and returns the time.
 func (r *run) extending(p *clientState) time.Duration {
 	if p.op != lock.Refresh {
 		return 0
@@ -47,7 +48,8 @@ func (l *lease) extended() {
 	*l = lease{ends: l.next}
 }
 
-// lapse takes in whose lease has ended, that of a call under way as well: what that is told then says nothing of now.
+// lapse takes in which leases have ended, including those of calls under way: the answer to such a call says nothing about
+// the present.
 func (r *run) lapse() {
 	for i := range r.clients {
 		p := &r.clients[i]

@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// loop is how every execution goes, whoever chooses. Each time round one action happens, such as a command that passes
-// the gate and is answered, and then everybody is waited for. When the next is chosen, all clients are at rest: with a
-// command at the gate, or idle. over says that nothing is left to be chosen.
+// loop plays an execution; choose makes the choices. In each iteration one action happens, for example a command passes the
+// gate and is answered, and then the loop waits for all clients. At each choice all clients are at rest: with a command at
+// the gate, or idle. over says that nothing is left to choose.
 func (r *run) loop(choose chooser) (over bool, err error) {
 	for limit := r.sc.StepLimit(); len(r.record.Steps) < limit; {
 		if r.bound > 0 && len(r.record.Steps) >= r.bound {
@@ -44,12 +44,12 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 	return true, nil
 }
 
-// leastEndless is how many commands of an operation have passed, at least, for it to be taken for one that does not end: a schedule
-// may have let only others go on.
+// leastEndless is the minimum number of commands of an operation that is taken for endless. It is not 1, as a schedule may
+// have let only others go on.
 const leastEndless = 40
 
-// endless judges an execution that is as long as one may be: without faults, an operation that has gone on and on while the others
-// did not change anything does not end.
+// endless judges an execution that has reached the step limit. If there were no faults, and an operation went on while the
+// other clients changed nothing, that operation does not end.
 func (r *run) endless() {
 	if r.befell.faulty() {
 		return
@@ -61,7 +61,7 @@ func (r *run) endless() {
 	}
 }
 
-// onlyOne reports whether nobody else holds the lock of a client or is at work on it.
+// onlyOne reports whether no other client holds the lock of p or has an operation on it under way.
 func (r *run) onlyOne(p *clientState) bool {
 	for i := range r.clients {
 		if o := &r.clients[i]; o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.busy || o.held > 0) {
@@ -108,10 +108,10 @@ func (r *run) happen(a scenario.Action) error {
 	return nil
 }
 
-// takeStep has the client's next command reach the broker, and calls its next operation first where none
-// is under way. How much of that the client lives to see is the action's. A call that returns with its only command at
-// the gate waits for no reply: others may go on before the command passes. The client's last link is the call alone, where that may
-// come ahead.
+// takeStep lets the client's next command reach the broker. If no operation is under way, it calls the next one first. The
+// kind of the action says how much of the result the client sees. If a call returns while its only command is at the gate,
+// the call waits for no reply, and others may go on before the command passes. The client's last link is the call alone, if
+// the operation may be called ahead.
 func (r *run) takeStep(a scenario.Action) error {
 	c, do, link := a.Client, a.Kind, uint32(0)
 	if do == scenario.Step {
@@ -122,10 +122,10 @@ func (r *run) takeStep(a scenario.Action) error {
 		return err
 	}
 	cmd := p.head(link)
-	if cmd == nil { // it waits for something else
+	if cmd == nil { // it waits for something other than a command
 		return nil
 	}
-	if do == scenario.Lose && (closes(cmd) || !cmd.Replies()) { // the end of the socket says the same, or there is none
+	if do == scenario.Lose && (closes(cmd) || !cmd.Replies()) { // the end of the socket says the same, or there is no reply
 		do = scenario.Step
 		r.record.Step.Action.Kind = do
 	}
@@ -138,7 +138,7 @@ func (r *run) takeStep(a scenario.Action) error {
 	return nil
 }
 
-// callNext calls a client's next operation where none is under way, and reports whether a command may pass in the same step.
+// callNext calls the next operation of p if none is under way. goes reports whether a command may pass in the same step.
 func (r *run) callNext(p *clientState, link uint32) (goes bool, err error) {
 	ahead := link > 0 && int(link) == p.passes() && r.mayCallAhead(p)
 	if !ahead && p.first() != nil && (p.busy || !p.chatters()) {
@@ -151,7 +151,8 @@ func (r *run) callNext(p *clientState, link uint32) (goes bool, err error) {
 	return p.busy, err
 }
 
-// befalls has happen what is to happen to a client, or to the reply on its way, once its command has reached the broker.
+// befalls carries out the fault do, on client c or on the reply that is on its way, once the client's command has reached
+// the broker.
 func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool) error {
 	switch do {
 	case scenario.Stall:
@@ -169,8 +170,9 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 	return nil
 }
 
-// await waits for those who are still at it though nobody can go on: one that waits for a lock gives up by its own clock, or the
-// operation never ends. The latter is found out at rest, by the audit: here its client is ended.
+// await waits for clients whose operations are under way although no client can go on. A client that waits for a lock may
+// give up by its own clock; otherwise the operation never ends. The audit, at rest, finds that out; here the client is
+// ended.
 func (r *run) await() error {
 	if r.timed() {
 		if !r.nextComes() {
@@ -183,7 +185,7 @@ func (r *run) await() error {
 		return err
 	}
 	r.mu.Lock()
-	for i := range r.clients { // what they do now is what time is to bring about
+	for i := range r.clients { // what clients do now is due to the passing of time
 		r.clients[i].asleep, r.clients[i].due = false, true
 	}
 	r.mu.Unlock()
@@ -195,8 +197,9 @@ func (r *run) await() error {
 	return err
 }
 
-// nextComes lets time pass until something happens by itself: the timer of a client that is in the midst of an operation ends, or
-// else, a few times, that of another; or the server answers a client that it keeps waiting. It is false where nothing will.
+// nextComes lets time pass until something happens by itself: the server answers a client that it keeps waiting, or a timer
+// ends. A timer counts if its client has an operation under way; the timers of other clients count only a few times. It is
+// false if nothing will happen.
 func (r *run) nextComes() bool {
 	next := r.nextTimer((*clientState).sleeps)
 	if next == 0 && r.outwaited < mostOutwaited {
@@ -211,7 +214,7 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung ends the clients whose operations will not: nothing of them waits at the gate.
+// endHung ends the clients whose operations will not end: they have no command at the gate.
 func (r *run) endHung() {
 	for i := range r.clients {
 		if p := &r.clients[i]; p.busy && p.calling && len(p.parked) == 0 {
@@ -219,21 +222,22 @@ func (r *run) endHung() {
 			if !r.befell.faulty() && r.onlyOne(p) {
 				r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
 			}
-			r.crash(p.id, false) // what its operation would have left nobody knows
+			r.crash(p.id, false) // what its operation would have left is unknown
 		}
 	}
 }
 
-// longestBlocked is how many virtual seconds pass, at most, for clients that the server keeps waiting.
+// longestBlocked is the maximum number of virtual seconds that pass for clients that the server keeps waiting.
 const longestBlocked = 60
 
-// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting, and reports whether it has.
+// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting. It reports whether that
+// happened.
 func (r *run) outlastBlocked() bool {
 	blocked := func() (n int) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i := range r.clients {
-			if p := &r.clients[i]; p.calling && p.blocked() { // else it only watches something
+			if p := &r.clients[i]; p.calling && p.blocked() { // otherwise it only watches something
 				n++
 			}
 		}
@@ -249,11 +253,12 @@ func (r *run) outlastBlocked() bool {
 	return blocked() < before
 }
 
-// mostOutwaited is how many times time passes in vain for clients that wait with a command at the gate.
+// mostOutwaited is the maximum number of times that time passes without result for clients that wait with a command at the
+// gate.
 const mostOutwaited = 20
 
-// outwait lets the time of clients that wait for a lock be up while a command of theirs is at the gate. Only their own clocks say
-// when that is.
+// outwait lets the waiting time end of clients that wait for a lock while one of their commands is at the gate. Only their
+// own clocks say when that is.
 func (r *run) outwait() (up bool, err error) {
 	waiting := func() bool {
 		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait() && p.calling && len(p.parked) > 0 && p.answer == nil })
@@ -286,7 +291,7 @@ func (r *run) stuck() bool {
 	return false
 }
 
-// done reports whether nobody has anything left to do, and the broker nothing to notice.
+// done reports whether no client has anything left to do, and the broker has nothing left to notice.
 func (r *run) done() bool {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -297,7 +302,7 @@ func (r *run) done() bool {
 	return len(r.halfOpen) == 0
 }
 
-// complete ends a client's operation. Its outcome is what the client answered, and no reason is guessed.
+// complete ends a client's operation with the outcome that the client answered. A reason is not guessed.
 func (r *run) complete(c uint8) error {
 	p := &r.clients[c-1]
 	answer := p.take()
@@ -309,14 +314,14 @@ func (r *run) complete(c uint8) error {
 		return err
 	}
 	res := answer.result
-	if p.needless { // it must change nothing, and what it says tells nothing
+	if p.needless { // it must change nothing, and its answer says nothing
 		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
 	}
 	r.conclude(p, res, answer)
 	return nil
 }
 
-// ended takes in a call that has ended its client.
+// ended handles a call that has ended its client.
 func (r *run) ended(p *clientState, answer *answer) (ended bool, err error) {
 	if answer.err == nil {
 		r.promises.Crashless(p.id, false, "")
@@ -325,7 +330,7 @@ func (r *run) ended(p *clientState, answer *answer) (ended bool, err error) {
 	if !died(answer.err) {
 		return false, answer.err
 	}
-	if p.needless { // it was called for nothing: that is a crash like any other
+	if p.needless { // the operation was needless: the end counts as an ordinary crash
 		r.uncontrolled.Died++
 	} else {
 		r.crashed(p.id, answer.err)
@@ -352,7 +357,7 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	r.bill(p, res)
 }
 
-// holds takes in what a client believes to hold since its operation ended, and whether it owes a release.
+// holds records what p believes to hold after its operation, and whether it owes a release.
 func (r *run) holds(p *clientState, res lock.Result) {
 	switch {
 	case p.op == lock.Acquire:
@@ -367,7 +372,7 @@ func (r *run) holds(p *clientState, res lock.Result) {
 	case p.op == lock.Refresh && p.held > 0:
 		p.lease.extended()
 		r.grants(p)
-	case res.Reason == lock.Disconnected: // it tells that it has lost what it held
+	case res.Reason == lock.Disconnected: // it says that it has lost what it held
 		p.held = 0
 	}
 	if p.op == lock.Release && res.Outcome != lock.Failed {
@@ -375,7 +380,7 @@ func (r *run) holds(p *clientState, res lock.Result) {
 	}
 }
 
-// absent reports whether an acquire was answered with an error since there is no lock: nothing else has gone wrong.
+// absent reports whether an acquire was answered with an error only because the lock does not exist.
 func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
 	if res.Outcome != lock.Unknown || a == nil || a.said == "" || r.befell.faulty() {
 		return false
@@ -384,8 +389,8 @@ func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
 	return most == 0
 }
 
-// said is a result with what its client needs not say: the slot that it was asked about, and that of a mutex. An acquire that was
-// answered with no has failed since the lock is full, as far as its client says.
+// said completes the result of a client with what clients need not say: the slot of the question, and the slot of a mutex.
+// An acquire that was answered with no has failed because the lock is full, as far as its client says.
 func (r *run) said(op lock.Op, arg uint8, res lock.Result) lock.Result {
 	switch op {
 	case lock.Verify, lock.Refresh, lock.Wait, lock.Release:

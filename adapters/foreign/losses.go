@@ -10,23 +10,24 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A client may tell, unasked, that it has lost a lock: from then on it does not believe to hold it. When it tells is the library's
-// business, and measured. Two things are promised by a client that tells at all. What it tells of, it has lost: package beliefs judges
-// that. And it tells, before an execution is at rest, of what somebody else was granted: that is judged here.
+// A client may report, unasked, that it has lost a lock; from then on it does not believe to hold it. When it reports is up
+// to the library, and is measured. A client that reports at all gives two promises. What it reports lost is lost: package
+// beliefs judges that. And if another client was granted its lock, it reports that before an execution is at rest: that is
+// judged here.
 
-// Losing is a Client that may tell, unasked, that it has lost a lock.
+// Losing is a Client that may report, unasked, that it has lost a lock.
 type Losing interface {
-	// Lost takes what it has told of since it was asked last, in its order.
+	// Lost returns the losses that the client has reported since the last call of Lost, in order.
 	Lost() []Loss
 }
 
-// Loss is that a client has told of a lost lock.
+// Loss is a client's report that it has lost a lock.
 type Loss struct {
 	Name   string // of the lock
-	During bool   // an operation was under way, whose answer had not come
+	During bool   // an operation was under way and had not been answered
 }
 
-// lossesOf takes what a client has told of.
+// lossesOf takes the losses that client c has reported.
 func lossesOf(c Client) []Loss {
 	if l, ok := c.(Losing); ok {
 		return l.Lost()
@@ -34,19 +35,20 @@ func lossesOf(c Client) []Loss {
 	return nil
 }
 
-// Told is how often clients have told of a lock that somebody else had been granted, and how late at most, of virtual time.
+// Told counts the reports of clients about locks that another client had been granted, and says how late the latest was, in
+// virtual time.
 type Told struct {
 	Times int
 	Most  time.Duration
 }
 
-// Add adds what was told elsewhere.
+// Add adds the reports of o.
 func (t *Told) Add(o Told) {
 	t.Times += o.Times
 	t.Most = max(t.Most, o.Most)
 }
 
-// Reading is that in words; "" where there was none.
+// Reading describes the reports in words; "" if there were none.
 func (t *Told) Reading() string {
 	if t.Times == 0 {
 		return ""
@@ -54,13 +56,14 @@ func (t *Told) Reading() string {
 	return fmt.Sprintf("clients told of a lost lock %d times, at most %v after somebody else had been granted it", t.Times, t.Most)
 }
 
-// loss is a hold that somebody else was granted.
+// loss is a hold whose lock another client was granted.
 type loss struct {
-	to uint8 // the client; 0 is nobody
-	at int64 // in virtual milliseconds
+	to uint8 // the other client; 0 is none
+	at int64 // when, in virtual milliseconds
 }
 
-// losses takes what clients have told of: what they told before, or after, the answer to the operation that has just ended.
+// losses handles reports of clients that came before (during is true) or after the answer to the operation that has just
+// ended.
 func (r *run) losses(all map[*clientHandle][]Loss, during bool) {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -70,7 +73,7 @@ func (r *run) losses(all map[*clientHandle][]Loss, during bool) {
 	}
 }
 
-// tellings are what clients have told of since it was looked last.
+// tellings are the reports of clients since the last call.
 func (r *run) tellings() map[*clientHandle][]Loss {
 	if !r.about.Losses {
 		return nil
@@ -84,7 +87,8 @@ func (r *run) tellings() map[*clientHandle][]Loss {
 	return all
 }
 
-// hasLost is a client that tells that it has lost what it holds. Without a lease, that may be there still.
+// hasLost handles the report of p that it has lost what it holds. If there is no lease, the hold may still exist on the
+// server.
 func (r *run) hasLost(p *clientState) {
 	if p.held == 0 {
 		return
@@ -102,7 +106,7 @@ func (r *run) hasLost(p *clientState) {
 	r.endStep()
 }
 
-// grants notes whose hold a client was granted.
+// grants notes the holders whose lock p was granted.
 func (r *run) grants(p *clientState) {
 	p.loss = loss{}
 	if !r.about.Losses || r.alike || r.about.shares() {
@@ -116,7 +120,8 @@ func (r *run) grants(p *clientState) {
 	}
 }
 
-// hears lets clients tell of what they have lost: as much time passes as two leases last. Whoever does not tell then never will.
+// hears gives clients time to report their losses: the time of two leases passes. A client that has not reported after that
+// never will.
 func (r *run) hears() error {
 	if !r.about.Losses || !r.timed() || r.befell.faulty() {
 		return nil

@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// record is what is kept of a run.
+// record is what a run records.
 type record struct {
 	execution.Record
-	errors  map[int]string // those of [scenario.Trace]
-	trouble error          // what went wrong with clients that does not matter to the run
+	errors  map[int]string // the error texts of [scenario.Trace]
+	trouble error          // an error of clients that does not matter to the run
 }
 
-// finish ends an action, and takes in which promises are seen broken, and which of users' own properties.
+// finish ends an action, and records which promises and which custom properties are seen violated.
 func (r *run) finish() {
 	r.endStep()
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps)-1)
@@ -24,7 +24,7 @@ func (r *run) finish() {
 	}
 }
 
-// plain reports whether all operations have come to a known end.
+// plain reports whether all operations have a known end.
 func (r *record) plain() bool {
 	return !slices.ContainsFunc(r.Events, func(e history.Event) bool { return e.Process != history.Nemesis && e.Type == history.Info })
 }
@@ -38,7 +38,7 @@ func (r *record) invoke(p *clientState, l uint8, alike bool, params *Params) {
 	r.Add(shareOf(history.Invocation(int32(p.id), l, p.op, arg, 0), params))
 }
 
-// complete adds the end of a call, with what the target said of an error.
+// complete adds the end of a call, with the target's error text.
 func (r *record) complete(p *clientState, l uint8, res lock.Result, answer *answer, alike bool) {
 	if alike {
 		res.Slot = history.AnySlot
@@ -50,10 +50,10 @@ func (r *record) complete(p *clientState, l uint8, res lock.Result, answer *answ
 	r.explain(r.Add(e), answer.said)
 }
 
-// longestSaying is how much of an error's text is kept, in characters.
+// longestSaying is the maximum length of an error text that is kept, in characters.
 const longestSaying = 200
 
-// explain keeps what the target said of the call that an event ends.
+// explain keeps the target's error text of the call that an event ends.
 func (r *record) explain(event int, said string) {
 	if said == "" {
 		return

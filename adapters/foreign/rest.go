@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// A client is at rest in two cases. Either its call has returned, and all that it wrote before is at the gate; or a command
-// of it waits at the gate for its reply. Otherwise the runner waits for it with one patience. A client that sends nothing
-// for so long is left alone until something comes from it: it computes, sleeps, or waits for another client. Nothing is
-// judged by that, and it is counted.
+// A client is at rest in two cases. Either its call has returned, and all that it wrote before is at the gate; or one of its
+// commands at the gate waits for a reply. Otherwise the runner waits for it, for the time Timing.Patience. A client that
+// sends nothing for that long is left alone until something arrives from it: it computes, sleeps, or waits for another
+// client. This is counted, and no verdict depends on it.
 
-// behindUnanswered is how long a client is waited for behind a command to which there is no reply: it may go on, or wait for what
-// the command does.
+// behindUnanswered is how long the runner waits for a client after a command that has no reply: the client may go on, or
+// wait for the effect of the command.
 const behindUnanswered = 50 * time.Millisecond
 
-// waitTime is how long clients are told to wait for a lock, and lull how long one that was told so may send nothing before it is
-// taken to wait.
+// waitTime is how long clients are told to wait for a lock. lull is how long a client with that order may send nothing
+// before it is taken to wait.
 const (
 	waitTime = 250 * time.Millisecond
 	lull     = 20 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 // died reports whether a call has ended its client.
 func died(err error) bool { return errors.Is(err, ErrDied) }
 
-// settle waits until every client is at rest, and takes in what is over.
+// settle waits until every client is at rest, and handles the operations that are over.
 func (r *run) settle() error {
 	if r.timed() {
 		return r.settleTimed()
@@ -54,7 +54,8 @@ func (r *run) settle() error {
 	return r.collect()
 }
 
-// calms waits until each client has something at the gate, is at rest, or waits for the lock. Those that wait are left alone.
+// calms waits until each client has something at the gate, is at rest, or waits for the lock. Clients that wait for the lock
+// are left alone.
 func (r *run) calms() (bool, error) {
 	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
 	if err != nil || !calm {
@@ -67,7 +68,8 @@ func (r *run) calms() (bool, error) {
 	return err == nil, err
 }
 
-// fanOut is how long a client that has sent a command to one of several servers is waited for: it may send some to the others.
+// fanOut is how long the runner waits for a client that has sent a command to one of several servers: it may send commands
+// to the others.
 const fanOut = 2 * time.Millisecond
 
 // spread reports whether a client that waits for a reply has a command at the gate for each server. mu is held.
@@ -79,7 +81,7 @@ func (a *clientHandle) spread() bool {
 	return to == 0 || !a.calling || to == 1<<a.runner.server.Endpoints()-1
 }
 
-// all is whether something holds of every client of the run. mu is held when it is asked.
+// all returns a function that reports whether quiet is true for every client of the run. mu is held when it is called.
 func (r *run) all(quiet func(*clientHandle) bool) func() bool {
 	return func() bool {
 		for i := range r.clients {
@@ -91,7 +93,8 @@ func (r *run) all(quiet func(*clientHandle) bool) func() bool {
 	}
 }
 
-// leaveWaiting has the others go on without those who wait for the lock, until something comes from them or is sent to them.
+// leaveWaiting lets the others go on without the clients that wait for the lock, until something arrives from those or is
+// sent to them.
 func (r *run) leaveWaiting() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +105,7 @@ func (r *run) leaveWaiting() {
 	}
 }
 
-// leaveAlone has the others go on without those who do nothing.
+// leaveAlone lets the others go on without the clients that do nothing.
 func (r *run) leaveAlone() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +124,7 @@ func (r *run) leaveAlone() {
 	}
 }
 
-// quiet reports whether the client is at rest, or is not waited for. mu is held.
+// quiet reports whether the client is at rest, or the runner does not wait for it. mu is held.
 func (a *clientHandle) quiet() bool {
 	if a.client == nil || a.asleep || a.paused {
 		return true
@@ -142,7 +145,7 @@ func (a *clientHandle) blocked() bool {
 	return slices.ContainsFunc(a.connections, func(l *connection) bool { return l.waiting() > 0 })
 }
 
-// waiting is how many commands of a connection the server keeps waiting. mu is held.
+// waiting is the number of commands of a connection that the server keeps waiting. mu is held.
 func (l *connection) waiting() (n int) {
 	for _, c := range l.blocked {
 		if c.Waits() {
@@ -155,13 +158,13 @@ func (l *connection) waiting() (n int) {
 // mayWait reports whether the client carries out an acquire that may wait for the lock. mu is held.
 func (a *clientHandle) mayWait() bool { return !a.until.IsZero() }
 
-// waits reports whether the client may be waiting for the lock. It is one that may wait, all that it has sent is answered,
-// and it was not given anything since. mu is held.
+// waits reports whether the client may be waiting for the lock. Its operation may wait, all its commands are answered, and
+// nothing was sent to it since. mu is held.
 func (a *clientHandle) waits() bool {
 	return a.mayWait() && a.calling && !a.given && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
 }
 
-// behind reports whether a client has written what the gate has not seen yet. mu is held.
+// behind reports whether a client has written something that the gate has not seen yet. mu is held.
 func (a *clientHandle) behind() (behind bool) {
 	for _, l := range a.host.connections {
 		behind = l.conn.Behind(a.runner.notify) || behind
@@ -169,8 +172,8 @@ func (a *clientHandle) behind() (behind bool) {
 	return behind
 }
 
-// unanswerable is how many of a connection's commands are not answered by now: those that the server keeps waiting, and all where
-// nobody listens any more. mu is held.
+// unanswerable is the number of a connection's commands that stay unanswered for now: those that the server keeps waiting,
+// or all of them if answers no longer reach the client. mu is held.
 func (l *connection) unanswerable() int {
 	if l.repliesDropped || l.cut || l.released || l.stalled {
 		return l.unheard
@@ -178,7 +181,7 @@ func (l *connection) unanswerable() int {
 	return l.waiting()
 }
 
-// collect takes in which operations are over, which connections clients have closed, and what they tell unasked.
+// collect handles completed operations, connections that clients have closed, and losses that clients report unasked.
 func (r *run) collect() error {
 	tellings := r.tellings()
 	r.losses(tellings, true)
@@ -207,18 +210,18 @@ func (r *run) collect() error {
 	return nil
 }
 
-// hungUp are the connections of a client whose socket it has closed, and of which nothing is at the gate any more. mu is held.
+// hungUp are the connections whose sockets client p has closed, and that have nothing at the gate any more. mu is held.
 func (r *run) hungUp(p *clientState) (hung []*connection) {
 	for _, l := range p.connections {
 		left := slices.ContainsFunc(p.parked, func(c gate.Command) bool { return c.Conn() == l.conn })
-		if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
+		if l.hungUp && !l.halfOpen && (l.released || !left) { // what it sent before is still on its way
 			hung = append(hung, l)
 		}
 	}
 	return hung
 }
 
-// hangUp is a client that has closed its socket.
+// hangUp handles that a client has closed the socket of l.
 func (r *run) hangUp(l *connection) {
 	if r.has(l) {
 		r.uncontrolled.HungUp++
@@ -230,14 +233,15 @@ func (r *run) hangUp(l *connection) {
 	r.mu.Unlock()
 }
 
-// How long a client is waited for that may give up waiting for a reply that comes late, and how often in vain.
+// The time to wait for a client that may give up waiting for a late reply, and the maximum number of such waits without
+// result.
 const (
 	givesUpWithin = 1300 * time.Millisecond
 	mostInVain    = 3
 )
 
-// outlast gives a client whose reply comes late the time to give up by its own clock: what it does then is the point of such a
-// reply. It is waited for a few times in vain.
+// outlast gives a client whose reply is late the time to give up by its own clock: its reaction is the point of a late
+// reply. After a few such waits without result, outlast no longer waits.
 func (r *run) outlast(p *clientState) error {
 	if r.timed() {
 		if next := r.nextTimer(func(o *clientState) bool { return o.clientHandle == p.clientHandle }); next > 0 {

@@ -15,29 +15,30 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Execution is what a scenario came to.
+// Execution is the result of a scenario.
 type Execution struct {
 	*scenario.Trace
-	// Found are the properties seen violated, Exercised those that had something to judge.
+	// Found are the properties seen violated. Exercised are the properties that had something to judge.
 	Found, Exercised property.Set
-	// Audited reports whether it was audited. In an exploration not each is: see [orders.Options].
+	// Audited reports whether the execution was audited. In an exploration not every execution is: see [orders.Options].
 	Audited bool
-	// Undecided says why linearizability of the history was not decided, "" where it was: the history was too large.
+	// Undecided is the reason why linearizability of the history was not decided: the history was too large. It is "" if
+	// linearizability was decided.
 	Undecided    string
-	Sent, Called int // commands, operations
-	// Uncontrolled is what clients did that the schedule did not decide.
+	Sent, Called int // numbers of commands and operations
+	// Uncontrolled counts what clients did that the schedule did not decide.
 	Uncontrolled Uncontrolled
-	// Disagreement is how a real broker first did something else than the simulated one, "" where it did not.
+	// Disagreement describes the first difference between a real broker and the simulated one, "" if there was none.
 	Disagreement string
-	// Wire is what went over the clients' connections while the schedule decided, and Traffic what operations took of it,
-	// where that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
+	// Wire counts what went over the clients' connections while the schedule decided. Traffic is the operations' part of it,
+	// if that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
 	Wire    gate.Counts
 	Traffic Traffic
-	// Told is how clients have told of what they had lost.
+	// Told describes the clients' reports of losses.
 	Told Told
 }
 
-// chooser decides what happens next, or says that nothing is left to.
+// chooser decides what happens next, or says that nothing is left to do.
 type chooser interface {
 	Next(scenario.World) (scenario.Action, bool)
 }
@@ -47,22 +48,22 @@ type run struct {
 	*Runner
 	ctx          context.Context
 	sc           *scenario.Scenario
-	clients      []clientState // those of the scenario; those that audit follow them
+	clients      []clientState // the clients of the scenario, then the auditors
 	halfOpen     []*connection
-	disconnected []gate.Conn // whose end the broker has yet to see
+	disconnected []gate.Conn // connections whose end the broker has yet to see
 	now          int64       // virtual milliseconds
-	used         int         // commands that were carried out, or discarded
-	shared       bool        // the connection, by all
+	used         int         // commands that were carried out or discarded
+	shared       bool        // all clients share one connection
 	record       record
 	promises     monitor.Monitor
-	checks       monitor.Counts // of promises
+	checks       monitor.Counts // of the tests of promises
 	befell       befell
 	disagreement string
 	auditing     bool   // the scenario is over
 	last         uint8  // the client whose command passed last since then
-	shown        *shown // nil where nothing is declared
+	shown        *shown // nil without a declaration
 	told         Told
-	at           *situation // before the audit; nil is not known
+	at           *situation // before the audit; nil if unknown
 	audited      bool
 	measured
 	shownByAudits
@@ -70,24 +71,24 @@ type run struct {
 
 // measured is what has gone over the clients' connections.
 type measured struct {
-	wire    gate.Counts // before the run, then in it
+	wire    gate.Counts // before the run, then during the run
 	traffic Traffic
 }
 
-// shownByAudits is what audits have put to the test.
+// shownByAudits are the properties that audits found violated, and those that they exercised.
 type shownByAudits struct{ found, exercised property.Set }
 
 // clientState is a client in a run.
 type clientState struct {
 	*clientHandle
-	id       uint8 // its number in the scenario: that of its handle is another one, where two are one process
-	lock     uint8 // that it uses, by number
+	id       uint8 // its number in the scenario; its handle has another number if two clients are one process
+	lock     uint8 // number of the lock that it uses
 	next     int   // index of its next operation
 	called   int
-	sent     uint16 // how many commands of it have passed
-	changes  uint16 // how many of them may have changed what the broker has
-	weight   uint16 // the same as sent, without those that do not count; see SentBy
-	counted  int    // how many of its operation count
+	sent     uint16 // number of its commands that have passed
+	changes  uint16 // number of its passed commands that may have changed the broker's state of a lock
+	weight   uint16 // like sent, without the commands that do not count; see SentBy
+	counted  int    // passed commands of the current operation
 	held     uint8  // the slot that it believes to hold
 	op       lock.Op
 	arg      uint8
@@ -96,21 +97,21 @@ type clientState struct {
 	dead     bool
 	wake     int64
 	needless bool        // the operation releases what is not held
-	lease    lease       // of what it holds, or is acquiring
-	loss     loss        // of what it holds
-	owes     bool        // it was granted the lock, and has not released it since, whatever it believes
+	lease    lease       // of the lock that it holds or is acquiring
+	loss     loss        // of the lock that it holds
+	owes     bool        // it was granted the lock and has not released it since, whatever it believes
 	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
-	before   gate.Counts // what had gone over its connections when the operation began, in measured runs
+	before   gate.Counts // totals of its connections when the operation began, in measured runs
 }
 
-// Run plays a scenario, and audits its locks when all is over. The error is for a run that could not be made; see [Client.Call].
+// Run plays a scenario, and then audits its locks. The error is for a run that could not be carried out; see [Client.Call].
 func (s *Runner) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
 	var plan scenario.Plan
 	plan.Reset(sc)
 	return s.play(ctx, sc, &plan)
 }
 
-// play plays a scenario with whoever chooses. Clients of a run that was cut short are replaced before the next.
+// play plays a scenario; choose makes the choices. Clients of a run that was cut short are replaced before the next run.
 func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (_ *Execution, err error) {
 	if s.cutShort {
 		if err := s.Renew(ctx); err != nil {
@@ -131,11 +132,11 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if over { // without its locks there is nothing to carry out
 		over, err = r.loop(choose)
 	}
-	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all that this could come to was seen
+	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations of this were seen
 		over = false
 	}
 	r.metered()
-	if err != nil { // nobody goes on from here
+	if err != nil { // the run cannot continue
 		return nil, err
 	}
 	if err := s.spent.Reset(func() error { return r.end(over) }); err != nil {
@@ -147,7 +148,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	return r.execution(), err
 }
 
-// begin makes everything ready: clients are there and connected, and the locks have their slots.
+// begin prepares a run: clients are running and connected, and the locks have their slots.
 func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
 	if len(sc.Clients) > lock.MaxClients || len(sc.Locks) > lock.MaxLocks {
 		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
@@ -180,14 +181,14 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	return r, nil
 }
 
-// metered takes in what has gone over the clients' connections in the run.
+// metered records what has gone over the clients' connections in the run.
 func (r *run) metered() {
 	before := r.wire
 	r.wire = r.counts()
 	r.wire.Less(&before)
 }
 
-// createAll has the setup client make the locks with their slots.
+// createAll makes the setup client create the locks with their slots.
 func (r *run) createAll() error {
 	for _, l := range r.sc.Locks {
 		if r.config.Kind == lock.Mutex || l.Slots == 0 || r.about.Slotless() {
@@ -205,7 +206,7 @@ func (r *run) createAll() error {
 	return nil
 }
 
-// clear waits until sockets are closed that nobody uses any more.
+// clear waits until unused sockets are closed.
 func (r *run) clear() error {
 	_, err := r.wait(r.ctx, r.config.Patience, func() bool {
 		for _, a := range r.everybody() {
@@ -218,7 +219,7 @@ func (r *run) clear() error {
 	return err
 }
 
-// enter is a client at the beginning of a run. mu is held.
+// enter is the state of client c, with handle a, at the beginning of a run. mu is held.
 func (r *run) enter(c uint8, a *clientHandle) clientState {
 	p := clientState{clientHandle: a, id: c}
 	p.late = 0
@@ -232,7 +233,7 @@ func (r *run) enter(c uint8, a *clientHandle) clientState {
 	return p
 }
 
-// tellFallen tells of a client that ended by itself before the run, and reports whether the locks are there.
+// tellFallen reports a client that ended by itself before the run. ready says whether the locks exist.
 func (r *run) tellFallen() (ready bool) {
 	if err := r.fallen; err != nil {
 		r.fallen = nil
@@ -241,7 +242,7 @@ func (r *run) tellFallen() (ready bool) {
 	return r.config.Kind == lock.Mutex || r.handles[0].client != nil
 }
 
-// event notes an occurrence that is no client's doing.
+// event records an occurrence that no client caused.
 func (r *run) event(f history.F, c uint8) { r.record.Add(history.Occurrence(f, int32(c))) }
 
 var _ scenario.World = (*run)(nil)

@@ -17,27 +17,27 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config says whose clients run, and how patient one is with them. Starter and Open must be given.
+// Config configures a [Runner]: its clients, and how long to wait for them. Starter and Open are required.
 type Config struct {
 	Starter Starter
 	Kind    lock.Kind
-	Options map[string]any // the target's own, handed to every client
-	// Open opens the server that stands behind the gate. It is called again for clients that begin anew.
+	Options map[string]any // options of the target, given to every client
+	// Open opens the server behind the gate. It is called again when clients are renewed.
 	Open func() (gate.Server, error)
-	// Server is the kind of that server, as scenarios name it; "" is AMQP.
+	// Server is the kind of the server, as scenarios name it; "" is AMQP.
 	Server string
-	Name   string // of the target, in reports; "" is what its clients call themselves
-	// Names are those that scenarios give to locks: where the target refuses one, another takes its place.
+	Name   string // name of the target in reports; "" is the name that its clients give
+	// Names are the names of locks that scenarios use. If the target refuses a name, another one replaces it.
 	Names []string
-	// Own are users' own properties, which are judged as well.
+	// Own are custom properties, which are judged as well.
 	Own own.List
-	// FailedAcquire is what a failed acquire is taken to promise.
+	// FailedAcquire is what a failed acquire promises.
 	FailedAcquire property.FailedAcquire
-	// Holding is how the server shows who holds a lock, if that is declared.
+	// Holding declares how the server shows who holds a lock.
 	Holding holding.Declared
-	// Timing is how long is waited for clients.
+	// Timing says how long to wait for clients.
 	Timing
-	// Costs adds up what operations took; nil adds nothing.
+	// Costs adds up the costs of operations; nil adds nothing.
 	Costs *monitor.Costs
 	// Checks counts how often each property was put to the test; nil counts nothing.
 	Checks *monitor.Counts
@@ -54,71 +54,70 @@ type Runner struct {
 
 	config       Config
 	server       gate.Server
-	prefix       string          // of the names of all queues
-	handles      []*clientHandle // by number; 0 is the setup client, who sets up, tidies up and audits
-	auditors     []*clientHandle // who else audits
+	prefix       string          // prefix of the names of all queues
+	handles      []*clientHandle // by number; 0 is the setup client, which creates and deletes locks and audits
+	auditors     []*clientHandle // further clients that audit
 	about        About
 	runs         int
-	since        time.Duration // how long the server's clock has gone on
-	uncontrolled Uncontrolled  // of the run at hand
+	since        time.Duration // time since the server's clock began
+	uncontrolled Uncontrolled  // of the current run
 	burst        time.Duration
-	bound        int // of steps
-	agreed       int // replies of servers before this one, see Agreed
+	bound        int // maximum number of steps
+	agreed       int // agreed replies of earlier servers, see Agreed
 	spent        Spent
-	held         bool // somebody was shown to hold a lock by what is declared
-	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
+	held         bool // the declaration has shown a holder of a lock
+	// fallen is the error of a client that ended by itself in a call outside of a run, until a run reports it.
 	fallen error
-	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
+	// cutShort says that a run was ended early: its clients may still have operations under way.
 	cutShort bool
 }
 
-// calls are those that are under way.
+// calls are the calls under way.
 type calls struct {
-	ctx   context.Context // of all of them
+	ctx   context.Context // of all calls
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
 }
 
-// tried is what was seen of clients before the first run: see try.
+// tried is what the attempts before the first run have shown: see try.
 type tried struct {
 	alike    bool            // slots have no numbers
-	names    map[string]bool // of locks that were tried, and whether the target takes them
+	names    map[string]bool // names of locks that were tried, and whether the target accepts them
 	holdsTwo bool            // a client can hold two locks at once
 	fragile  bool            // a release of what is not held ends its client
 }
 
-// patience is how long clients are waited for that may not come.
+// patience is how long the runner waits for clients that may send nothing.
 type patience struct {
-	// lenience is how long operations may take to come to their end after a scenario that left them in
-	// their midst: less and less, where they don't.
+	// lenience is how long operations that a scenario left under way may take to end. It shrinks when they do not end.
 	lenience  time.Duration
-	inVain    int // how often a client was waited for that may give up waiting for a late reply, and did not
-	outwaited int // the same of clients whose time is up
+	inVain    int // waits without result for clients that may give up waiting for a late reply
+	outwaited int // the same for clients whose waiting time is up
 }
 
-// staff is who stands ready to take the place of clients that crash.
+// staff describes the clients that stand ready to replace those that crash.
 type staff struct {
 	spares    []*spare
-	crashes   bool   // clients do, in scenarios
-	exploring bool   // their crashes are in nearly every execution, if clients crash
-	audits    audits // that an exploration has seen; nil sees each
+	crashes   bool   // clients crash in scenarios
+	exploring bool   // an exploration is running; if clients crash, they do in nearly every execution
+	audits    audits // the audits that an exploration has seen; nil repeats every audit
 }
 
-// passing is what the gate knows, under mu. wake says that it has changed.
+// passing is the state of the gate, under mu. wake signals that it has changed.
 type passing struct {
 	mu          sync.Mutex
 	wake        chan struct{}
-	open        bool // everything passes
+	open        bool // every command passes at once
 	connections map[gate.Conn]*connection
 	step        exchange // the command that passes
 	onCommands  func(gate.Command)
-	excess      error // of a client that took more than it may, or speaks another protocol; nil while none did
+	excess      error // the error of a client that exceeded a bound or speaks another protocol; nil if there is none
 }
 
-// mostConnections is how many connections a client may have at once.
+// mostConnections is the maximum number of simultaneous connections of a client.
 const mostConnections = 256
 
-// NewRunner starts the first clients, and looks whether they do what is to be seen of a lock at all.
+// NewRunner starts the first clients, and checks that they use a lock visibly.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
 	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[gate.Conn]*connection)}}
@@ -133,18 +132,18 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	return s, nil
 }
 
-// start starts the first clients and has them use a lock.
+// start starts the first clients and makes them use a lock.
 func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	err := s.startClients(ctx, 1) // whether clients share a connection is seen when there are two
+	err := s.startClients(ctx, 1) // whether clients share a connection shows with two clients
 	if err == nil {
 		err = s.try(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.excess != nil { // what the client says of it is of no use
+	if s.excess != nil { // the client's own error does not help
 		return s.excess
 	}
 	if _, unseen := s.server.(gate.Unseen); unseen && err == nil && s.about.Leases {
@@ -153,11 +152,11 @@ func (s *Runner) start(ctx context.Context) error {
 	return err
 }
 
-// errLeases is the error of leases that nobody can have end.
+// errLeases is the error for locks with leases on a server whose time is not virtual, so that leases cannot be made to end.
 var errLeases = errors.New(`the locks have leases ("leases":true), and nothing is known of the server's time: leave leases out, and use some that last longer than a run`)
 
-// Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
-// done before reaches the runs to come.
+// Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does. Nothing that was done before
+// affects later runs.
 func (s *Runner) Renew(ctx context.Context) error {
 	return s.spent.Reset(func() error {
 		if err := s.deleteAll(); err != nil {
@@ -173,7 +172,7 @@ func (s *Runner) Renew(ctx context.Context) error {
 // Numberless reports whether any slot is as good as another: slots have no numbers, or are limits that callers state.
 func (s *Runner) Numberless() bool { return s.alike }
 
-// Asides say how the target was seen to answer what says little of it.
+// Asides describe answers of the target that carry little information.
 func (s *Runner) Asides() (said []string) {
 	if s.config.Kind == lock.Semaphore && s.alike {
 		said = append(said, "slots have no numbers, or all the same: how many hold the lock is counted")
@@ -184,25 +183,25 @@ func (s *Runner) Asides() (said []string) {
 	return said
 }
 
-// About is what the clients say of themselves.
+// About is what the clients declare about themselves.
 func (s *Runner) About() About { return s.about }
 
-// Measure has the runs to come tell which commands were written in one go. They wait so long for more commands before a
-// message passes that is to be confirmed; 0 is not at all. The cost of operations is judged in such runs alone. On a busy
-// machine commands take their time, so what seems to cost too much after a [SettleBriefly] deserves a [SettleLong].
+// Measure makes later runs tell which commands were written together. A message that is to be confirmed waits for burst at
+// the gate, in case more commands follow; 0 does not wait. The cost of operations is judged only in such runs. On a busy
+// machine commands are late, so an excessive cost found with [SettleBriefly] should be checked again with [SettleLong].
 func (s *Runner) Measure(burst time.Duration) { s.burst = burst }
 
-// Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
+// Bound ends later runs after steps steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
 func (s *Runner) Bound(steps int) { s.bound = steps }
 
-// How long to look for what was written right behind a message.
+// How long to wait for commands that were written right behind a message.
 const (
 	SettleBriefly = 2 * time.Millisecond
 	Settle        = 10 * time.Millisecond
 	SettleLong    = 40 * time.Millisecond
 )
 
-// Close ends all clients, and the broker or what they have left on it.
+// Close ends all clients and the broker. On a broker that stays, it removes what the clients have left.
 func (s *Runner) Close() error {
 	err := s.shutDown()
 	s.stop()
@@ -210,9 +209,9 @@ func (s *Runner) Close() error {
 	return err
 }
 
-// shutDown ends all clients and clears the broker. A client that may be in the midst of a run is killed.
+// shutDown ends all clients and clears the broker. Clients that may still have an operation under way are killed.
 func (s *Runner) shutDown() error {
-	if !s.cutShort { // saying goodbye may take commands
+	if !s.cutShort { // closing in good order may need commands
 		s.openGate(true)
 	}
 	var errs []error
@@ -242,7 +241,7 @@ func (s *Runner) shutDown() error {
 	return errors.Join(append(errs, s.clean())...)
 }
 
-// startClients sees that there is a client of each number up to n, connected and idle.
+// startClients ensures that the clients with numbers up to n are running, connected and idle.
 func (s *Runner) startClients(ctx context.Context, n int) error {
 	for len(s.handles) <= n {
 		a, err := s.newHandle(len(s.handles))
@@ -267,7 +266,7 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 	return nil
 }
 
-// startAuditors sees that there are so many clients that audit, beside the one that sets up.
+// startAuditors ensures that n clients audit in addition to the setup client.
 func (s *Runner) startAuditors(ctx context.Context, n int) error {
 	for len(s.auditors) < n {
 		a, err := s.newHandle(lock.MaxClients + 1 + len(s.auditors))
@@ -281,7 +280,7 @@ func (s *Runner) startAuditors(ctx context.Context, n int) error {
 	return nil
 }
 
-// newHandle is a client by number, whom nobody plays yet.
+// newHandle is a handle for a client number, without a client yet.
 func (s *Runner) newHandle(number int) (*clientHandle, error) {
 	a := &clientHandle{runner: s, number: number}
 	a.host = a
@@ -290,25 +289,25 @@ func (s *Runner) newHandle(number int) (*clientHandle, error) {
 	return a, err
 }
 
-// everybody is all clients.
+// everybody is the handles of all clients.
 func (s *Runner) everybody() []*clientHandle { return slices.Concat(s.handles, s.auditors) }
 
-// listenFor is an address at which a client finds the server.
+// listenFor is an address at which the client of door d finds the server.
 func (s *Runner) listenFor(d *door) (gate.Address, error) {
 	return s.server.Listen(d, gate.Limits{Connections: mostConnections, Handshake: StartLimit})
 }
 
-// listen has somebody told what passes while the gate is open.
+// listen calls told with each command that passes while the gate is open.
 func (s *Runner) listen(told func(gate.Command)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onCommands = told
 }
 
-// Spent is what the time of the runner went into so far.
+// Spent says how the runner has spent its time so far.
 func (s *Runner) Spent() Spent { return s.spent }
 
-// counts is what has gone over the connections of all clients.
+// counts is the total of the connections of all clients.
 func (s *Runner) counts() (sum gate.Counts) {
 	for _, a := range s.handles {
 		counts := a.address.Counts()
@@ -317,7 +316,7 @@ func (s *Runner) counts() (sum gate.Counts) {
 	return sum
 }
 
-// notify says that something has changed.
+// notify signals that something has changed.
 func (s *Runner) notify() {
 	select {
 	case s.wake <- struct{}{}:
@@ -325,7 +324,7 @@ func (s *Runner) notify() {
 	}
 }
 
-// openGate opens or closes the gate. Commands that wait there when it opens pass.
+// openGate opens or closes the gate. When it opens, the commands that wait there pass.
 func (s *Runner) openGate(open bool) {
 	s.mu.Lock()
 	s.open = open
@@ -341,8 +340,8 @@ func (s *Runner) openGate(open bool) {
 	}
 }
 
-// wait waits until a condition holds, which is looked at under mu whenever something has changed. It is
-// false if that takes longer than it may, and an error where a client has taken more than it may.
+// wait waits until holds is true. holds is called under mu whenever something has changed. The result is false after limit.
+// The error is for a client that exceeded a bound.
 func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
 	var late <-chan time.Time
 	var began time.Time
@@ -372,8 +371,8 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 	}
 }
 
-// place is the name, in one run, of a lock of scenario.Scenario. It is equally long in each run, so that the bytes on the
-// wire do not depend on how many runs there were before.
+// place is the name, in one run, of the lock that scenarios call name. It has the same length in every run, so that the
+// bytes on the wire do not depend on the number of runs before.
 func (s *Runner) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
@@ -381,14 +380,14 @@ func (s *Runner) supports(op lock.Op) bool {
 	return slices.Contains(s.About().Operations, op)
 }
 
-// Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
-// choose: the reference's options.
+// Playable removes from a scenario what the target's clients don't offer, and the options of the reference, which external
+// clients cannot choose.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	sc.Target, sc.Server = s.target(), s.config.Server
 	sc.Options = lock.DefaultsOf(sc.Server)
 	sc.Locks = s.nameable(sc.Locks)
 	n := len(sc.Clients)
-	if !s.holdsTwo || s.Sharing() { // those who are one process with others are the last ones
+	if !s.holdsTwo || s.Sharing() { // clients that are one process with another come last
 		for n > 0 && sc.Clients[n-1].With > 0 {
 			n--
 		}
@@ -409,7 +408,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	return sc
 }
 
-// offered are those of some operations on a lock that the clients offer, and do not end by.
+// offered are those of ops on lock l that the clients offer and that do not end them.
 func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scenario.Operation) {
 	for _, op := range ops {
 		if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
@@ -419,15 +418,15 @@ func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scen
 	return all
 }
 
-// acquiring is an operation on a lock as its clients are to be told of it. An acquire has its limit, or is one that waits,
-// if clients are told such things.
+// acquiring is operation op on lock l as clients are told of it. An acquire has its limit, or is one that waits, if clients
+// support that.
 func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Operation {
 	if !s.about.shares() {
 		op.Share = 0
 	}
 	switch {
 	case op.Op != lock.Acquire:
-	case s.about.Limits && op.Arg == 0: // that of all
+	case s.about.Limits && op.Arg == 0: // the limit of all
 		op.Arg = max(1, l.Slots)
 	case !s.about.Limits && !s.about.Waits:
 		op.Arg = 0
@@ -435,7 +434,7 @@ func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Ope
 	return op
 }
 
-// target is what the target is called.
+// target is the name of the target.
 func (s *Runner) target() string {
 	if s.config.Name != "" {
 		return s.config.Name

@@ -2,7 +2,7 @@ package foreign
 
 import "github.com/lockproof/lockproof/model/scenario"
 
-// connect opens the server that a runner is to have.
+// connect opens the runner's server.
 func (s *Runner) connect() (err error) {
 	s.runs, s.since, s.lenience = 0, 0, s.config.Patience
 	if s.server, err = s.config.Open(); err == nil {
@@ -11,15 +11,15 @@ func (s *Runner) connect() (err error) {
 	return err
 }
 
-// Crowds reports whether clients of another runner on the same server would be in the way of this one's, whatever locks
-// they use. Each server that is ours has clients of one runner.
+// Crowds reports whether clients of another runner on the same server would disturb this runner's clients, whatever locks
+// they use. A server that the runner starts itself has clients of that runner only.
 func (s *Runner) Crowds() bool { return s.server.Crowds() }
 
-// Agreed is on how many replies a real server and the simulated one beside it have agreed.
+// Agreed is the number of replies on which a real server and the simulated one have agreed.
 func (s *Runner) Agreed() int { return s.agreed + s.server.Agreed() }
 
-// playable reports whether something can be made to happen: time passes on a server that is ours alone, and where clients share
-// a connection what befalls one befalls all.
+// playable reports whether an action can be carried out: time passes only on servers with virtual time, and if clients share
+// a connection, a fault of one strikes all.
 func (s *Runner) playable(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:
@@ -30,9 +30,9 @@ func (s *Runner) playable(do scenario.ActionKind) bool {
 	return !s.Sharing() && s.server.Plays(do)
 }
 
-// deleteAll ends everybody, and has new clients begin with a new server: what is known of this one may be wrong.
+// deleteAll ends all clients; new clients start with a new server, as the known state of this one may be wrong.
 func (s *Runner) deleteAll() error {
-	s.cutShort = true // nobody is asked to go: that takes its time
+	s.cutShort = true // clients are not closed in good order, as that takes time
 	if err := s.shutDown(); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *Runner) deleteAll() error {
 	return s.connect()
 }
 
-// clean lets go of the server, with all that this runner has left there.
+// clean closes the server, and removes what this runner has left there.
 func (s *Runner) clean() error {
 	if s.server == nil {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/model/shares"
 )
 
-// Of some locks clients take shares: a mutex to read, which many may hold at once, or several permits of a semaphore. Package shares
-// judges the histories of those. Their clients are asked to acquire and to release, and for nothing else. An audit takes a mutex to
-// write, and one permit a client.
+// With some locks, clients take shares: a mutex to read, which many may hold at once, or several permits of a semaphore.
+// Package shares judges such histories. The clients are asked only to acquire and to release. An audit takes a mutex to
+// write, and one permit per client.
 
-// Mode is what a mutex is taken for.
+// Mode says what a mutex is taken for.
 type Mode uint8
 
 // The modes.
@@ -23,13 +23,13 @@ const (
 	Write
 )
 
-// String is the mode as clients are told it.
+// String is the mode in the form that clients are told.
 func (m Mode) String() string { return [...]string{"", "read", "write"}[m] }
 
 // shares reports whether clients take shares of a lock.
 func (a *About) shares() bool { return a.Modes || a.Permits }
 
-// Share tells an acquire which share of the lock it takes, no more than its limit.
+// Share sets, for an acquire, the share of the lock that it takes, at most its limit.
 func (a *About) Share(params *Params, share uint8) {
 	if a.Modes {
 		params.Mode = Write
@@ -42,13 +42,13 @@ func (a *About) Share(params *Params, share uint8) {
 	}
 }
 
-// shareOf notes in the history which share an acquire takes.
+// shareOf sets in event e the share that an acquire takes.
 func shareOf(e history.Event, params *Params) history.Event {
 	e.Shared, e.Permits = params.Mode == Read, uint16(params.Permits)
 	return e
 }
 
-// judgeShares judges a history of which clients take shares. Refusals are judged where nothing went wrong.
+// judgeShares judges a history whose clients take shares. Refusals are judged in executions without faults.
 func (r *run) judgeShares(x *Execution, o linear.Options) {
 	verdicts, err := shares.Check(&x.History, o)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *run) judgeShares(x *Execution, o linear.Options) {
 		switch {
 		case v.Property == property.Linearizable && (r.befell.faulty() || !r.record.plain()):
 			continue
-		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore: // what all hold together is judged
+		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore: // the sum of all holds is judged
 			v.Property = property.LimitRespected
 		}
 		r.verdict(x, v)

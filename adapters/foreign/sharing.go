@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// Clients in one process may share a connection that the first of them has opened. Their commands come at its
-// address then; which of them has sent one is told by who is at work, for that is one at a time.
+// Clients in one process may share a connection that the first of them has opened. All their commands then arrive at the
+// first client's address. The sender of a command is the client that is at work, since only one is at a time.
 
-// sender is whose command comes at a client's address. mu is held.
+// sender is the client whose commands arrive at the address of at. mu is held.
 func (s *Runner) sender(at *clientHandle) *clientHandle {
 	if s.open {
 		s.inferHost(at)
@@ -28,8 +28,8 @@ func (s *Runner) sender(at *clientHandle) *clientHandle {
 	return at
 }
 
-// inferHost finds out that a client works on another client's connection. It has no connection of its own, and it alone is
-// called when commands come there. mu is held.
+// inferHost detects that a client works on another client's connection. It has no connection of its own, and it is the only
+// called client when commands arrive there. mu is held.
 func (s *Runner) inferHost(at *clientHandle) {
 	var called *clientHandle
 	for _, a := range s.everybody() {
@@ -41,14 +41,14 @@ func (s *Runner) inferHost(at *clientHandle) {
 		}
 	}
 	switch {
-	case called == at: // it has one of its own after all
+	case called == at: // it has a connection of its own after all
 		at.host = at
 	case called != nil && len(called.connections) == 0:
 		called.host = at
 	}
 }
 
-// Sharing reports whether clients share a connection. A fault of one client would then befall all of them, so faults are
+// Sharing reports whether clients share a connection. A fault of one client would then strike all of them, so faults are
 // left out.
 func (s *Runner) Sharing() bool {
 	s.mu.Lock()

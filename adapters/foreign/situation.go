@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// audits are the situations from which an exploration has seen an audit. An audit depends on nothing but what the server has
-// and what each client was told: two executions that come to the same, in whatever order of commands, have the same audit.
-// One is enough, where clients do the same whenever they are told the same, which an exploration takes for granted.
+// audits are the situations from which an exploration has seen an audit. An audit depends only on the server's state and on
+// what each client was told: executions with the same situation have the same audit, whatever the order of their commands.
+// One audit is enough if clients are deterministic, which an exploration assumes.
 type audits map[situation]bool
 
-// situation is a digest of what the server has and of what each client has done and was told.
+// situation is a digest of the server's state and of each client's actions and answers.
 type situation [sha256.Size]byte
 
-// seen reports whether an exploration has seen the audit of such a situation before, and notes the one at hand.
+// seen reports whether an exploration has seen the audit of the current situation before, and records it.
 func (r *run) seen() bool {
 	if r.audits == nil {
 		return false
@@ -31,8 +31,8 @@ func (r *run) seen() bool {
 	return known && r.audits[at]
 }
 
-// situation is the one at hand, once clients and the server have come to rest. It is not known of servers that do not tell
-// their state, nor of locks whose leases go on.
+// situation is the current situation, once clients and the server are at rest. It is unknown for servers that do not show
+// their state, and for locks with running leases.
 func (r *run) situation() (at situation, known bool) {
 	server, told := r.server.(gate.Stated)
 	if !told || r.about.Leases || r.shared || slices.ContainsFunc(r.sc.Clients, func(c scenario.Client) bool { return c.With > 0 }) {
@@ -61,7 +61,7 @@ func (r *run) situation() (at situation, known bool) {
 	return at, true
 }
 
-// writePast writes what a client has done, and what it was told.
+// writePast writes what client p has done and was told.
 func (r *run) writePast(w io.Writer, p *clientState) {
 	for i := range r.record.Steps {
 		if s := &r.record.Steps[i]; s.Action.Client == p.id {

@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// spare is a client that stands ready for whichever number is next to be replaced, at an address of its own.
+// spare is a prepared client, at an address of its own, that replaces the next client that needs it.
 type spare struct {
 	address gate.Address
 	door    *door
 	begun   sync.WaitGroup
-	client  Client // nil where there is none; valid once begun
+	client  Client // nil if there is none; valid once begun is closed
 }
 
-// prepare begins clients until so many stand ready, where that takes time.
+// prepare prepares clients until n stand ready, if starting them is slow.
 func (s *Runner) prepare(n int) {
 	starter, ok := s.config.Starter.(Preparer)
 	for ok && len(s.spares) < n {
@@ -23,7 +23,7 @@ func (s *Runner) prepare(n int) {
 		p.door.client.host = p.door.client
 		address, err := s.listenFor(p.door)
 		if err != nil {
-			return // whoever needs it will see why
+			return // the client's user will see the error
 		}
 		p.address = address
 		urls, err := address.URLs()
@@ -35,7 +35,7 @@ func (s *Runner) prepare(n int) {
 	}
 }
 
-// adopt takes a client that stands ready, with its address; nil where none does.
+// adopt takes a prepared client, with its address; nil if there is none.
 func (a *clientHandle) adopt() Client {
 	s := a.runner
 	for len(s.spares) > 0 {
@@ -43,7 +43,7 @@ func (a *clientHandle) adopt() Client {
 		s.spares = s.spares[1:]
 		p.begun.Wait()
 		s.mu.Lock()
-		early := len(p.door.client.connections) > 0 // it cannot be told any more whose they are
+		early := len(p.door.client.connections) > 0 // too late to tell whose connections they are
 		if p.client != nil && !early {
 			p.door.client = a
 		}
@@ -54,13 +54,13 @@ func (a *clientHandle) adopt() Client {
 		}
 		old := a.address
 		a.address = p.address
-		_ = old.Close() // whoever was there has ended
+		_ = old.Close() // the previous client has ended
 		return p.client
 	}
 	return nil
 }
 
-// end ends a client that was not needed.
+// end ends a prepared client that was not needed.
 func (p *spare) end() error {
 	p.begun.Wait()
 	var err error

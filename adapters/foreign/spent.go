@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Spent is what the time of a [Runner] went into, which does one thing at a time. The rest is its own work.
+// Spent says how a [Runner], which does one thing at a time, has spent its time. The rest is its own work.
 type Spent struct {
-	Started   int // clients
+	Started   int // number of clients started
 	Starting  time.Duration
-	Clients   time.Duration // until clients at work were at the gate, or done
-	Waits     int           // for what did not come, to their end
+	Clients   time.Duration // waiting until clients at work were at the gate or done
+	Waits     int           // number of waits that ended without result
 	Waiting   time.Duration
-	Resets    time.Duration // between executions: locks are made and destroyed, clients release what they hold
+	Resets    time.Duration // between executions: creating and deleting locks, releasing what clients hold
 	resetting bool
 }
 
-// Add adds what another runner's time went into.
+// Add adds the times of another runner.
 func (p *Spent) Add(o *Spent) {
 	p.Started += o.Started
 	p.Starting += o.Starting
@@ -26,7 +26,7 @@ func (p *Spent) Add(o *Spent) {
 	p.Resets += o.Resets
 }
 
-// Words are what it went into, in words.
+// Words describe the times in words.
 func (p *Spent) Words() (words []string) {
 	said := func(what string, d time.Duration) { words = append(words, what+" "+d.Round(time.Millisecond).String()) }
 	said(fmt.Sprintf("clients started: %d,", p.Started), p.Starting)
@@ -36,7 +36,7 @@ func (p *Spent) Words() (words []string) {
 	return words
 }
 
-// Waited takes in how long something was waited for.
+// Waited adds a wait of d; came says whether what it waited for came.
 func (p *Spent) Waited(d time.Duration, came bool) {
 	switch {
 	case !came:
@@ -47,7 +47,7 @@ func (p *Spent) Waited(d time.Duration, came bool) {
 	}
 }
 
-// Reset does what is done between executions. Time that is counted elsewhere is not counted here.
+// Reset does the work between executions and counts its time, without the time that is counted elsewhere.
 func (p *Spent) Reset(do func() error) error {
 	if p.resetting {
 		return do()

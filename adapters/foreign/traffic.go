@@ -5,17 +5,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Traffic is what operations took on the wire, as the server saw it: content, methods that are no commands, and
-// all overhead counted in. It knows nothing of the target.
+// Traffic is the traffic of operations on the wire, as the server saw it. It includes content, methods that are not
+// commands, and all overhead. It does not depend on the target.
 type Traffic map[lock.Op]OperationTraffic
 
-// OperationTraffic is what all calls of an operation took.
+// OperationTraffic is the traffic of all calls of one operation.
 type OperationTraffic struct {
 	Calls         int
-	Sent, Replied gate.Traffic // by the client, by the server
+	Sent, Replied gate.Traffic // by the client, and by the server
 }
 
-// Add adds a call, by what had gone over the wire before and after it.
+// Add adds a call of op, from the totals before and after it.
 func (t Traffic) Add(op lock.Op, before, after *gate.Counts) {
 	o := t[op]
 	o.Calls++
@@ -26,7 +26,7 @@ func (t Traffic) Add(op lock.Op, before, after *gate.Counts) {
 	t[op] = o
 }
 
-// Merge adds what others took.
+// Merge adds the traffic of others.
 func (t Traffic) Merge(others Traffic) {
 	for op, o := range others {
 		sum := t[op]

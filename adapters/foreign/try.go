@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Before the first run, clients use locks that no run has. The runner looks whether they come to the gate at all, whether
-// slots have numbers, which names of locks they take, and what ends them. The result decides what they are asked for, and
-// excuses nothing.
+// Before the first run, clients use locks that no run uses. The runner checks whether the clients' commands arrive at the
+// gate, whether slots have numbers, which lock names the target accepts, and what ends the clients. The result decides which
+// operations are called, and excuses no violation.
 
 // The names of those locks.
 const (
@@ -20,7 +20,7 @@ const (
 	secondTry = "second-try"
 )
 
-// try has two clients use locks.
+// try makes two clients use locks.
 func (s *Runner) try(ctx context.Context) error {
 	s.names = make(map[string]bool)
 	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.about.Slotless() {
@@ -51,8 +51,8 @@ func (s *Runner) try(ctx context.Context) error {
 	return nil
 }
 
-// tryBoth has two clients acquire a lock of two slots, and returns the slots that they were granted. These show whether
-// slots have numbers, and whether the clients use this broker at all.
+// tryBoth makes two clients acquire a lock with two slots, and returns the slots that they were granted. The slots show
+// whether they have numbers, and whether the clients use this broker at all.
 func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err error) {
 	heard := 0
 	s.listen(func(gate.Command) { heard++ })
@@ -74,7 +74,8 @@ func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err e
 	return slots, nil
 }
 
-// needless has a client release what it has released already. One that ends by itself then is not asked for the like again.
+// needless makes a client release a slot that it has already released. If the client ends by itself then, no such release is
+// called again.
 func (s *Runner) needless(ctx context.Context, name string, slots []uint8) error {
 	if len(slots) == 0 {
 		return nil
@@ -91,7 +92,7 @@ func (s *Runner) needless(ctx context.Context, name string, slots []uint8) error
 	return a.ready(ctx)
 }
 
-// tryTwo finds out whether a client that says that it can hold two locks at once is granted two.
+// tryTwo finds out whether a client that declares Several is granted two locks.
 func (s *Runner) tryTwo(ctx context.Context) error {
 	a := s.handles[1]
 	a.dirty = true
@@ -110,7 +111,7 @@ func (s *Runner) tryTwo(ctx context.Context) error {
 		}
 	}
 	s.holdsTwo = granted == 2
-	if err := a.kill(); err != nil { // it may have lost track of what it has
+	if err := a.kill(); err != nil { // it may have lost track of what it holds
 		return err
 	}
 	if err := a.ready(ctx); err != nil {
@@ -124,7 +125,7 @@ func (s *Runner) tryTwo(ctx context.Context) error {
 	return nil
 }
 
-// make has the setup client make a lock.
+// make makes the setup client create a lock.
 func (s *Runner) make(ctx context.Context, name string, slots int) error {
 	if s.config.Kind == lock.Mutex || s.about.Slotless() {
 		return nil
@@ -133,7 +134,7 @@ func (s *Runner) make(ctx context.Context, name string, slots int) error {
 	return err
 }
 
-// unmake has it destroy one.
+// unmake makes the setup client destroy a lock.
 func (s *Runner) unmake(ctx context.Context, name string) error {
 	if s.config.Kind == lock.Mutex || !s.supports(lock.Destroy) || s.handles[0].client == nil {
 		return nil
@@ -142,8 +143,8 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 	return err
 }
 
-// nameable gives locks other names than those that the target refuses: where none is granted that nobody uses. A target that
-// refuses the first name there is does so for no name's sake.
+// nameable renames locks whose names the target refuses: no client is granted an unused lock of that name. If even the first
+// name is refused, the name is not the reason.
 func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
 	if len(s.config.Names) == 0 || !s.takes(s.config.Names[0]) {
 		return locks
@@ -164,7 +165,7 @@ func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
 	return locks
 }
 
-// takes reports whether the target grants a lock of a name that nobody uses. It is tried once.
+// takes reports whether the target grants an unused lock with a name. Each name is tried once.
 func (s *Runner) takes(name string) bool {
 	if taken, known := s.names[name]; known {
 		return taken
@@ -174,7 +175,7 @@ func (s *Runner) takes(name string) bool {
 }
 
 func (s *Runner) tries(name string) bool {
-	if s.startClients(s.ctx, 0) != nil || s.make(s.ctx, name, 1) != nil { // after a broker was replaced there are none
+	if s.startClients(s.ctx, 0) != nil || s.make(s.ctx, name, 1) != nil { // a replaced broker has no clients
 		return false
 	}
 	a := s.handles[0]

@@ -2,35 +2,34 @@ package foreign
 
 import "fmt"
 
-// Uncontrolled is what clients did that no schedule decided.
+// Uncontrolled counts what clients did that no schedule decided.
 type Uncontrolled struct {
-	// Thought is how often a client sent nothing for longer than patience while its operation was under
-	// way: it sleeps, waits for a message, or computes. The others went on without it.
+	// Thought is how often a client with an operation under way sent nothing for longer than patience: it sleeps, waits for
+	// a message, or computes. The others went on without it.
 	Thought int
-	// Hung is how many operations never ended, though nobody else had anything left to do.
+	// Hung is the number of operations that never ended, although no other client had anything left to do.
 	Hung int
-	// Unanswered is how many commands waited at the gate to which there is no answer, so that their
-	// client may have gone on meanwhile.
+	// Unanswered is the number of commands at the gate that have no reply, so that their client may have gone on meanwhile.
 	Unanswered int
-	// Idle is how many commands came from clients that were carrying out no operation.
+	// Idle is the number of commands from clients without an operation under way.
 	Idle int
-	// Pipelined is how many commands were sent before the one before was answered: how many of them
-	// are at the gate when a choice is made is the client's doing.
+	// Pipelined is the number of commands that were sent before the previous one was answered. The client decides how many
+	// of them are at the gate when a choice is made.
 	Pipelined int
-	// Connections is how many connections clients opened beside one that they had.
+	// Connections is the number of connections that clients opened in addition to an existing one.
 	Connections int
-	// HungUp is how often a client closed its socket without saying so first.
+	// HungUp is how often a client closed its socket without closing the connection in the protocol first.
 	HungUp int
-	// Died is how many clients ended by themselves.
+	// Died is the number of clients that ended by themselves.
 	Died int
-	// Unpaused is how many pauses kept a client's commands at the gate while it was running.
+	// Unpaused is the number of pauses that kept a client's commands at the gate while the client itself was running.
 	Unpaused int
-	// Unplayed is how many of a schedule's actions were not possible when their turn came.
+	// Unplayed is the number of a schedule's actions that were not possible at their turn.
 	Unplayed int
-	// Disagreed is how many executions a real broker did something else in than the simulated one.
+	// Disagreed is the number of executions in which a real broker behaved differently from the simulated one.
 	Disagreed int
-	// Absent is how many acquires of a lock that was not there were answered with an error, before anything had gone
-	// wrong, so that it is not known what came of them. They are no reason to doubt an execution.
+	// Absent is the number of acquires of a nonexistent lock that were answered with an error before anything had gone
+	// wrong, so that their outcome is unknown. They are no reason to doubt an execution.
 	Absent int
 }
 
@@ -41,8 +40,8 @@ func (u *Uncontrolled) Add(o Uncontrolled) {
 	}
 }
 
-// Free reports whether the schedule decided everything that was to be decided. A command that is pipelined, or sent on a
-// second connection or behind an answer, still reaches the broker when it is chosen.
+// Free reports whether the schedule decided everything that it should. A command that is pipelined, sent on a second
+// connection, or sent behind an answer still reaches the broker when it is chosen.
 func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died+u.Disagreed == 0
 }
@@ -67,7 +66,7 @@ var uncontrolledWords = [11]string{
 	"executions in which the real broker did something else than the simulated one",
 }
 
-// Words are the counts of what no schedule decided that are not zero, in words.
+// Words describe the nonzero counts of what no schedule decided, in words.
 func (u *Uncontrolled) Words() (words []string) {
 	counts := u.counts()
 	for i, said := range uncontrolledWords {
@@ -78,7 +77,8 @@ func (u *Uncontrolled) Words() (words []string) {
 	return words
 }
 
-// Reading says how errors were read where the lock was not there, and what to answer instead; "" where there was none.
+// Reading says how errors about nonexistent locks were interpreted, and what clients should answer instead; "" if there were
+// none.
 func (u *Uncontrolled) Reading() string {
 	if u.Absent == 0 {
 		return ""

@@ -2,20 +2,20 @@ package gate
 
 import "maps"
 
-// Counts is what went over clients' connections. In is what clients sent, Out what they were sent.
+// Counts is what went over clients' connections. In is what clients sent, Out is what they received.
 type Counts struct {
-	Opened     int // connections
-	RoundTrips int // how often a client began to wait for a reply
+	Opened     int // number of connections
+	RoundTrips int // number of times a client began to wait for a reply
 	In, Out    Traffic
-	Heartbeats int // of clients
-	// Commands are how many of each were sent, those that open and close connections left out.
+	Heartbeats int // number of heartbeats of clients
+	// Commands are the numbers of commands sent, by kind, without those that open and close connections.
 	Commands map[string]int
 }
 
 // Traffic is an amount of a protocol's frames, in bytes with their overhead.
 type Traffic struct{ Frames, Bytes int }
 
-// Add adds another amount, so many times.
+// Add adds another amount, multiplied by times.
 func (t *Traffic) Add(o Traffic, times int) {
 	t.Frames += times * o.Frames
 	t.Bytes += times * o.Bytes
@@ -24,7 +24,7 @@ func (t *Traffic) Add(o Traffic, times int) {
 // Add adds other counts.
 func (c *Counts) Add(o *Counts) { c.add(o, 1) }
 
-// Less takes away what was counted before.
+// Less subtracts o.
 func (c *Counts) Less(o *Counts) { c.add(o, -1) }
 
 func (c *Counts) add(o *Counts, times int) {

@@ -2,29 +2,29 @@ package gate
 
 import "github.com/lockproof/lockproof/model/holding"
 
-// Private answers for a server that was started for one worker, that has nobody else's names, and of whose holders nothing can be
-// declared. A plug-in embeds it, and answers for itself what is otherwise.
+// Private implements the methods of a [Server] that was started for one worker only, and whose holders can't be declared. A
+// plug-in embeds Private, and implements the other methods itself.
 type Private struct{}
 
-// Endpoints is one.
+// Endpoints is 1.
 func (Private) Endpoints() int { return 1 }
 
-// Prefix is "": the server is nobody else's.
+// Prefix is "", since no other worker uses the server.
 func (Private) Prefix() string { return "" }
 
-// Ours is true.
+// Ours is true: the server has virtual time.
 func (Private) Ours() bool { return true }
 
 // Restart does nothing.
 func (Private) Restart() {}
 
-// Holders are not known.
+// Holders is nil: they are unknown.
 func (Private) Holders(holding.Declared, string, int, func(Conn) uint8) []holding.Hold { return nil }
 
-// Crowds is false: no other run is there.
+// Crowds is false, since the server has no other run.
 func (Private) Crowds() bool { return false }
 
-// Disagreement is "": there is no simulated server beside it.
+// Disagreement is "", since there is no simulated server.
 func (Private) Disagreement() string { return "" }
 
 // Agreed is 0.

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// label is what of a step decides which others it depends on.
+// label is the part of a step that decides which other steps it depends on.
 type label struct {
 	client         uint8
 	method         amqp.Method
@@ -16,11 +16,11 @@ type label struct {
 	code           amqp.Code
 	begins, ends   bool // an operation
 	administers    bool // it touches a queue in an administrative operation
-	closes, opaque bool // a connection; what it does is not known
-	rests          bool // it is no step: its client takes none
+	closes, opaque bool // a connection; its effect is unknown
+	rests          bool // not a step: its client takes none
 }
 
-// labelOf labels the i-th step of an execution of so many clients. ordered says that the order of messages counts.
+// labelOf labels the i-th step of an execution with a number of clients. ordered says that the order of messages matters.
 func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int, ordered bool) label {
 	t := &steps[i]
 	sent := amqp.SentIn(t.Payload)
@@ -29,7 +29,7 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
 		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c, ordered),
 	}
-	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that was taken from it
+	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that a fault has closed
 		l.opaque = true
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
@@ -51,10 +51,10 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 	return l
 }
 
-// opaque reports whether a command may do more than what one sees of it. A transaction's commit does what came before it,
-// and messages go elsewhere than to the queue that they name. If the order of messages counts, each message that is sent
-// may do more, as another client may be told of it whatever it does. A command that gives messages back, or takes a queue
-// from its consumer, may do so as well.
+// opaque reports whether a command may have effects beyond its visible ones. The commit of a transaction has the effects of
+// the commands before it, and messages may be routed to other queues than the one named. If the order of messages matters,
+// every message that is sent may have further effects, as another client may react to it. So may a command that returns
+// messages, or takes a queue from its consumer.
 func opaque(c *amqp.Command, ordered bool) bool {
 	switch c.Method {
 	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ChannelOpen, amqp.ConfirmSelect, amqp.TxSelect:
@@ -69,9 +69,8 @@ func opaque(c *amqp.Command, ordered bool) bool {
 	return true
 }
 
-// depend reports whether the order of two steps makes a difference: to the broker or to clients, or to a
-// property. Properties look at what the broker has while an operation is under way, and at who is told what
-// before whom.
+// depend reports whether the order of two steps matters: to the broker, to clients, or to a property. Properties depend on
+// the broker's state while an operation is under way, and on the order in which clients are told something.
 func depend(a, b *label) bool {
 	switch {
 	case a.rests || b.rests:
@@ -86,17 +85,17 @@ func depend(a, b *label) bool {
 	return !(a.reads() && b.reads() && a.method == b.method)
 }
 
-// reads reports whether the step leaves the queue as it is, but for messages that other readers ignore.
+// reads reports whether the step leaves the queue unchanged, apart from messages that other readers ignore.
 func (l *label) reads() bool {
 	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
 }
 
-// changesTruth reports whether the step changes what all can be judged by: which queues there are and whose, or who
-// believes to hold what.
+// changesTruth reports whether the step changes the state that every client is judged by: the queues and their owners, or
+// the beliefs of clients to hold something.
 func (l *label) changesTruth() bool {
 	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
 	return l.ends || writes && l.reply == amqp.OK
 }
 
-// sees reports whether somebody is judged by what there is at the step.
+// sees reports whether the state at the step is used to judge a client.
 func (l *label) sees() bool { return l.begins || l.changesTruth() }

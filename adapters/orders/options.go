@@ -6,17 +6,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// option is something that can happen in a state: an action, or none if rest is set. A client rests if it takes no step,
-// and nothing befalls it before its next step, if it has one. The rest of client 0 is the end.
+// option is something that can happen in a state: an action or, if rest is set, no action. A client that rests takes no
+// step, and no fault strikes it before its next step, if it has one. The rest of client 0 is the end of the execution.
 type option struct {
 	scenario.Action
 	rest bool
-	// before is, of a lapse of time, the client whose next step comes later; 0 of all others.
+	// before is set for a lapse of time: the client whose next step comes later; otherwise 0.
 	before uint8
 }
 
-// actors is a set of those that options are of, as bits: clients, and the broker that notices that one is gone. All
-// options of one actor in a state are ways for its next step to go.
+// actors is a bit set of the actors of options: clients, and the broker that notices that a client is gone. All options of
+// one actor in a state are variants of its next step.
 type actors uint32
 
 func (o option) actor() actors {
@@ -31,7 +31,7 @@ func (o option) ends() bool { return o.rest && o.Client == 0 }
 // faulty reports whether the option is a fault.
 func (o option) faulty() bool { return !o.rest && o.Kind != scenario.Step && o.Kind != scenario.Detect }
 
-// steps reports whether its client takes a step by it.
+// steps reports whether its client takes a step with the option.
 func (o option) steps() bool {
 	return !o.rest && (o.Kind == scenario.Step || o.Kind == scenario.CrashEffect || o.Kind == scenario.Lose)
 }
@@ -60,13 +60,13 @@ func (e *Explorer) options(r World) (all []option) {
 			all = append(all, faults...)
 		}
 	}
-	if e.naive && !goes && len(all) > 0 { // it may as well end there
+	if e.naive && !goes && len(all) > 0 { // the execution may as well end here
 		all = append(all, option{rest: true})
 	}
 	return all
 }
 
-// left is how many faults the path leaves to happen, and which clients rest on it.
+// left is the number of faults, by kind, that may still happen after the path. rested are the clients that rest on it.
 func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	left = e.faults
 	for _, n := range e.path {
@@ -93,7 +93,7 @@ func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	return left, rested
 }
 
-// mayStep reports whether a client may take a step, as far as preemptions are bounded.
+// mayStep reports whether the bound on preemptions allows client c to take a step.
 func (e *Explorer) mayStep(r World, c uint8) bool {
 	if !r.Ready(c) || e.preemptions == nil {
 		return r.Ready(c)
@@ -111,7 +111,7 @@ func (e *Explorer) mayStep(r World, c uint8) bool {
 	return last == 0 || last == c || !r.Ready(last) || used < *e.preemptions
 }
 
-// preempts reports whether the step turns from a client that could go on.
+// preempts reports whether the step switches from a client that could go on.
 func (n *node) preempts(last uint8) bool {
 	if last == 0 || last == n.chosen.Client {
 		return false
@@ -124,7 +124,7 @@ func (n *node) preempts(last uint8) bool {
 	return false
 }
 
-// steps appends a client's next step, and what can become of it.
+// steps appends the variants of a client's next step.
 func (e *Explorer) steps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
 	all = append(all, option{Action: scenario.Action{Kind: scenario.Step, Client: c}})
 	if left.Crashes > 0 && !left.CleanCrashes {
@@ -139,7 +139,7 @@ func (e *Explorer) steps(r World, c uint8, left *sim.FaultBounds, all []option) 
 	return all
 }
 
-// mishaps appends what can befall a client between two steps.
+// mishaps appends the faults that can strike a client between two steps.
 func (e *Explorer) mishaps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
 	if !r.Vulnerable(c) {
 		return all

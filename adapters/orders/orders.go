@@ -1,6 +1,6 @@
-// Package orders visits the orders in which the commands of external clients can reach a broker. The path of the execution
-// at hand, with the options that are still to be tried on it, is in path.go. The options of a state are in options.go, the
-// dependences of steps in label.go. Clients' acts that the reduction does not know well enough are in unsupported.go.
+// Package orders visits the orders in which the commands of external clients can reach a broker. The path of the current
+// execution, with the options still to be tried on it, is in path.go; the options of a state are in options.go; the
+// dependences between steps are in label.go. Actions of clients that the reduction does not support are in unsupported.go.
 package orders
 
 import (
@@ -13,53 +13,53 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// World is an execution that is under way.
+// World is a running execution.
 type World interface {
 	scenario.World
 	// Can reports whether an action is possible now.
 	Can(scenario.Action) bool
-	// Clients is how many clients the scenario has.
+	// Clients is the number of clients of the scenario.
 	Clients() int
-	// Recorded is what has happened by now.
+	// Recorded is what has happened so far.
 	Recorded() ([]scenario.TraceStep, []history.Event)
-	// Vulnerable reports whether it makes a difference what befalls a client.
+	// Vulnerable reports whether a fault of the client would make a difference.
 	Vulnerable(client uint8) bool
-	// Open is how many connections a client has.
+	// Open is the number of connections that a client has.
 	Open(client uint8) int
 }
 
-// Played is what an execution came to.
+// Played is the result of an execution.
 type Played struct {
 	*scenario.Trace
-	Free   bool // the schedule decided all that was to be decided
+	Free   bool // the schedule decided everything that it should
 	Shared bool // clients share a connection
 	Found  property.Set
 }
 
-// Exploration is what visiting the schedules of a scenario came to.
+// Exploration is the result of visiting the schedules of a scenario.
 type Exploration struct {
-	Runs    int // whole executions
-	Blocked int // runs that ended early, since all that they could come to had been seen
-	// Incomplete says why not every schedule was visited, or one that is equivalent to it; "" is all were.
+	Runs    int // number of complete executions
+	Blocked int // runs that ended early, because all their continuations had been seen
+	// Incomplete is the reason why some schedules were not visited, not even by an equivalent one; "" if none is missing.
 	Incomplete string
 }
 
 // Options bound an exploration.
 type Options struct {
-	Runs  int  // at most so many, those that end early among them; at least 1
-	Naive bool // every order of commands, equivalent or not
-	// Audits has each execution audited. Otherwise those are not that come to what one has come to that was audited.
+	Runs  int  // the maximum number of runs, including those that end early; at least 1
+	Naive bool // visit every order of commands, including equivalent ones
+	// Audits audits each execution. Otherwise an execution is not audited if it has the same result as an audited one.
 	Audits bool
-	// Faults are how many of each kind one execution may have: the broker does not restart in an exploration.
+	// Faults bound the faults of each kind in one execution. The broker does not restart in an exploration.
 	Faults sim.FaultBounds
-	// Preemptions is how often an execution may turn from a client that could go on to another; nil is any number. Events
-	// that befall clients do not count. Every order is visited then, as is by Naive: with such a bound, an execution may be
-	// within it and none of those that are equivalent to it.
+	// Preemptions is the maximum number of switches away from a client that could go on; nil is unbounded. Faults do not
+	// count. With this bound every order within it is visited, as with Naive, since an execution may be within the bound
+	// while all equivalent ones exceed it.
 	Preemptions *int
 }
 
-// New visits orders within some bounds. Its Next chooses what happens in an execution, and OnCommand is told what passes while the
-// gate is open.
+// New visits orders within the bounds of o. The explorer's Next chooses what happens in an execution; its OnCommand is told
+// the commands that pass while the gate is open.
 func New(o Options) *Explorer {
 	return &Explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions, runs: o.Runs}
 }

@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timeouts are the system's calls that wait, and which argument of each says for how long; -1 is of one that always has an end.
+// timeouts maps the number of each system call that waits to the index of its timeout argument. -1 is for a call that always
+// has a timeout.
 var timeouts = map[int64]int{
 	unix.SYS_FUTEX: 3, unix.SYS_EPOLL_PWAIT2: 3, unix.SYS_PPOLL: 2, unix.SYS_PSELECT6: 4, unix.SYS_RT_SIGTIMEDWAIT: 2,
 	unix.SYS_EPOLL_PWAIT: 3, unix.SYS_NANOSLEEP: -1, unix.SYS_CLOCK_NANOSLEEP: -1,
 }
 
-// endless reports whether a thread that waits does so for as long as it takes, by what the system says of its call: the call's number
-// and its arguments, or that it runs.
+// endless reports whether a waiting thread waits without a timeout. call is what the system says of its system call: the
+// number and the arguments, or that the thread is running.
 func endless(call []byte) bool {
 	fields := bytes.Fields(call)
 	if len(fields) == 0 {
@@ -29,14 +30,14 @@ func endless(call []byte) bool {
 		return at >= 0
 	}
 	argument, err := strconv.ParseUint(string(fields[at+1]), 0, 64)
-	if number == unix.SYS_EPOLL_PWAIT { // milliseconds, and not a place in memory
+	if number == unix.SYS_EPOLL_PWAIT { // the argument is in milliseconds, not a pointer
 		return err != nil || int32(argument) < 0
 	}
 	return err != nil || argument == 0
 }
 
-// byMachine reports whether a thread sleeps until a time that is not ours: it has gone round the C library. waits are those that
-// sleep until one of ours.
+// byMachine reports whether a thread sleeps until a time of the machine's clock: it has bypassed the C library. waits are
+// the threads that sleep until a virtual time.
 func (c *Client) byMachine(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		for id, t := range p.threads {
@@ -51,7 +52,7 @@ func (c *Client) byMachine(waits map[int32]row) bool {
 	return false
 }
 
-// call is the system's call in which the thread is, as the system says; nothing where it does not say.
+// call is the thread's system call, in the system's words; nil if the system does not say.
 func (t *thread) call() []byte {
 	var buf [256]byte
 	n, err := unix.Pread(t.calls, buf[:], 0)

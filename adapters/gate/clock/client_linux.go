@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Client is the time of a client: of all processes that were started with its environment, and of those that they start. It is in
-// memory that we share with them, and leaves no file behind.
+// Client is the virtual time of a client: of all processes that were started with its environment, and of their child
+// processes. It is in memory shared with them, and leaves no file behind.
 type Client struct {
 	memory  *os.File
 	page    []byte
-	taken   atomic.Bool // a process has it
-	machine atomic.Bool // a process sleeps by the machine's time
+	taken   atomic.Bool // a process uses it
+	machine atomic.Bool // a process sleeps by the machine's clock
 
 	mu        sync.Mutex
-	processes map[int32]*process // by their numbers
+	processes map[int32]*process // by process number
 }
 
-// row is what one thread of the client says of itself, as preload/clock.c writes it.
+// row is what one thread of the client reports about itself, as preload/clock.c writes it.
 type row struct {
 	Process, Thread int32
-	Until           int64 // the time until which it waits; 0 is none
-	Seen            int64 // the time when it last looked
-	Turn            int64 // how often it has begun to wait
+	Until           int64 // the time until which the thread waits; 0 is none
+	Seen            int64 // the time at which the thread last read the clock
+	Turn            int64 // how often the thread has begun to wait
 }
 
 const (
@@ -39,7 +39,7 @@ const (
 	timeSize    = 8
 )
 
-// preloaded is the library as a file in memory. It stays as long as we do.
+// preloaded is the preloaded library, as a file in memory. It exists as long as this process.
 var preloaded = sync.OnceValues(func() (*os.File, error) {
 	code, err := library(context.Background())
 	if err != nil {
@@ -52,7 +52,7 @@ var preloaded = sync.OnceValues(func() (*os.File, error) {
 	return f, err
 })
 
-// inMemory is a new file that is nowhere but in memory.
+// inMemory is a new file that exists in memory only.
 func inMemory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -61,7 +61,7 @@ func inMemory(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// NewClient makes a clock for a client. Its time begins with [Epoch].
+// NewClient makes a clock for a client. Its time begins at [Epoch].
 func NewClient() (*Client, error) {
 	if _, err := preloaded(); err != nil {
 		return nil, err
@@ -82,23 +82,23 @@ func NewClient() (*Client, error) {
 	return c, nil
 }
 
-// Environment is what a client is started with to have the clock.
+// Environment is the environment to start the client with.
 func (c *Client) Environment() []string {
 	library, _ := preloaded()
 	return []string{"LD_PRELOAD=" + pathOf(library), "LOCKPROOF_CLOCK=" + pathOf(c.memory)}
 }
 
-// pathOf is where other processes find a file of ours that has no name.
+// pathOf is the path at which other processes can open f, an unnamed file of this process.
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
-// now is the place of the time.
+// now points to the time in the shared memory.
 func (c *Client) now() *int64 { return (*int64)(unsafe.Pointer(&c.page[0])) }
 
-// Set has it be so long after [Epoch].
+// Set sets the time to since after [Epoch].
 func (c *Client) Set(since time.Duration) { atomic.StoreInt64(c.now(), Epoch.UnixNano()+int64(since)) }
 
-// Taken reports whether a process of the client has the clock. One that does not take the time from the C library has not, even
-// where it has the library: such a program is found out when it first is at rest.
+// Taken reports whether a process of the client uses the clock. A program that does not read the time through the C library
+// does not, even if it has loaded the library. Such a program is detected when it is first at rest.
 func (c *Client) Taken() bool {
 	if c.machine.Load() {
 		return false
@@ -109,7 +109,7 @@ func (c *Client) Taken() bool {
 	return c.taken.Load()
 }
 
-// Close lets go of the memory.
+// Close unmaps the memory.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *Client) Close() error {
 	return errors.Join(unix.Munmap(page), c.memory.Close())
 }
 
-// rows are those of threads.
+// rows are the rows of all threads.
 func (c *Client) rows() (all []row) {
 	for at := timeSize; at+rowSize <= len(c.page); at += rowSize {
 		r := (*row)(unsafe.Pointer(&c.page[at]))

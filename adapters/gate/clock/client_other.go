@@ -4,10 +4,10 @@ package clock
 
 import "time"
 
-// Client is the time of a client. There is none on this system.
+// Client would be the virtual time of a client. This system does not support it.
 type Client struct{}
 
-// NewClient is refused: only on Linux can we give a client our clock.
+// NewClient returns [ErrNone]: only on Linux can clients have virtual time.
 func NewClient() (*Client, error) { return nil, ErrNone }
 
 // Environment is empty.
@@ -19,7 +19,7 @@ func (*Client) Set(time.Duration) {}
 // Taken is false.
 func (*Client) Taken() bool { return false }
 
-// Rest is not known.
+// Rest is false: it is unknown whether the client is at rest.
 func (*Client) Rest() (rests bool, next time.Duration) { return false, 0 }
 
 // Close does nothing.

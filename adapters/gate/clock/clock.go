@@ -1,8 +1,9 @@
-// Package clock gives programs that we start a clock of ours: servers by [New], clients by [NewClient]. They have a small library
-// preloaded, which the system's C compiler builds, and read the time from a file that we write. Time stands still until we let it
-// pass. Of a client it is known as well when it will do something by itself, and whether it is at rest until then.
+// Package clock gives virtual time to programs: to servers by [New], to clients by [NewClient]. The programs preload a small
+// library, which the system's C compiler builds, and which reads the time from a file that this package writes. Time stands
+// still until the caller lets it pass. For a client, the package also knows whether it is at rest, and when it will next act
+// by itself.
 //
-// A program that does not read the time by the C library, such as one in Go, keeps the time of the machine.
+// A program that does not read the time through the C library, such as a Go program, keeps the machine's clock.
 package clock
 
 import (
@@ -24,20 +25,20 @@ import (
 //go:embed preload/clock.c
 var source []byte
 
-// ErrNone is, somewhere in it, the error of [New] where programs cannot be given a clock.
+// ErrNone is wrapped by the error of [New] if programs cannot be given virtual time.
 var ErrNone = errors.New("a server of our own needs our clock: that takes Linux and a C compiler (such as Debian's package gcc)")
 
-// Clock is the time of the programs that were started with its environment.
+// Clock is the virtual time of the programs that were started with its environment.
 type Clock struct {
 	library string
 	file    *os.File
 	now     int64 // nanoseconds since 1970
 }
 
-// Epoch is when every clock begins.
+// Epoch is the time at which every clock begins.
 var Epoch = time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// New makes a clock for a server, whose files are in a folder.
+// New makes a clock for a server. The clock's files are in folder.
 func New(ctx context.Context, folder string) (*Clock, error) {
 	code, err := library(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func New(ctx context.Context, folder string) (*Clock, error) {
 	return c, c.write()
 }
 
-// Environment is what a program is started with to have the clock. That of no clock is empty.
+// Environment is the environment to start a program with, so that it uses the clock. For a nil clock it is empty.
 func (c *Clock) Environment() []string {
 	if c == nil {
 		return nil
@@ -61,16 +62,16 @@ func (c *Clock) Environment() []string {
 	return []string{"LD_PRELOAD=" + c.library, "LOCKPROOF_CLOCK=" + c.file.Name()}
 }
 
-// Files are the clock's, which a program reads.
+// Files are the clock's files that a program reads.
 func (c *Clock) Files() []string { return []string{c.library, c.file.Name()} }
 
-// Advance lets milliseconds pass.
+// Advance lets ms milliseconds pass.
 func (c *Clock) Advance(ms int64) error {
 	c.now += ms * int64(time.Millisecond)
 	return c.write()
 }
 
-// write writes the time, in one go: the program sees the time before or the time after.
+// write writes the time atomically: a program sees the old or the new time.
 func (c *Clock) write() error {
 	var b [8]byte
 	binary.NativeEndian.PutUint64(b[:], uint64(c.now))
@@ -78,7 +79,7 @@ func (c *Clock) write() error {
 	return err
 }
 
-// Close lets go of the file.
+// Close closes the clock's file.
 func (c *Clock) Close() error {
 	if c == nil {
 		return nil
@@ -86,16 +87,16 @@ func (c *Clock) Close() error {
 	return c.file.Close()
 }
 
-// buildLimit is how long the compiler may take.
+// buildLimit is the maximum duration of the compilation.
 const buildLimit = time.Minute
 
-// built is the library, once it was built.
+// built is the library, once it is built.
 var built struct {
 	sync.Mutex
 	code []byte
 }
 
-// library builds the library, the first time.
+// library returns the library's code, and builds it at the first call.
 func library(ctx context.Context) (code []byte, err error) {
 	built.Lock()
 	defer built.Unlock()

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Rest reports whether the client is at rest: it does nothing before something reaches it or time passes. next is in how much time it
-// then does something by itself, 0 for never.
+// Rest reports whether the client is at rest: it does nothing until something reaches it or time passes. next is the time
+// until it then acts by itself; 0 is never.
 //
-// At rest, every thread sleeps. A thread sleeps at the moment at which the system says so, and from then on as long as it is not
-// counted as having run again. So each is counted, then found asleep, then the threads are listed, and then each is counted again:
-// if no count has changed and none has been added, all slept when they were listed. A new thread is made by one that runs.
+// At rest, every thread sleeps. A thread that the system reports as sleeping has slept since then, if the system's count of
+// its runs has not changed. So Rest reads the count of every thread, finds every thread asleep, lists the threads, and reads
+// the counts again. If no count has changed and no thread was added, all threads slept when they were listed, as only a
+// running thread can create another.
 func (c *Client) Rest() (rests bool, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +34,7 @@ func (c *Client) Rest() (rests bool, next time.Duration) {
 	return soonest(after, now)
 }
 
-// waits are the rows of threads that wait until some time, by thread. It also takes processes in that are new.
+// waits are the rows of the threads that wait until a time, by thread. It also starts watching new processes.
 func (c *Client) waits() map[int32]row {
 	waits := make(map[int32]row)
 	for _, r := range c.rows() {
@@ -47,7 +48,7 @@ func (c *Client) waits() map[int32]row {
 	return waits
 }
 
-// soonest is in how much time the first of those who wait goes on. It is false where one is about to.
+// soonest is the time until the first of the waiting threads continues. rests is false if a thread is about to continue.
 func soonest(waits map[int32]row, now int64) (rests bool, next time.Duration) {
 	for _, r := range waits {
 		if r.Seen != now || r.Until <= now {
@@ -60,8 +61,8 @@ func soonest(waits map[int32]row, now int64) (rests bool, next time.Duration) {
 	return true, next
 }
 
-// count notes how often each thread has run. It is false where the first thread of a process is awake: nothing more has to be
-// looked at then.
+// count records how often each thread has run. It is false, without looking any further, if the first thread of a process is
+// awake.
 func (c *Client) count(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		if !p.sleeps(p.number) {
@@ -88,7 +89,7 @@ func (c *Client) sleeps() bool {
 	return true
 }
 
-// complete reports whether all threads are known. Those that were not are from now on.
+// complete reports whether all threads are known, and adds those that were not.
 func (c *Client) complete() bool {
 	complete := true
 	for _, p := range c.processes {
@@ -97,7 +98,7 @@ func (c *Client) complete() bool {
 	return complete
 }
 
-// unchanged reports whether no thread has run since it was counted.
+// unchanged reports whether no thread has run since count.
 func (c *Client) unchanged(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		for id, t := range p.threads {

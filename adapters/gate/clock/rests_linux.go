@@ -1,16 +1,16 @@
 package clock
 
-// Threads are those of a process that has no clock of ours, of which is only looked whether they sleep.
+// Threads are the threads of a process with the machine's clock. They only show whether the process sleeps.
 type Threads struct{ client Client }
 
-// NewThreads are those of a process, by its number.
+// NewThreads are the threads of the process with a number.
 func NewThreads(number int) (*Threads, error) {
 	t := &Threads{Client{processes: map[int32]*process{int32(number): newProcess(int32(number))}}}
 	return t, nil
 }
 
-// Rest reports whether the process is at rest, as [Client.Rest] does: it does nothing before something reaches it or its own time
-// passes.
+// Rest reports whether the process is at rest, like [Client.Rest]: it does nothing until something reaches it or the
+// machine's time passes.
 func (t *Threads) Rest() bool {
 	c := &t.client
 	c.mu.Lock()
@@ -18,7 +18,7 @@ func (t *Threads) Rest() bool {
 	return c.count(nil) && c.sleeps() && c.complete() && c.unchanged(nil)
 }
 
-// Close ends the looking.
+// Close stops watching the process.
 func (t *Threads) Close() {
 	t.client.mu.Lock()
 	defer t.client.mu.Unlock()

@@ -2,13 +2,13 @@
 
 package clock
 
-// Threads are those of a process. Only on Linux is it known whether they sleep.
+// Threads would be the threads of a process. Only Linux tells whether they sleep.
 type Threads struct{}
 
-// NewThreads is refused.
+// NewThreads returns [ErrNone].
 func NewThreads(int) (*Threads, error) { return nil, ErrNone }
 
-// Rest is not known.
+// Rest is false: it is unknown whether the process is at rest.
 func (*Threads) Rest() bool { return false }
 
 // Close does nothing.

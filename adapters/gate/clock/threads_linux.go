@@ -9,33 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is what the system says of a process of the client. Its files stay open: they are read again and again.
+// process is what the system reports about a process of the client. Its files stay open, as they are read repeatedly.
 type process struct {
 	number  int32
-	threads map[int32]*thread // by their numbers
+	threads map[int32]*thread // by thread number
 }
 
-// thread is one thread of it.
+// thread is one thread of a process.
 type thread struct {
-	state   int // the file descriptor of its stat
-	runs    int // that of its schedstat
-	calls   int // that of its syscall; -1 where the system does not say
-	counted ran // when it was counted last
-	looked  ran // when its call was looked at last
+	state   int // file descriptor of its stat
+	runs    int // file descriptor of its schedstat
+	calls   int // file descriptor of its syscall; -1 if the system does not have it
+	counted ran // at the last count
+	looked  ran // when its system call was last looked at
 }
 
-// ran is how often a thread has run. One that waits until some time wakes every millisecond to look at the clock: of it, it is for
-// what it waits.
+// ran is how often a thread has run. A thread that waits until a virtual time wakes every millisecond to read the clock; for
+// such a thread, ran is what it waits for.
 type ran struct{ times, until, turn int64 }
 
-// newProcess begins to watch a process.
+// newProcess starts watching the process with a number.
 func newProcess(number int32) *process {
 	p := &process{number: number, threads: make(map[int32]*thread)}
 	p.list()
 	return p
 }
 
-// list takes threads in that are new, and forgets those that have ended. It reports whether there was neither.
+// list adds new threads, and forgets those that have ended. It reports whether there was no change.
 func (p *process) list() (known bool) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.number))
 	if err != nil { // the process has ended
@@ -63,7 +63,7 @@ func (p *process) list() (known bool) {
 	return known
 }
 
-// add begins to watch a thread, unless it has ended.
+// add starts watching a thread, unless the thread has ended.
 func (p *process) add(id int32) {
 	state, err := unix.Open(fmt.Sprintf("/proc/%d/task/%d/stat", p.number, id), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *process) add(id int32) {
 	p.threads[id] = &thread{state: state, runs: runs, calls: calls}
 }
 
-// close ends the watching.
+// close stops watching the process.
 func (p *process) close() {
 	for id, t := range p.threads {
 		t.close()
@@ -97,7 +97,7 @@ func (t *thread) close() {
 	}
 }
 
-// sleeps reports whether a thread of the process waits for something, or has ended.
+// sleeps reports whether thread id of the process waits for something, or has ended.
 func (p *process) sleeps(id int32) bool {
 	t := p.threads[id]
 	if t == nil {
@@ -108,13 +108,13 @@ func (p *process) sleeps(id int32) bool {
 	return err != nil || sleeps(buf[:n])
 }
 
-// sleeps reports whether a thread waits for something, by its stat: its name in brackets, and its state.
+// sleeps reports whether a thread waits for something. stat contains the thread's name in brackets, and then its state.
 func sleeps(stat []byte) bool {
 	state := stat[bytes.LastIndexByte(stat, ')')+1:]
 	return len(state) > 1 && bytes.IndexByte([]byte("SZX"), state[1]) >= 0
 }
 
-// ran is how often the thread has run: the third number of its schedstat.
+// ran is how often the thread has run, which is the third number of its schedstat.
 func (t *thread) ran(id int32, waits map[int32]row) ran {
 	if r, is := waits[id]; is {
 		return ran{until: r.Until, turn: r.Turn}
@@ -122,7 +122,7 @@ func (t *thread) ran(id int32, waits map[int32]row) ran {
 	var buf [128]byte
 	n, err := unix.Pread(t.runs, buf[:], 0)
 	fields := bytes.Fields(buf[:max(0, n)])
-	if err != nil || len(fields) == 0 { // it has ended
+	if err != nil || len(fields) == 0 { // the thread has ended
 		return ran{times: -1}
 	}
 	times, _ := strconv.ParseInt(string(fields[len(fields)-1]), 10, 64)

@@ -1,3 +1,3 @@
-// Package process runs servers of our own. Each has a port of its own on this machine and its files in a temporary folder, and ends
-// with us. Where we are root, it runs as a user of its own, which can enter that folder alone.
+// Package process runs servers of our own. Each has its own port on this machine and its files in a temporary folder, and
+// ends when this process ends. If we are root, the server runs as a user that can only enter that folder.
 package process

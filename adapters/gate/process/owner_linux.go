@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// owner is the user of a name and the user's group, and -1 where we are not root: then everything is ours.
+// owner is the id of the user with a name, and of the user's group. Both are -1 if we are not root: then all files are ours.
 func owner(name string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 || name == "" {
 		return -1, -1, nil
@@ -24,7 +24,7 @@ func owner(name string) (uid, gid int, err error) {
 	return uid, gid, err
 }
 
-// become has a program run as a user, where we are root.
+// become makes command c run as the named user, if we are root.
 func become(c *exec.Cmd, name string) error {
 	c.SysProcAttr = new(syscall.SysProcAttr)
 	uid, gid, err := owner(name)
@@ -34,7 +34,7 @@ func become(c *exec.Cmd, name string) error {
 	return err
 }
 
-// endsWithUs has a process killed when the thread that starts it ends.
+// endsWithUs makes the system kill the process when the thread that starts it ends.
 func endsWithUs(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = new(syscall.SysProcAttr)

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// errLinux is the error where a server of our own would not have our clock.
+// errLinux is the error on systems on which a server cannot have virtual time.
 var errLinux = errors.New("a server of our own: that takes Linux")
 
 func owner(string) (uid, gid int, err error) { return -1, -1, nil }

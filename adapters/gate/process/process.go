@@ -18,31 +18,32 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// ErrMissing is, somewhere in it, the error of a server that is not installed.
+// ErrMissing is wrapped by the error of a server that is not installed.
 var ErrMissing = errors.New("not installed")
 
-// Process is a server, or what becomes one.
+// Process is a server process, before or after its start.
 type Process struct {
 	Port   int
-	Folder string // of its files
+	Folder string // folder of its files
 
 	temporary *leftover.Folder
-	user      string // that it runs as where we are root
+	user      string // the user that it runs as if we are root
 	command   *exec.Cmd
 	over      chan struct{} // closed when the process has ended
 }
 
-// Stock is a server as it is: with the machine's clock, and without a gate.
+// Stock is an unmodified server: with the machine's clock, and without a gate.
 type Stock interface {
-	// Port is where it listens, on this machine.
+	// Port is the server's port on this machine.
 	Port() int
-	// URL is what clients are told where it is found at an address.
+	// URL is the URL at which clients find the server on host.
 	URL(host string) string
-	// Close ends it and removes its files.
+	// Close ends the server and removes its files.
 	Close() error
 }
 
-// New prepares a server of a kind, which runs as a user where we are root, or as we do where the name is "": it has a folder and a port.
+// New prepares a server of a kind: it has a folder and a port. If we are root, it runs as user; if user is "", it runs as we
+// do.
 func New(kind, user string) (_ *Process, err error) {
 	p := &Process{user: user}
 	if p.temporary, err = leftover.NewOpenFolder(kind); err != nil {
@@ -61,7 +62,7 @@ func New(kind, user string) (_ *Process, err error) {
 	return p, nil
 }
 
-// Give gives files to the user that the server runs as.
+// Give makes the server's user the owner of files.
 func (p *Process) Give(paths ...string) error {
 	uid, gid, err := owner(p.user)
 	if err != nil || uid < 0 {
@@ -75,7 +76,7 @@ func (p *Process) Give(paths ...string) error {
 	return nil
 }
 
-// Clock is a clock of ours for the server, which is not started yet.
+// Clock makes a virtual clock for a server that is not started yet.
 func (p *Process) Clock(ctx context.Context) (*clock.Clock, error) {
 	c, err := clock.New(ctx, p.Folder)
 	if err != nil {
@@ -84,13 +85,13 @@ func (p *Process) Clock(ctx context.Context) (*clock.Clock, error) {
 	return c, p.Give(c.Files()...)
 }
 
-// prepare has a program run in the server's folder, as its user.
+// prepare makes a command run in the server's folder, as its user.
 func (p *Process) prepare(command *exec.Cmd) error {
 	command.Dir = p.Folder
 	return become(command, p.user)
 }
 
-// Run carries out a program that comes to an end, with something on its standard input.
+// Run runs a program to its end, with input on its standard input.
 func (p *Process) Run(ctx context.Context, input, program string, args ...string) error {
 	command := exec.CommandContext(ctx, program, args...)
 	command.Stdin = bytes.NewBufferString(input)
@@ -108,7 +109,7 @@ const (
 	startPause = 2 * time.Millisecond
 )
 
-// Start starts the server, with some more environment, and waits until it answers.
+// Start starts the server with the additional environment env, and waits until answers returns no error.
 func (p *Process) Start(ctx context.Context, answers func() error, env []string, program string, args ...string) error {
 	if err := p.boot(env, program, args); err != nil {
 		return err
@@ -153,8 +154,8 @@ func (p *Process) boot(env []string, program string, args []string) error {
 	return nil
 }
 
-// Launch starts a program that ends with us, however we do, where the system can see to that. over is closed when it has ended. It
-// ends with the thread that starts it, which therefore waits for it.
+// Launch starts a program that ends with us, however we end, if the system supports that. over is closed when the program
+// has ended. The system ends the program with the thread that started it, so that thread waits for it.
 func Launch(command *exec.Cmd) (over chan struct{}, err error) {
 	endsWithUs(command)
 	started := make(chan error)
@@ -164,20 +165,20 @@ func Launch(command *exec.Cmd) (over chan struct{}, err error) {
 		err := command.Start()
 		started <- err
 		if err == nil {
-			_ = command.Wait() // it says how it has ended
+			_ = command.Wait() // its state says how it has ended
 		}
 		close(over)
 	}()
 	return over, <-started
 }
 
-// log is where what the server says is.
+// log is the path of the server's output.
 func (p *Process) log() string { return filepath.Join(p.temporary.Path, "log") }
 
-// mostOfLog is how much of what a program says is told.
+// mostOfLog is the maximum number of bytes of a program's output in an error.
 const mostOfLog = 2000
 
-// said is the end of what the server has said.
+// said is the end of the server's output.
 func (p *Process) said() string {
 	f, err := os.Open(p.log())
 	if err != nil {
@@ -185,21 +186,21 @@ func (p *Process) said() string {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > mostOfLog {
-		_, _ = f.Seek(-mostOfLog, io.SeekEnd) // otherwise it is told from its beginning
+		_, _ = f.Seek(-mostOfLog, io.SeekEnd) // a shorter log is read from its beginning
 	}
 	b, _ := io.ReadAll(io.LimitReader(f, mostOfLog))
 	return string(b)
 }
 
-// tail is the end of some output.
+// tail is the end of b, at most mostOfLog bytes.
 func tail(b []byte) []byte { return b[max(0, len(b)-mostOfLog):] }
 
-// End sends the server a signal and waits until it has ended, which it is made to where it takes too long.
+// End sends signal s to the server and waits until it has ended. After endLimit the server is killed.
 func (p *Process) End(s os.Signal) {
 	if p.command == nil {
 		return
 	}
-	_ = p.command.Process.Signal(s) // it may be over
+	_ = p.command.Process.Signal(s) // it may have ended
 	select {
 	case <-p.over:
 	case <-time.After(endLimit):
@@ -209,7 +210,7 @@ func (p *Process) End(s os.Signal) {
 	p.command = nil
 }
 
-// endLimit is how long a server may take to end.
+// endLimit is the maximum time for a server to end.
 const endLimit = 10 * time.Second
 
 // Remove ends the server at once and removes its files.
@@ -218,7 +219,7 @@ func (p *Process) Remove() error {
 	return p.temporary.Remove()
 }
 
-// Ports are taken from below those that systems give to outgoing connections, and below those of package rabbitmq.
+// Ports are below those that systems give to outgoing connections, and below those of package rabbitmq.
 const (
 	lowestPort = 10000
 	portsDealt = 10000

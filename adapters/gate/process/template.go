@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// Template is files with which servers begin and that take long to make. They are made once, and are there while a server is.
-// It is safe for concurrent use.
+// Template is a set of files that servers start with and that take long to make. They are made once, and kept while a server
+// uses them. It is safe for concurrent use.
 type Template struct {
 	New  func() (*Process, error)
 	Make func(context.Context, *Process) error // makes the folder Data
 
 	mu    sync.Mutex
 	users int
-	made  *Process // nil while nobody uses it
+	made  *Process // nil while it is unused
 }
 
-// Data is the name of the folder in a server's folder that a template is.
+// Data is the name of the template's folder within a server's folder.
 const Data = "data"
 
-// Copy copies the files to a server's folder. Drop has to follow, if there is no error.
+// Copy copies the files to a server's folder. If there is no error, Drop must follow.
 func (t *Template) Copy(ctx context.Context, to *Process) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,7 +32,7 @@ func (t *Template) Copy(ctx context.Context, to *Process) error {
 			return err
 		}
 		if err := t.Make(ctx, made); err != nil {
-			_ = made.Remove() // the first error says why
+			_ = made.Remove() // the first error is reported
 			return err
 		}
 		t.made = made
@@ -45,7 +45,7 @@ func (t *Template) Copy(ctx context.Context, to *Process) error {
 	return err
 }
 
-// Drop lets go of the files.
+// Drop ends a use of the files. After the last use they are removed.
 func (t *Template) Drop() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *Template) dropLocked() error {
 	return made.Remove()
 }
 
-// WriteFile writes a file of the server's.
+// WriteFile writes a file in the server's folder.
 func (p *Process) WriteFile(name, text string) error {
 	path := filepath.Join(p.Folder, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listener takes connections, and knows at any moment whether a client has connected and was not taken in yet.
+// Listener accepts connections, and knows at any moment whether a client has connected that was not taken over yet.
 type Listener struct {
 	net.Listener
-	file *os.File // the same socket: a listener of package net does not say when it has taken a client
+	file *os.File // the same socket: a listener of package net does not say when it has accepted a client
 	raw  syscall.RawConn
 
 	mu     sync.Mutex
-	busy   bool // with a client that has connected
+	busy   bool // it is handling a client that has connected
 	closed bool
 }
 
@@ -52,7 +52,7 @@ func (l *Listener) isClosed() bool {
 	return l.closed
 }
 
-// Accept waits for the next client. The one before has been taken in then.
+// Accept waits for the next client. A call says that the client before has been taken over.
 func (l *Listener) Accept() (net.Conn, error) {
 	var fd int
 	var failed error
@@ -77,14 +77,15 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// Underway reports whether a client has connected and Accept was not called again since it was taken.
+// Underway reports whether a client has connected that is still to be accepted, or was accepted without another call of
+// Accept since.
 func (l *Listener) Underway() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := false
 	_ = l.raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		waiting = err == nil && info.Unacked > 0 // of a listener: how many wait to be accepted
+		waiting = err == nil && info.Unacked > 0 // for a listener: the number of connections to accept
 	})
 	return l.busy || waiting
 }

@@ -13,5 +13,5 @@ func Listen() (*Listener, error) {
 	return &Listener{l}, err
 }
 
-// Underway is false: nobody asks where clients have no clock of ours.
+// Underway is false: it is not needed on systems without virtual time.
 func (*Listener) Underway() bool { return false }

@@ -4,5 +4,5 @@ package socket
 
 import "syscall"
 
-// quickAck does nothing: other systems have no such option, or need none.
+// quickAck does nothing: other systems have no such option, or do not need it.
 func quickAck(syscall.RawConn) {}

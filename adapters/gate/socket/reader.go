@@ -1,5 +1,5 @@
-// Package socket reads what a client writes, and knows at any moment whether the client has written something that was not
-// handed on yet. A gate that waits until every client is at rest has to know that.
+// Package socket reads what a client writes. It knows at any moment whether the client has written something that was not
+// handed on yet, which a gate needs to know to wait until every client is at rest.
 package socket
 
 import (
@@ -8,36 +8,36 @@ import (
 	"syscall"
 )
 
-// Local is a connection within the process: what a socket is, without the kernel.
+// Local is a connection within the process: it replaces a socket, without the kernel.
 type Local interface {
 	net.Conn
-	// TryRead reads what there is. It is false where that is nothing.
+	// TryRead reads the available data. done is false if there is none.
 	TryRead(b []byte) (n int, err error, done bool)
-	// Await waits until there is something to read, and Unread reports whether there is, or the end.
+	// Await waits until there is something to read. Unread reports whether there is data to read, or the end.
 	Await()
 	Unread() bool
 }
 
-// Reader reads a socket. One goroutine calls Read and says by Stalled, Goes and Done what it does with what it has read. Behind
-// may be called from any.
+// Reader reads a socket. One goroutine calls Read, and says with Stalled, Goes and Done what it does with the data. Behind
+// may be called from any goroutine.
 type Reader struct {
 	socket net.Conn
-	local  Local           // the socket where it is one within the process, otherwise nil
-	raw    syscall.RawConn // of the socket, nil where it has none
+	local  Local           // the socket, if it is within the process; otherwise nil
+	raw    syscall.RawConn // of the socket, nil if it has none
 
 	mu    sync.Mutex
 	state state
-	// caughtUp is to be called once all was read and handed on; nil where nobody wants to know.
+	// caughtUp is to be called once everything was read and handed on; nil if there is no one to notify.
 	caughtUp func()
 }
 
-// state is what the goroutine does that reads.
+// state is what the reading goroutine does.
 type state uint8
 
 const (
-	busy    state = iota // with something that the client has written, or with the end of its socket
-	waiting              // it has read all, and waits for more
-	stalled              // it cannot go on before somebody else does
+	busy    state = iota // it handles data of the client, or the end of the socket
+	waiting              // it has read everything, and waits for more
+	stalled              // it cannot continue until another goroutine acts
 	done
 )
 
@@ -60,10 +60,10 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Behind reports whether the client has written something, or closed its socket, and it was not handed on yet. caughtUp is then
-// called once it was, holding no locks, unless the next call replaces it. Behind knows of everything that a client on the same
-// machine has written before its next visible action; data from elsewhere may still be on its way. Data does not count if it
-// cannot be handed on before somebody else acts.
+// Behind reports whether the client has written something, or closed its socket, and that was not handed on yet. If so,
+// caughtUp is called once it was handed on, without holding locks, unless a later call of Behind replaces it. Behind knows
+// of everything that a client on the same machine has written before its next visible action; data from other machines may
+// still be on its way. Data that cannot be handed on until another goroutine acts does not count.
 //
 // On systems other than Unix, Behind knows only of data that was read from the socket.
 func (r *Reader) Behind(caughtUp func()) bool {
@@ -76,16 +76,16 @@ func (r *Reader) Behind(caughtUp func()) bool {
 	return behind
 }
 
-// Stalled says that the goroutine that reads cannot go on before somebody else does, and Goes that it goes on.
+// Stalled says that the reading goroutine cannot continue until another goroutine acts. Goes ends that.
 func (r *Reader) Stalled() { r.is(stalled) }
 
-// Goes says that the goroutine that reads goes on.
+// Goes says that the reading goroutine continues.
 func (r *Reader) Goes() { r.is(busy) }
 
-// Done says that nothing is read any more.
+// Done says that reading has ended.
 func (r *Reader) Done() { r.is(done) }
 
-// is notes what the goroutine does now that reads, and tells whoever waits for it.
+// is sets the state of the reading goroutine, and notifies those who wait for it.
 func (r *Reader) is(now state) {
 	r.mu.Lock()
 	caughtUp := r.isLocked(now)
@@ -95,7 +95,7 @@ func (r *Reader) is(now state) {
 	}
 }
 
-// isLocked is for who holds mu, and calls what it returns, unless that is nil, when mu is free.
+// isLocked is called with mu held. The caller calls the result, unless it is nil, after it has released mu.
 func (r *Reader) isLocked(now state) (caughtUp func()) {
 	r.state = now
 	if now != busy {
@@ -104,7 +104,7 @@ func (r *Reader) isLocked(now state) (caughtUp func()) {
 	return caughtUp
 }
 
-// receiveLocal reads from a connection within the process, as receive does from a socket.
+// receiveLocal is receive for a connection within the process.
 func (r *Reader) receiveLocal(b []byte) (int, error) {
 	for {
 		r.mu.Lock()

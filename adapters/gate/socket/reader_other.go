@@ -10,8 +10,8 @@ func (r *Reader) receive(b []byte) (int, error) {
 	return r.receiveAny(b)
 }
 
-// unread knows nothing of what was not taken from the socket.
+// unread does not know of data that was not read from the socket yet.
 func (r *Reader) unread() bool { return r.local != nil && r.local.Unread() }
 
-// Offering leaves all to whoever waits for the socket.
+// Offering is nil: all output is written by whoever waits for the socket.
 func (r *Reader) Offering() func(b []byte) int { return nil }

@@ -38,7 +38,7 @@ func (r *Reader) receive(b []byte) (int, error) {
 	return x.n, nil
 }
 
-// try reads what there is. It is false where that is nothing, and is called again when there is something.
+// try reads the available data. It is false if there is none; it is then called again when there is data.
 func (x *receiving) try(socket uintptr) bool {
 	r := x.r
 	r.mu.Lock()
@@ -58,7 +58,7 @@ func (x *receiving) try(socket uintptr) bool {
 	return now == busy
 }
 
-// unread reports whether the socket has something to read, or its end. mu is held.
+// unread reports whether the socket has data to read, or its end. mu is held.
 func (r *Reader) unread() bool {
 	switch {
 	case r.local != nil:
@@ -66,7 +66,7 @@ func (r *Reader) unread() bool {
 	case r.raw == nil:
 		return false
 	}
-	unread := true // where it is closed, its reader is about to see that
+	unread := true // if the socket is closed, its reader is about to see that
 	_ = r.raw.Control(func(socket uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(socket), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
@@ -75,16 +75,17 @@ func (r *Reader) unread() bool {
 	return unread
 }
 
-// offer writes to the socket as much as it takes at once.
+// offer writes to the socket as much of b as it accepts without waiting.
 func (r *Reader) offer(b []byte) (n int) {
-	_ = r.raw.Write(func(socket uintptr) bool { // where it fails, so does the next write
+	_ = r.raw.Write(func(socket uintptr) bool { // if it fails, so does the next write
 		n, _ = syscall.Write(int(socket), b)
 		return true
 	})
 	return max(n, 0)
 }
 
-// Offering writes to the socket as much as it takes at once, and returns how much that was; nil where that can't be told.
+// Offering returns a function that writes as much of b as the socket accepts without waiting, and returns the number of
+// bytes written. It is nil if the socket does not tell.
 func (r *Reader) Offering() func(b []byte) int {
 	if r.raw == nil {
 		return nil

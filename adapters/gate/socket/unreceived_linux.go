@@ -2,7 +2,7 @@ package socket
 
 import "golang.org/x/sys/unix"
 
-// Unreceived reports whether the other end has not acknowledged all that it was sent.
+// Unreceived reports whether the other end has data yet to acknowledge.
 func (r *Reader) Unreceived() bool {
 	n := 0
 	if r.raw != nil {

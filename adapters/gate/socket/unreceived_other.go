@@ -2,5 +2,5 @@
 
 package socket
 
-// Unreceived is false: nobody asks where clients have no clock of ours.
+// Unreceived is false: it is not needed on systems without virtual time.
 func (*Reader) Unreceived() bool { return false }

@@ -16,44 +16,44 @@ type Command struct {
 	number    uint64
 	bytes     []byte
 	pipelined bool
-	gated     bool // it did not pass by itself
+	gated     bool // it waits at the gate, rather than passing by itself
 	passed    bool
 
 	// The connection's mu guards these fields.
 	answered bool
-	waits    bool // at the server
+	waits    bool // at the server, for its reply
 }
 
 var _ gate.Command = (*Command)(nil)
 
-// join takes in what the client has written since. The connection's mu is held.
+// join adds bytes that the client has written since. The connection's mu is held.
 func (c *Command) join(bytes []byte) {
 	c.bytes = append(c.bytes, bytes...)
 	c.Sent.Words = c.conn.address.proxy.protocol.(Unknown).Shown(c.bytes)
 }
 
-// Conn is its connection.
+// Conn is the command's connection.
 func (c *Command) Conn() gate.Conn { return c.conn }
 
-// Endpoint is the server that it goes to.
+// Endpoint is the index of the server that receives the command.
 func (c *Command) Endpoint() int { return c.conn.address.proxy.place }
 
-// Number counts the connection's commands.
+// Number is the command's number in its connection.
 func (c *Command) Number() uint64 { return c.number }
 
-// Role is what it does to its connection.
+// Role is what the command does to its connection.
 func (c *Command) Role() gate.Role { return c.Sent.Role }
 
-// Pipelined reports whether it was sent while another had no reply.
+// Pipelined reports whether the command was sent while another one had no reply.
 func (c *Command) Pipelined() bool { return c.pipelined }
 
-// Replies reports whether the server answers it.
+// Replies reports whether the server answers the command.
 func (c *Command) Replies() bool { return c.Sent.Replies }
 
-// MayChange reports whether it may change something.
+// MayChange reports whether the command may change the server's state.
 func (c *Command) MayChange() bool { return c.Sent.MayChange }
 
-// IsNext reports whether it is the first of its connection at the gate.
+// IsNext reports whether the command is the first of its connection at the gate.
 func (c *Command) IsNext() bool {
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
@@ -70,14 +70,14 @@ func (c *Command) Obsolete() bool {
 // Broken is false: connections have no parts.
 func (c *Command) Broken() bool { return false }
 
-// Waits reports whether it has passed and the server keeps it waiting.
+// Waits reports whether the command has passed and the server keeps it waiting.
 func (c *Command) Waits() bool {
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
 	return c.waits && !c.answered
 }
 
-// leaves takes it off the gate.
+// leaves takes the command off the gate.
 func (c *Command) leaves() {
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
@@ -85,8 +85,8 @@ func (c *Command) leaves() {
 	c.conn.changed.Broadcast()
 }
 
-// Pass lets it through. When it returns, the server has answered it or keeps it waiting, and what the server had to tell others
-// has come.
+// Pass lets the command through. When Pass returns, the server has answered the command or keeps it waiting, and the
+// messages that it caused for other clients have arrived.
 func (c *Command) Pass() {
 	if c.passed {
 		panic("stream: a command passed twice")
@@ -98,19 +98,19 @@ func (c *Command) Pass() {
 	if c.Sent.Role == gate.Closes {
 		c.conn.closes()
 	}
-	_ = c.conn.address.proxy.Settle() // a server that is gone has nothing more to say
+	_ = c.conn.address.proxy.Settle() // a server that is gone sends nothing more
 }
 
-// Refuse drops it.
+// Refuse drops the command.
 func (c *Command) Refuse() { c.Discard() }
 
-// Discard drops it.
+// Discard drops the command.
 func (c *Command) Discard() { c.leaves() }
 
-// Payload is nil: nobody knows the command but its protocol.
+// Payload is nil: only the protocol knows the command.
 func (c *Command) Payload() any { return nil }
 
-// Exchange begins its exchange.
+// Exchange begins the command's exchange.
 func (c *Command) Exchange() gate.Exchange {
 	return &exchange{command: c, names: c.conn.address.proxy.Names()}
 }
@@ -119,26 +119,26 @@ func (c *Command) Exchange() gate.Exchange {
 type exchange struct {
 	command *Command
 	names   *Names
-	answer  *Answer // nil where there is none
+	answer  *Answer // nil if there is none
 	lost    bool    // the connection is gone
 }
 
-// Answer takes in the reply.
+// Answer sets the reply.
 func (x *exchange) Answer(a gate.Answer, _ bool) { x.answer, _ = a.(*Answer) }
 
-// Disconnect has the reply be that the connection is gone.
+// Disconnect sets, in place of a reply, that the connection is gone.
 func (x *exchange) Disconnect() { x.lost = true }
 
-// EndsConnection reports whether it ends its connection.
+// EndsConnection reports whether the exchange ends its connection.
 func (x *exchange) EndsConnection() (ends, byClient bool) {
 	byClient = x.command.Sent.Role == gate.Closes
 	return byClient || x.lost || x.answer != nil && x.answer.Said.Ends, byClient
 }
 
-// EndsPart is false: there are none.
+// EndsPart is false: connections have no parts.
 func (x *exchange) EndsPart() (ends, fault bool) { return false, false }
 
-// Cost is the exchange as promises are judged by it. What a driver offers is not known.
+// Cost is the exchange in the form in which promises about cost are judged. The operations of a driver are unknown.
 func (x *exchange) Cost() backend.Exchange {
 	c := x.command
 	e := backend.Exchange{
@@ -157,7 +157,7 @@ func (x *exchange) Cost() backend.Exchange {
 	return e
 }
 
-// Describe notes the command and its reply in a step.
+// Describe records the command and its reply in step.
 func (x *exchange) Describe(step *scenario.TraceStep) {
 	step.Exchange, step.Resource = x.Cost(), x.names.Item(x.command.Key)
 	step.Command = x.command.Words(x.names)
@@ -171,24 +171,24 @@ func (x *exchange) Describe(step *scenario.TraceStep) {
 	}
 }
 
-// Answer is something that the server says.
+// Answer is a message of the server.
 type Answer struct {
 	Said
 	conn    *Conn
 	bytes   []byte
 	settles []*Command
-	held    bool // the gate has it; the connection's mu guards it
+	held    bool // it is at the gate; guarded by the connection's mu
 }
 
 var _ gate.Answer = (*Answer)(nil)
 
-// Conn is its connection.
+// Conn is the answer's connection.
 func (a *Answer) Conn() gate.Conn { return a.conn }
 
-// Asked reports whether it answers a command.
+// Asked reports whether the answer replies to a command.
 func (a *Answer) Asked() bool { return len(a.settles) > 0 }
 
-// Settled is how many commands it answers.
+// Settled is the number of commands that the answer replies to.
 func (a *Answer) Settled() (n int) {
 	for _, c := range a.settles {
 		if c.gated {
@@ -198,19 +198,19 @@ func (a *Answer) Settled() (n int) {
 	return n
 }
 
-// Settles reports whether it answers a command.
+// Settles reports whether the answer replies to cmd.
 func (a *Answer) Settles(cmd gate.Command) bool {
 	c, ok := cmd.(*Command)
 	return ok && slices.Contains(a.settles, c)
 }
 
-// Ends reports whether it ends the connection.
+// Ends reports whether the answer ends the connection.
 func (a *Answer) Ends() bool { return a.Said.Ends }
 
-// Voids reports whether a command that waits comes to nothing by it.
+// Voids reports whether the answer makes the waiting command cmd void.
 func (a *Answer) Voids(cmd gate.Command) bool { return a.Said.Ends && cmd.Conn() == gate.Conn(a.conn) }
 
-// Send sends it. A client that does not read is cut off.
+// Send sends the answer. A client that does not read is cut off.
 func (a *Answer) Send(bool) {
 	c := a.conn
 	a.leaves()
@@ -222,10 +222,10 @@ func (a *Answer) Send(bool) {
 	}
 }
 
-// Lose forgets it.
+// Lose drops the answer.
 func (a *Answer) Lose() { a.leaves() }
 
-// leaves takes it off the gate.
+// leaves takes the answer off the gate.
 func (a *Answer) leaves() {
 	a.conn.mu.Lock()
 	defer a.conn.mu.Unlock()

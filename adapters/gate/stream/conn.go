@@ -15,37 +15,37 @@ import (
 )
 
 const (
-	// mostUncut is how many bytes of one command or reply are kept.
+	// mostUncut is the maximum number of bytes kept of one incomplete command or reply.
 	mostUncut = 16 << 20
-	// mostParked is how many commands of a connection wait at the gate before no more is read.
+	// mostParked is the number of a connection's commands at the gate at which reading from its client pauses.
 	mostParked = 1 << 12
-	// writeLimit is how long a client may leave unread what it is sent.
+	// writeLimit is how long a client may leave data unread.
 	writeLimit = 30 * time.Second
 )
 
-// Conn is a client's connection, and the one behind it.
+// Conn is a client's connection, together with the connection to the server.
 type Conn struct {
 	address *Address
 	client  net.Conn
 	reader  *socket.Reader // of the client's socket
 	up      net.Conn
 	said    *socket.Reader // of the server's socket
-	catches sync.Mutex     // one waits at a time until all that it has said was shown: the reader calls but one
+	catches sync.Mutex     // one goroutine at a time waits until all server output was shown: the reader calls only one
 	id      int64
-	joins   bool // nobody knows where a command ends
+	joins   bool // the end of a command is unknown
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	session  Session
 	number   uint64
 	parked   []*Command
-	pending  []*Command // without a reply
+	pending  []*Command // commands without a reply
 	released bool       // the server has seen the end
-	over     bool       // the server says nothing more
-	gone     bool       // nothing more comes from the client
-	known    bool       // the gate knows of it
-	tells    bool       // the gate is being told what the server has said
-	held     int        // answers that the gate was told of, and has neither sent nor lost
+	over     bool       // the server sends nothing more
+	gone     bool       // nothing more arrives from the client
+	known    bool       // the gate knows the connection
+	tells    bool       // a message of the server is being shown to the gate
+	held     int        // number of answers at the gate that were neither sent nor lost
 }
 
 var _ gate.Conn = (*Conn)(nil)
@@ -60,8 +60,9 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether the gate has yet to know of the connection or of what the server has said, the server has yet to greet the
-// client, a command that passes by itself has no reply, or the client has not received what it was sent.
+// underway reports whether something is on its way that does not wait at the gate: the connection or a message of the server
+// that the gate does not know yet, the server's greeting, the reply to a command that passes by itself, or bytes that the
+// client has not received.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {
 		return true
@@ -72,7 +73,7 @@ func (c *Conn) underway() bool {
 	return !c.known || c.tells || !c.released && !c.over && (c.session.Greets() || slices.ContainsFunc(c.pending, passes))
 }
 
-// serve reads what the client writes until it is gone.
+// serve reads what the client writes until its connection ends.
 func (c *Conn) serve() {
 	c.address.gate.Opened(c)
 	c.mu.Lock()
@@ -83,13 +84,13 @@ func (c *Conn) serve() {
 	c.mu.Lock()
 	c.gone = true
 	c.mu.Unlock()
-	c.address.gate.ClientGone(c, err) // first: a client that is cut off may say so at once
+	c.address.gate.ClientGone(c, err) // first, since a client that is cut off may report that at once
 	c.client.Close()
 	c.reader.Done()
 	c.end()
 }
 
-// read reads commands until the client is gone or has to go.
+// read reads commands until the client is gone or is cut off.
 func (c *Conn) read() error {
 	var all []byte
 	b := make([]byte, 1<<14)
@@ -112,10 +113,10 @@ func (c *Conn) read() error {
 	}
 }
 
-// joinPause is how long a client is given to go on with a command, where nobody knows where one ends.
+// joinPause is how long a client may pause within a command, if the ends of commands are unknown.
 const joinPause = 2 * time.Millisecond
 
-// more takes in what the client writes without a pause.
+// more adds what the client writes without a pause.
 func (c *Conn) more(all, b []byte) (_ []byte, err error) {
 	for n := 0; err == nil && len(all) <= mostUncut; all = append(all, b[:n]...) {
 		if err = c.client.SetReadDeadline(time.Now().Add(joinPause)); err == nil {
@@ -128,7 +129,7 @@ func (c *Conn) more(all, b []byte) (_ []byte, err error) {
 	return all, err
 }
 
-// cut hands on the whole commands that some bytes begin with, and returns the rest.
+// cut hands on the complete commands at the beginning of b, and returns the rest.
 func (c *Conn) cut(b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		c.mu.Lock()
@@ -146,7 +147,7 @@ func (c *Conn) cut(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// instead are some bytes in place of others, if there are any.
+// instead is b, or other if b is nil.
 func instead(other, b []byte) []byte {
 	if other != nil {
 		return other
@@ -154,7 +155,7 @@ func instead(other, b []byte) []byte {
 	return b
 }
 
-// arrive hands on a command. Nothing is read while too many wait.
+// arrive hands on a command. Reading pauses while too many commands wait.
 func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.mu.Lock()
 	if sent.Aside {
@@ -196,7 +197,7 @@ func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.hold()
 }
 
-// aside hands on bytes that are no command. mu is held, and is not afterwards.
+// aside hands on bytes that are not a command. mu is held on entry and released.
 func (c *Conn) aside(call uint64, bytes []byte) {
 	for _, cmd := range slices.Backward(c.parked) {
 		if call != 0 && cmd.Call == call {
@@ -208,11 +209,11 @@ func (c *Conn) aside(call uint64, bytes []byte) {
 	gone := c.released || c.over
 	c.mu.Unlock()
 	if !gone {
-		_, _ = c.up.Write(bytes) // who reads there will see
+		_, _ = c.up.Write(bytes) // the server's reader sees the error
 	}
 }
 
-// hold waits while too much is at the gate.
+// hold waits while too many commands are at the gate.
 func (c *Conn) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +228,7 @@ func (c *Conn) hold() {
 	c.reader.Goes()
 }
 
-// write writes a command to the server, unless that knows the connection no more.
+// write writes a command to the server, unless the server no longer has the connection.
 func (c *Conn) write(cmd *Command) {
 	c.mu.Lock()
 	if c.released || c.over {
@@ -241,10 +242,10 @@ func (c *Conn) write(cmd *Command) {
 		c.pending = append(c.pending, cmd)
 	}
 	c.mu.Unlock()
-	_, _ = c.up.Write(cmd.bytes) // who reads there will see
+	_, _ = c.up.Write(cmd.bytes) // the server's reader sees the error
 }
 
-// hear reads what the server says until it has ended the connection.
+// hear reads what the server sends until it has ended the connection.
 func (c *Conn) hear() {
 	defer c.said.Done()
 	var all []byte
@@ -269,10 +270,10 @@ func (c *Conn) hear() {
 	}
 }
 
-// errTooLong is the error of a server that does not come to an end.
+// errTooLong is the error for a message of the server that exceeds mostUncut.
 var errTooLong = errors.New("the server says more than is kept")
 
-// take tells the gate of the whole replies that some bytes begin with, and returns the rest.
+// take shows the gate the complete replies at the beginning of b, and returns the rest.
 func (c *Conn) take(b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		c.mu.Lock()
@@ -304,7 +305,8 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// settled takes off what a reply answers: so many commands of those that were sent first, of the call where it has one. mu is held.
+// settled removes the commands that a reply answers: the n oldest commands, or the n oldest of the call if it has a number.
+// mu is held.
 func (c *Conn) settled(call uint64, n int) (settled []*Command) {
 	c.pending = slices.DeleteFunc(slices.Clone(c.pending), func(cmd *Command) bool {
 		if len(settled) == n || call != 0 && cmd.Call != call {
@@ -316,8 +318,8 @@ func (c *Conn) settled(call uint64, n int) (settled []*Command) {
 	return settled
 }
 
-// tell shows the gate what the server says. Replies to what passes by itself are sent, unless the gate keeps an earlier one. What is
-// said at the end that we bring about is told to nobody.
+// tell shows the gate what the server sends. Replies to commands that pass by themselves are sent, unless the gate keeps an
+// earlier reply. Messages during a Close of our own are not shown.
 func (c *Conn) tell(a *Answer) {
 	passes := len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated })
 	c.mu.Lock()
@@ -338,7 +340,7 @@ func (c *Conn) tell(a *Answer) {
 	c.address.gate.Answered(a)
 }
 
-// askEvery is how often the server is asked whether it keeps a command waiting.
+// askEvery is the time between two questions to the server about whether it keeps a command waiting.
 const askEvery = 200 * time.Microsecond
 
 // effect waits until a command has taken effect: it is answered, or the server keeps it waiting.
@@ -352,7 +354,7 @@ func (c *Conn) effect(cmd *Command) {
 			c.mu.Unlock()
 			waits, err := c.address.proxy.up.Waits(c.id)
 			if waits {
-				c.caughtUp() // it may have answered before it was asked
+				c.caughtUp() // the server may have answered before the question
 			}
 			c.mu.Lock()
 			if cmd.waits = waits && !cmd.answered; cmd.waits || err != nil {
@@ -362,7 +364,7 @@ func (c *Conn) effect(cmd *Command) {
 	}
 }
 
-// closes waits until the server has ended a connection whose client has said goodbye, and has nothing of it any more.
+// closes waits until the server has ended a connection that its client has closed, and has forgotten it.
 func (c *Conn) closes() {
 	c.mu.Lock()
 	for end := time.Now().Add(writeLimit); !c.released && !c.over && time.Now().Before(end); {
@@ -373,25 +375,26 @@ func (c *Conn) closes() {
 	ended := c.over && !c.released
 	c.mu.Unlock()
 	if ended {
-		_ = c.address.proxy.up.Kill(c.id) // the server may not know it any more
+		_ = c.address.proxy.up.Kill(c.id) // the server may no longer know it
 	}
 }
 
-// look has who waits look again. It takes mu, so that it cannot come between their last look and their wait.
+// look wakes those who wait, so that they look again. It takes mu, so that it cannot come between their last look and their
+// wait.
 func (c *Conn) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed.Broadcast()
 }
 
-// listens reports whether the server may say something that is no reply to the last command that has passed.
+// listens reports whether the server may send something other than a reply to the last passed command.
 func (c *Conn) listens() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.released && !c.over && (len(c.pending) > 0 || c.session.Listens())
 }
 
-// caughtUp waits until all that the server has said was shown to the gate.
+// caughtUp waits until everything that the server has sent was shown to the gate.
 func (c *Conn) caughtUp() {
 	c.catches.Lock()
 	defer c.catches.Unlock()
@@ -401,19 +404,19 @@ func (c *Conn) caughtUp() {
 	}
 }
 
-// Open is true: the server has it.
+// Open is true: the server has the connection.
 func (c *Conn) Open() bool { return true }
 
 // Cut closes the client's socket at once.
 func (c *Conn) Cut() { c.client.Close() }
 
-// HangUp closes the client's socket: all that was sent is written.
+// HangUp closes the client's socket: all output is already written.
 func (c *Conn) HangUp() { c.client.Close() }
 
-// Farewell hangs up.
+// Farewell closes the client's socket.
 func (c *Conn) Farewell(gate.Command) { c.client.Close() }
 
-// Release has the server see the end.
+// Release lets the server see the end of the connection.
 func (c *Conn) Release() {
 	c.mu.Lock()
 	released, over := c.released, c.over
@@ -421,13 +424,13 @@ func (c *Conn) Release() {
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	if !released && !over {
-		_ = c.address.proxy.up.Kill(c.id) // one that is not there any more has ended as well
+		_ = c.address.proxy.up.Kill(c.id) // a connection that the server does not know has ended as well
 	}
 	c.up.Close()
 	c.end()
 }
 
-// end lets go of the connection once neither end is there.
+// end removes the connection once both of its ends are closed.
 func (c *Conn) end() {
 	c.mu.Lock()
 	done := c.gone && (c.released || c.over)
@@ -441,7 +444,7 @@ func (c *Conn) end() {
 // Behind reports whether the client has written something that the gate has not seen.
 func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
-// Parts is 0: there are none, so that Break, Mend and Renew do nothing.
+// Parts is 0: connections have no parts, so that Break, Mend and Renew do nothing.
 func (c *Conn) Parts() int { return 0 }
 
 // Break does nothing.

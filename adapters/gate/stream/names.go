@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Names are what traces call the items and values of a run: without the part of a lock's name that differs from run to run, and
-// with a number for each value that a client has made up.
+// Names gives the items and values of a run their names in traces: an item's name without the part that differs from run to
+// run, and a number for each value that a client has made up.
 type Names struct {
 	part   string
 	values map[string]string
 	keys   map[string]uint16
 }
 
-// NewNames are those of a run whose locks have a part of their own in their names.
+// NewNames are the names of a run whose locks have part in their names.
 func NewNames(part string) *Names {
 	return &Names{part: part, values: make(map[string]string), keys: make(map[string]uint16)}
 }
 
-// Item is an item's name without the part of the run.
+// Item is an item's name without the part that differs from run to run.
 func (n *Names) Item(name string) string {
 	if n.part == "" {
 		return name
@@ -26,10 +26,10 @@ func (n *Names) Item(name string) string {
 	return strings.ReplaceAll(name, n.part, "")
 }
 
-// Own reports whether a text has the part of the run.
+// Own reports whether a text contains the part of the run.
 func (n *Names) Own(text string) bool { return n.part != "" && strings.Contains(text, n.part) }
 
-// Value is a value that differs from run to run, by its number in the order of first use.
+// Value replaces a value that differs from run to run by its number, in order of first use.
 func (n *Names) Value(value string) string {
 	alias, ok := n.values[value]
 	if !ok {

@@ -15,48 +15,49 @@ import (
 
 // Upstream is the server behind a proxy.
 type Upstream interface {
-	// Dial connects a client to it. id is the connection's number there.
+	// Dial opens a connection to the server. id is the server's number for it.
 	Dial() (conn net.Conn, id int64, err error)
-	// Waits reports whether the server keeps the last command of a connection waiting. It is asked again and again until a reply
-	// is there.
+	// Waits reports whether the server keeps the last command of connection id waiting. It is called repeatedly until there
+	// is a reply.
 	Waits(id int64) (bool, error)
-	// Barrier returns once the server has said all that it has to say for what has happened.
+	// Barrier returns once the server has sent everything in response to what has happened.
 	Barrier() error
-	// Kill ends a connection at the server. When it returns, the server knows.
+	// Kill ends connection id at the server. When it returns, the server has seen the end.
 	Kill(id int64) error
 }
 
-// Proxy takes the connections of clients to one server and has them wait at a gate. It is safe for concurrent use.
+// Proxy accepts the connections of clients to one server, and makes their commands wait at a gate. It is safe for concurrent
+// use.
 type Proxy struct {
 	protocol Protocol
 	up       Upstream
-	place    int // of the server among several
+	place    int // index of the server among several
 
 	mu    sync.Mutex
 	names *Names
-	conns map[*Conn]struct{} // those of which one end is there
+	conns map[*Conn]struct{} // connections of which at least one end is open
 }
 
-// NewProxy is a proxy before a server, by its place among several.
+// NewProxy is a proxy before server up. place is the server's index among several.
 func NewProxy(p Protocol, up Upstream, place int) *Proxy {
 	return &Proxy{protocol: p, up: up, place: place, names: NewNames(""), conns: make(map[*Conn]struct{})}
 }
 
-// Begin begins a run with names of its own.
+// Begin begins a run with names n.
 func (p *Proxy) Begin(n *Names) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.names = n
 }
 
-// Names are those of the run.
+// Names are the names of the current run.
 func (p *Proxy) Names() *Names {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.names
 }
 
-// Settle returns once everything has come that the server has to say to anybody for what has happened.
+// Settle returns once everything has arrived that the server sends to any client in response to what has happened.
 func (p *Proxy) Settle() error {
 	listening := p.listening()
 	if len(listening) == 0 {
@@ -71,7 +72,7 @@ func (p *Proxy) Settle() error {
 	return nil
 }
 
-// listening are the connections on which the server may say something unasked, or later.
+// listening are the connections on which the server may send something unasked, or later.
 func (p *Proxy) listening() (all []*Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,12 +110,12 @@ type Address struct {
 	closed bool
 }
 
-// Addresses are where one client finds several servers.
+// Addresses are where one client finds each of several servers.
 type Addresses []*Address
 
 var _ gate.Watched = Addresses(nil)
 
-// URLs are the addresses as clients want them.
+// URLs are the addresses in the form that clients expect.
 func (all Addresses) URLs() (urls []string, _ error) {
 	for _, a := range all {
 		urls = append(urls, a.url)
@@ -122,7 +123,7 @@ func (all Addresses) URLs() (urls []string, _ error) {
 	return urls, nil
 }
 
-// Underway reports whether something of the client's is on its way that never waits at the gate.
+// Underway reports whether something of the client is on its way that never waits at the gate.
 func (all Addresses) Underway() bool { return slices.ContainsFunc(all, (*Address).underway) }
 
 // underway reports whether a connection is being made, or a command that passes by itself has no reply yet.
@@ -140,7 +141,7 @@ func (a *Address) underway() bool {
 	return false
 }
 
-// Counts is what has gone over all connections.
+// Counts counts what has gone over all connections.
 func (all Addresses) Counts() (sum gate.Counts) {
 	for _, a := range all {
 		counts := a.Counts()
@@ -158,7 +159,7 @@ func (all Addresses) Close() error {
 	return errors.Join(errs...)
 }
 
-// Counts is what has gone over its connections.
+// Counts counts what has gone over the address's connections.
 func (a *Address) Counts() gate.Counts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -167,14 +168,14 @@ func (a *Address) Counts() gate.Counts {
 	return counts
 }
 
-// count changes the counts.
+// count calls change with the counts.
 func (a *Address) count(change func(*gate.Counts)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change(&a.counts)
 }
 
-// Close ends all connections without a goodbye, tells the server of it, and returns when no goroutine is left.
+// Close ends all connections abruptly, lets the server see that, and returns when no goroutine is left.
 func (a *Address) Close() error {
 	a.mu.Lock()
 	a.closed = true
@@ -204,7 +205,7 @@ func (a *Address) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many files, or a client that was gone before it was there
+		if err != nil { // too many open files, or a client that disconnected too early
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -212,7 +213,7 @@ func (a *Address) accept() {
 	}
 }
 
-// take begins a connection. A client that has too many, or whose server takes no more, finds it closed.
+// take begins a connection. It closes the connection of a client that has too many, or whose server accepts no more.
 func (a *Address) take(socket net.Conn) {
 	up, id, err := a.proxy.up.Dial()
 	if err != nil {
@@ -235,7 +236,7 @@ func (a *Address) take(socket net.Conn) {
 	a.tasks.Go(c.serve)
 }
 
-// forget lets go of a connection of which neither end is there.
+// forget removes a connection whose ends are both closed.
 func (a *Address) forget(c *Conn) {
 	a.mu.Lock()
 	delete(a.conns, c)
