@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// MinimisingShare is the part of the time of a run (the Time of its configuration) that is kept for making
-// counterexamples smaller, once there are any.
+// MinimisingShare is the share of a run's time (the Time of its configuration) that is reserved for minimising
+// counterexamples, once there are any.
 const MinimisingShare = 0.2
 
-// MinimisingTries bounds how many scenarios are tried to make one counterexample smaller.
+// MinimisingTries is the maximum number of scenarios that are tried to minimise one counterexample.
 const MinimisingTries = 60_000
 
-// Allowance is the time that a run may take. It is looked at between executions, never in their midst.
+// Allowance is the time that a run may take. It is checked between executions, never during one.
 type Allowance struct {
-	Whole    context.Context // over with all of it
-	Sampling context.Context // over when the rest is kept
+	Whole    context.Context // ends with the whole time
+	Sampling context.Context // ends when only the reserved time is left
 }
 
-// Allow is the time d of a run that begins now; 0 is no limit.
+// Allow is the allowance of a run that begins now and may take d; 0 is no limit.
 func Allow(ctx context.Context, d time.Duration) (Allowance, context.CancelFunc) {
 	if d <= 0 {
 		ctx, cancel := context.WithCancel(ctx)
@@ -30,12 +30,12 @@ func Allow(ctx context.Context, d time.Duration) (Allowance, context.CancelFunc)
 	return Allowance{whole, sampling}, func() { stop(); cancel() }
 }
 
-// Spent reports whether it is time to end the search. found says that there is something to make smaller.
+// Spent reports whether it is time to end the search. found says that there are counterexamples to minimise.
 func (a Allowance) Spent(found bool) bool {
 	return a.Whole.Err() != nil || found && a.Sampling.Err() != nil
 }
 
-// Rest is the time for making counterexamples smaller, from now on: what is kept for that, also where the search was over early.
+// Rest is the time for minimising counterexamples, from now on: the reserved time, also if the search ended early.
 func (a Allowance) Rest() (Allowance, context.CancelFunc) {
 	whole, limited := a.Whole.Deadline()
 	sampling, _ := a.Sampling.Deadline()
@@ -46,8 +46,8 @@ func (a Allowance) Rest() (Allowance, context.CancelFunc) {
 	return a, func() {}
 }
 
-// Portion is the share of the remaining time for one counterexample, if left are still to be minimised, some in
-// parallel.
+// Portion is the share of the remaining time for one counterexample, if left counterexamples are still to be minimised, at
+// of them in parallel.
 func (a Allowance) Portion(left, at int) (context.Context, context.CancelFunc) {
 	end, limited := a.Whole.Deadline()
 	if !limited {

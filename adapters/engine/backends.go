@@ -1,6 +1,6 @@
 package engine
 
-// The backends that there are: importing one makes it known to package sim.
+// The available backends: importing a backend registers it with package sim.
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
 	_ "github.com/lockproof/lockproof/sim/amqp/consumption"

@@ -18,8 +18,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Counterexamples are the violations that a result has traces of, in the order of the card, ready to
-// be written. command is what was typed to find them.
+// Counterexamples are the violations of the result that have traces, in the order of the report, ready to be written.
+// command is the command line that found them.
 func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	var out []*histories.Counterexample
 	for i := range r.Report.Properties {
@@ -37,20 +37,20 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	return out
 }
 
-// Labels are what all counterexamples of a run say.
+// Labels are the data that all counterexamples of a run share.
 type Labels struct {
-	FailedAcquire property.FailedAcquire // what a failed acquire was taken to promise
-	Origin        histories.Origin       // of no execution in particular
-	// An external program has a command, the type of its lock, options, and the declaration of what holds the lock.
+	FailedAcquire property.FailedAcquire // what a failed acquire promises
+	Origin        histories.Origin       // without the number of an execution
+	// For an external program: its command, the type of its lock, its options, and the declaration of what holds the lock.
 	Exec    string
 	Kind    lock.Kind
 	Options map[string]string
 	Holding string
-	// Servers is how many servers stand behind the gate.
+	// Servers is the number of servers behind the gate.
 	Servers int
 }
 
-// Counterexample is an execution that violates a property, as it is written.
+// Counterexample is an execution that violates property p, in the form in which it is written.
 func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
 		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Servers: l.Servers, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
@@ -67,8 +67,8 @@ func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *r
 	return ce
 }
 
-// ofAudit has the violation of an audit refer to what a counterexample has: clients that audit are not in its scenario, and the
-// audit comes when all is over.
+// ofAudit makes the violation of an audit refer to clients and events that a counterexample has: the scenario does not
+// contain the clients that audit, and the audit comes after everything else.
 func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	v.Step = min(v.Step, len(sc.Schedule.Actions))
 	for _, c := range []*uint8{&v.Client, &v.Other} {
@@ -78,7 +78,7 @@ func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	}
 }
 
-// FoundIn is a report's description of a violation in a trace.
+// FoundIn is a report's description of the violation of p in a trace.
 func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
 	found := &report.Found{Steps: t.Shown(), Detail: v.Explain(), Expected: draw.Expected(t, v), Errors: draw.Errors(t), Diagram: Drawing(t)}
@@ -88,27 +88,27 @@ func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	return found
 }
 
-// Replayed is a counterexample carried out again on the simulated broker.
+// Replayed is a counterexample that was repeated on the simulated broker.
 type Replayed struct {
 	Target *lock.Target
 	Own    own.List
 	Trace  *scenario.Trace
-	// Violation is what the counterexample is kept for, as it was seen this time; nil if it was not.
+	// Violation is the violation of the counterexample as the replay shows it; nil if it does not.
 	Violation *scenario.Violation
-	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
+	// Tries counts, for external clients, the attempts and those that showed the violation.
 	Tries histories.Tries
-	// Command repeats the replay and Said is its result, in lines, for the page; may be empty.
+	// Command repeats the replay. Said is its result, in lines. Both are for the page and may be empty.
 	Command, Said string
-	// FailedAcquire is what a failed acquire was taken to promise, Server what it was carried out on, and At when, for the page.
+	// FailedAcquire is what a failed acquire promises. Server is where the replay ran. At is the time, for the page.
 	FailedAcquire property.FailedAcquire
 	Server        string
 	At            time.Time
-	// File is the counterexample, where the explorer can carry it out.
+	// File is the text of the counterexample if the explorer can run it.
 	File string
 }
 
-// On repeats the replayed execution on a real broker. If the broker behaves differently, Violation says so: it is nil
-// unless the broker shows the violation, too.
+// On repeats the replayed execution on a real broker. If the broker behaves differently, Violation shows that: it stays
+// non-nil only if the broker shows the violation, too.
 func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 	real, err := rabbitmq.Replay(ctx, b, r.Target, r.Trace, rabbitmq.ReplayOptions{})
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 	return nil
 }
 
-// Report is the replay of a counterexample on a broker as a report of the one property that it is kept for.
+// Report is the replay of a counterexample on a broker, as a report about the property that the counterexample violates.
 func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.Report {
 	p := report.PropertyResult{
 		Property: ce.Property, Own: r.Own.Of(ce.Property), Evidence: ce.Property.Evidence(), Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
@@ -138,7 +138,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 	}
 }
 
-// Replay carries out a counterexample on the simulated broker, of the target that it names.
+// Replay repeats a counterexample on the simulated broker, with the target that it names.
 func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	if ce.Property.Own() {
 		return nil, UnknownOwn(ce)
@@ -150,14 +150,14 @@ func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	return ReplayOf(target, nil, ce), nil
 }
 
-// UnknownOwn is the error of a counterexample of a user's own property where there are none.
+// UnknownOwn is the error for a counterexample of a custom property that is not defined.
 func UnknownOwn(ce *histories.Counterexample) error {
 	return fmt.Errorf("counterexample of %s: that is a property of a user's own, which only a program has: "+
 		"lockproof.Replay judges it, with the property among Options.Own", ce.Violation.Own)
 }
 
-// ReplayOf carries out a counterexample on the simulated broker, of a target whose name may be known to nobody else.
-// list has the user's own property that it violates, if it does.
+// ReplayOf repeats a counterexample on the simulated broker, with a target that need not be registered. list has the custom
+// property that the counterexample violates, if it violates one.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
 	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: SimulatedOf(target), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
@@ -167,7 +167,7 @@ func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) 
 	return t
 }
 
-// NewExecution is an empty execution of a target as the file of a counterexample, for the explorer to continue. It
+// NewExecution is an empty execution of a target, in the form of a counterexample file, for the explorer to continue. It
 // ignores the scenario's target, faults and schedule.
 func NewExecution(target *lock.Target, s scenario.Scenario) (string, error) {
 	s.Target, s.Faults, s.Schedule = target.Name, nil, scenario.Schedule{Strategy: scenario.Replay}

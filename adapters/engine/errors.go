@@ -2,19 +2,19 @@ package engine
 
 import "errors"
 
-// ErrConfiguration is, somewhere in it, the error of a run whose configuration makes no sense: nothing was run.
+// ErrConfiguration is wrapped by the error of a run with an invalid configuration: nothing was run.
 var ErrConfiguration = errors.New("invalid configuration")
 
-// configurationError is an error about a configuration. It says no more than that error does.
+// configurationError marks an error as one of a configuration, with the same text.
 type configurationError struct{ error }
 
-// Is reports whether the target is [ErrConfiguration].
+// Is reports whether target is [ErrConfiguration].
 func (configurationError) Is(target error) bool { return target == ErrConfiguration }
 
-// Unwrap is what makes no sense.
+// Unwrap is the marked error.
 func (e configurationError) Unwrap() error { return e.error }
 
-// Configuration is an error about a configuration, or nil.
+// Configuration marks an error as one of a configuration. The result is nil if err is nil.
 func Configuration(err error) error {
 	if err == nil {
 		return nil

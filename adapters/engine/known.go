@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Accept marks the violations that are among those known, and gives each that has an execution its fingerprint.
+// Accept marks the violations that are known, and gives each violation with an execution its fingerprint.
 func (r *Result) Accept(findings known.Findings, now time.Time) {
 	for _, ce := range r.Counterexamples("") {
 		v := r.Report.Result(ce.Property).Violation
@@ -27,7 +27,7 @@ func (r *Result) Accept(findings known.Findings, now time.Time) {
 	}
 }
 
-// Knows reports whether the violation of a property that an execution shows is among those that are known.
+// Knows reports whether the violation of property p in an execution is among the known ones.
 func (l *Labels) Knows(findings known.Findings, p property.Property, t *scenario.Trace) bool {
 	if len(findings) == 0 {
 		return false
@@ -36,7 +36,7 @@ func (l *Labels) Knows(findings known.Findings, p property.Property, t *scenario
 	return findings.Of(ce.Violation.Name(), ce.Fingerprint()) != nil
 }
 
-// KnownOf are the properties, of those judged, of which a violation is known.
+// KnownOf are the judged properties that have a known violation.
 func KnownOf(findings known.Findings, judged property.Set, list own.List) (set property.Set) {
 	for p := range judged.All() {
 		if findings.Names(cmp.Or(list.Name(p), p.String())) {

@@ -14,11 +14,10 @@ import (
 	"github.com/lockproof/lockproof/sim/nearest"
 )
 
-// WritePage writes the card, and every execution that violates a property with its cause, as one HTML page that needs
-// nothing else.
+// WritePage writes the report, and every execution that violates a property with its cause, as one self-contained HTML page.
 func (r *Result) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
 
-// Page is that page.
+// Page is the content of the page that WritePage writes.
 func (r *Result) Page() *report.Page {
 	page := report.Page{Report: r.Report, Explorer: r.Explorer}
 	files := make(map[property.Property]string)
@@ -43,7 +42,7 @@ func (r *Result) Page() *report.Page {
 	return &page
 }
 
-// explorable is the file of a counterexample of a target of ours, which the explorer can carry out; "" for others.
+// explorable is the file of a counterexample of a target of ours, which the explorer can run; "" for others.
 func explorable(ce *histories.Counterexample) string {
 	if _, err := TargetNamed(ce.Scenario.Target); err != nil || ce.Exec != "" {
 		return ""
@@ -55,14 +54,14 @@ func explorable(ce *histories.Counterexample) string {
 	return string(data)
 }
 
-// execution is what violates a property as a page shows it.
+// execution is the execution that violates a property, in the form for a page.
 func (r *Result) execution(p *report.PropertyResult, t *scenario.Trace) report.Execution {
 	x := execution(r.targetOf(t), t, p.Property, r.Labels.FailedAcquire)
 	x.Command, x.Again = p.Violation.Command, p.Violation.Reproduced()
 	return x
 }
 
-// targetOf is the target of an execution where that is one of ours, or nil.
+// targetOf is the target of an execution if it is one of ours, or nil.
 func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
 	if r.Labels.Exec != "" {
 		return nil
@@ -74,10 +73,10 @@ func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
 	return target
 }
 
-// WritePage writes the execution, with its cause, as one HTML page that needs nothing else.
+// WritePage writes the execution, with its cause, as one self-contained HTML page.
 func (r *Replayed) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
 
-// Page is that page.
+// Page is the content of the page that WritePage writes.
 func (r *Replayed) Page() *report.Page {
 	p := property.Property(0)
 	if r.Violation != nil {
@@ -91,7 +90,7 @@ func (r *Replayed) Page() *report.Page {
 	}
 }
 
-// simulates reports whether an execution is the simulated world's, which does the same again.
+// simulates reports whether the simulated world repeats an execution with the same violation.
 func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, failedAcquire property.FailedAcquire) bool {
 	var r sim.Runner
 	s := sim.Replay(t)
@@ -99,7 +98,7 @@ func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, fai
 	return ok && again == v
 }
 
-// changed are a scenario's options that are not the defaults, as name=value.
+// changed are the options of a scenario that differ from the defaults, as name=value.
 func changed(s *scenario.Scenario) (options []string) {
 	for _, o := range s.Changed() {
 		options = append(options, o[0]+"="+o[1])
@@ -107,10 +106,10 @@ func changed(s *scenario.Scenario) (options []string) {
 	return options
 }
 
-// explaining bounds how long porcupine may take over the explanation of one history.
+// explaining is the maximum time that porcupine may take to explain one history.
 const explaining = 5 * time.Second
 
-// execution is a trace as a page shows it. For a target of ours it looks for the nearest execution in which all is well.
+// execution is a trace in the form for a page. For a target of ours it looks for the nearest execution without violations.
 func execution(target *lock.Target, t *scenario.Trace, p property.Property, failedAcquire property.FailedAcquire) report.Execution {
 	x := report.Execution{Trace: t}
 	for _, v := range t.Violations {

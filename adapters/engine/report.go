@@ -16,11 +16,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Omitted are the properties that mean nothing for a target, though they do for others of its type, and why. They are told
-// of where all others are judged.
+// Omitted are the properties that do not apply to a target although they apply to others of its type, with the reasons. They
+// are listed if all properties are judged.
 func Omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) {
 	if property.Of(t)&^judged != 0 {
-		return nil // some were asked for
+		return nil // only some were asked for
 	}
 	why := property.Skipped(t)
 	for p := range property.Applicable(t.Kind).All() {
@@ -31,7 +31,7 @@ func Omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) 
 	return out
 }
 
-// Assigned are options as they are typed.
+// Assigned are options in the form name=value.
 func Assigned(options [][2]string) (out []string) {
 	for _, o := range options {
 		out = append(out, o[0]+"="+o[1])
@@ -39,7 +39,7 @@ func Assigned(options [][2]string) (out []string) {
 	return out
 }
 
-// ByName is options as they are typed, in the order of their names.
+// ByName is options in the form name=value, in the order of their names.
 func ByName[V any](options map[string]V) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		out = append(out, name+"="+secret.HideOption(name, fmt.Sprint(options[name])))
@@ -47,15 +47,15 @@ func ByName[V any](options map[string]V) (out []string) {
 	return out
 }
 
-// Drawing is an execution as plain text.
+// Drawing is the picture of an execution as plain text.
 func Drawing(t *scenario.Trace) string {
 	var b strings.Builder
-	draw.Draw(&b, t, style.Style{}) // a strings.Builder takes everything
+	draw.Draw(&b, t, style.Style{}) // a strings.Builder returns no errors
 	return b.String()
 }
 
-// budgets are what operations may cost, where a property limits that. An acquire of a later slot, or one
-// that finds all taken, is judged slot by slot by the property cheap-acquire.
+// budgets are the maximum costs of operations for which a property has a limit. An acquire of a later slot, or one that
+// finds all slots taken, is judged slot by slot by the property cheap-acquire.
 var budgets = map[monitor.CostClass]struct {
 	by property.Property
 	report.Budget
@@ -65,7 +65,8 @@ var budgets = map[monitor.CostClass]struct {
 	monitor.VerifyHeld:   {property.CheapVerify, report.Budget{RoundTrips: 1, Channels: 0, Connections: 0}},
 }
 
-// Efficiency is what operations cost, as a report tells of it. They have budgets where one of the properties says so.
+// Efficiency are the costs of operations in the form for a report. They have budgets if one of the judged properties limits
+// them.
 func Efficiency(costs *monitor.Costs, kind lock.Kind, judged property.Set) []report.EfficiencyRow {
 	var rows []report.EfficiencyRow
 	for k := range monitor.CostClasses {
@@ -90,5 +91,5 @@ func spread(t *monitor.Tally, measure int) report.Spread {
 	return report.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }
 
-// Holes is why linearizability is not judged of a lock that begins with holes.
+// Holes is the reason why linearizability is not judged for a lock that begins with holes.
 const Holes = "a history tells how many slots there are, and here it matters which"

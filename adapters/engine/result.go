@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Simulated is what our own broker is called.
+// Simulated is the name of the simulated broker in reports.
 const Simulated = "the simulated broker"
 
-// SimulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
+// SimulatedOf is the name of a target's simulated server in reports. A nil target is the reference semaphore.
 func SimulatedOf(t *lock.Target) string {
 	if t == nil {
 		return Simulated
@@ -20,31 +20,31 @@ func SimulatedOf(t *lock.Target) string {
 	return lock.BackendOf(t).Simulated()
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Report *report.Report
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[property.Property]*scenario.Trace
-	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
+	// History is the recorded history that was judged, and Reading is how it was read; both are nil for other runs.
 	History *history.History
 	Reading linear.Options
 
-	// Labels are what the run's counterexamples say; Others, what those of properties say that other scenarios than the first
-	// sort have shown: see [sample.Conclude].
+	// Labels are the data of the run's counterexamples. Others are the data for properties that only scenarios of another
+	// kind than the first have shown: see [sample.Conclude].
 	Labels Labels
 	Others map[property.Property]Labels
 
 	Explorer *report.Explorer // of a state space; see [explore.Explored.AddGraph]
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
 	Scenarios, Of int
-	Violated      int // properties
-	Tries         int // scenarios tried to make counterexamples smaller, where that takes long
+	Violated      int // number of properties
+	Tries         int // scenarios tried to minimise counterexamples, if that takes long
 }
 
-// JudgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
+// JudgedOf are the properties to judge: those of applicable that were asked for, or all.
 func JudgedOf(applicable, asked property.Set) property.Set {
 	if asked == 0 {
 		return applicable

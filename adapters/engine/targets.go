@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Targets are all that can be judged: of each backend the reference locks, then the mutants.
+// Targets are all targets of this module: for each backend the reference locks, then the mutants.
 func Targets() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.Targets()...)
@@ -15,7 +15,7 @@ func Targets() (all []*lock.Target) {
 	return all
 }
 
-// References are the locks of all backends that should break no property.
+// References are the locks of all backends that should violate no property.
 func References() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.References...)
@@ -23,7 +23,7 @@ func References() (all []*lock.Target) {
 	return all
 }
 
-// Mutants are the variants of the references with one bug each, which prove the prover.
+// Mutants are variants of the reference locks with one bug each, which test the tool itself.
 func Mutants() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.Mutants...)
@@ -31,10 +31,10 @@ func Mutants() (all []*lock.Target) {
 	return all
 }
 
-// ErrUnknownTarget is, somewhere in it, the error of a name that no target has.
+// ErrUnknownTarget is wrapped by the error for a name that is no target's.
 var ErrUnknownTarget = errors.New("not known")
 
-// TargetNamed is the target with that name.
+// TargetNamed is the target with a name.
 func TargetNamed(name string) (*lock.Target, error) {
 	if t := lock.TargetNamed(name); t != nil {
 		return t, nil
@@ -51,7 +51,7 @@ func Reference(k lock.Kind) *lock.Target {
 	return amqp.Reference(k)
 }
 
-// OptionsOf are the options of a target with some that were fixed, by name and value.
+// OptionsOf are the options of a target, with the values that fixed gives by name.
 func OptionsOf(t *lock.Target, fixed [][2]string) (lock.Options, error) {
 	return t.Set(lock.BackendOf(t).Defaults, fixed)
 }

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Version is the version of the tool, in reports and counterexamples. It is the one that the build sets, else that of the
-// module as Go fetched or tagged it, else that of the sources. A build sets it by
+// Version is the version of the tool, in reports and counterexamples: the version that the build sets, else the module's
+// version as Go fetched or tagged it, else the version of the sources. A build sets it with
 //
 //	go build -ldflags '-X github.com/lockproof/lockproof/adapters/engine.stamped=0.2.0' ./cmd/lockproof
 var Version = versionOf(stamped, buildInfo())
 
-// sources is the version that these sources lead to.
+// sources is the version that these sources are developed towards.
 const sources = "0.1.0"
 
-// stamped is what -ldflags sets.
+// stamped is set by -ldflags.
 var stamped string
 
-// module is the path under which build information has this module.
+// module is the path of this module in build information.
 const module = "github.com/lockproof/lockproof"
 
 func buildInfo() *debug.BuildInfo {
@@ -26,11 +26,11 @@ func buildInfo() *debug.BuildInfo {
 	return info
 }
 
-// pseudo are versions that Go makes of a commit that has no tag: they say less than [sources], and `lockproof version`
-// has the commit beside it.
+// pseudo matches versions that Go makes up for a commit without a tag. They say less than [sources], and `lockproof version`
+// prints the commit as well.
 var pseudo = regexp.MustCompile(`\d{14}-[0-9a-f]{12}|\+dirty$`)
 
-// versionOf is the version of a build; info may be nil. The module is the program's own, or one that it uses.
+// versionOf is the version of a build; info may be nil. The module is the program's main module, or a dependency.
 func versionOf(stamped string, info *debug.BuildInfo) string {
 	if stamped != "" {
 		return strings.TrimPrefix(stamped, "v")

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Received is how many commands clients have sent.
+// Received is the number of commands that clients have sent.
 func Received(counts *gate.Counts) (n int) {
 	for _, sent := range counts.Commands {
 		n += sent
@@ -17,7 +17,8 @@ func Received(counts *gate.Counts) (n int) {
 	return n
 }
 
-// OverWire is what clients have sent: AMQP's methods in the order of its definition, other commands by name.
+// OverWire are the numbers of commands that clients have sent: AMQP's methods in the order of their definition, other
+// commands by name.
 func OverWire(counts *gate.Counts) []report.Count {
 	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
 	rest := maps.Clone(counts.Commands)
@@ -33,7 +34,7 @@ func OverWire(counts *gate.Counts) []report.Count {
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
 		add(name)
 	}
-	if counts.Heartbeats > 0 { // they pass whoever is held at the gate
+	if counts.Heartbeats > 0 { // they pass even if a client's commands are held at the gate
 		out = append(out, report.Count{Name: "heartbeats", Number: counts.Heartbeats})
 	}
 	return out

@@ -14,26 +14,27 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Lock is one client of locks, with a connection of its own to the broker. Its methods are called one at
-// a time. An error leaves open whether the call had an effect, unless ErrNoEffect is in it.
+// Lock is one client of locks, with its own connection to the broker. Its methods are called one at a time. After an error
+// it is unknown whether the call had an effect, unless the error wraps [ErrNoEffect].
 type Lock interface {
-	// Acquire tries to get a slot of a lock: its number, counted from 1, or 0 if all are taken.
+	// Acquire tries to get a slot of a lock. slot is its number, from 1, or 0 if all slots are taken.
 	Acquire(ctx context.Context, name string) (slot int, err error)
-	// Verify tells whether this client still holds a slot. A lost connection is an answer, not an error.
+	// Verify reports whether this client still holds a slot. If its connection is lost, held is false; that is not an error.
 	Verify(ctx context.Context, name string, slot int) (held bool, err error)
-	// Release gives a slot back.
+	// Release releases a slot.
 	Release(ctx context.Context, name string, slot int) error
-	// Close gives back what the client itself takes: its connection.
+	// Close releases the client's own resources: its connection.
 	Close() error
 }
 
-// Administrator is a Lock that can say how many slots a lock has. One that is none is taken for a mutex.
+// Administrator is a Lock that can create locks with a number of slots. A Lock that is not an Administrator is taken for a
+// mutex.
 type Administrator interface {
 	Lock
-	// Create makes a lock with that many slots; Destroy takes them all away.
+	// Create makes a lock with the given number of slots. Destroy removes all its slots.
 	Create(ctx context.Context, name string, slots int) error
 	Destroy(ctx context.Context, name string) error
-	// Count is how many slots a lock has, held or not.
+	// Count is the number of slots of a lock, held or not.
 	Count(ctx context.Context, name string) (slots int, err error)
 }
 
@@ -44,70 +45,69 @@ type Resizer interface {
 	Remove(ctx context.Context, name string, slots int) error
 }
 
-// Waiter is a Lock that can wait until nobody holds a slot.
+// Waiter is a Lock that can wait until a slot is free.
 type Waiter interface {
 	Lock
 	Wait(ctx context.Context, name string, slot int) error
 }
 
-// Waiting is a Lock whose clients can wait for a slot that others hold, no longer than timeout: 0 if there was none.
+// Waiting is a Lock whose clients can wait for a slot that others hold, at most for timeout; slot is 0 if there was none.
 type Waiting interface {
 	Lock
 	AcquireWithin(ctx context.Context, name string, timeout time.Duration) (slot int, err error)
 }
 
-// Several is a Lock that says whether a client may hold several locks at once, of different names.
+// Several is a Lock that says whether a client may hold several locks with different names at once.
 type Several interface {
 	Lock
 	Several() bool
 }
 
-// Fencing is a Lock that gives fencing tokens: Token is that of the slot that the last call has acquired, from 1. It is called
-// when an acquire has said yes.
+// Fencing is a Lock that gives fencing tokens. Token is the token, from 1, of the slot that the last call has acquired. It
+// is called after an acquire that was granted.
 type Fencing interface {
 	Lock
 	Token(name string, slot int) int64
 }
 
-// Limited is a Lock whose callers state how many may hold it at once, and may differ. A semaphore that is one, and no
-// Administrator, has no slots, so that any number from 1 is as good.
+// Limited is a Lock whose callers state how many may hold it at once. Callers may state different limits. A semaphore that
+// is Limited and not an Administrator has no slots, so Acquire may return any number from 1.
 type Limited interface {
 	Lock
 	AcquireLimited(ctx context.Context, name string, limit int) (slot int, err error)
 }
 
-// Leased is a Lock whose holds end by themselves after a time, as locks with leases on Redis do: each acquire is told how long
-// that is.
+// Leased is a Lock whose holds end by themselves after a time that each acquire states, as with locks with leases on Redis.
 type Leased interface {
 	Lock
 	AcquireFor(ctx context.Context, name string, lease time.Duration) (slot int, err error)
 }
 
-// ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
+// ErrNoEffect is wrapped by the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
-// ErrNoAdministrator is the error of a lock with slots whose client is no Administrator.
+// ErrNoAdministrator is the error of a lock with slots whose client is not an [Administrator].
 var ErrNoAdministrator = errors.New("no Administrator: expected Create, Destroy and Count besides what a mutex has")
 
-// New makes a client, connected to the server at a URL, or to several at URLs with commas between them. The context ends when the
-// client does.
+// New makes a client, connected to the server at url, or to several servers whose URLs are separated by commas. ctx ends
+// when the client does.
 type New func(ctx context.Context, url string) (Lock, error)
 
-// Starter starts clients by a constructor. It implements [foreign.Starter].
+// Starter starts clients with a constructor. It implements [foreign.Starter].
 type Starter struct {
 	Name string
 	New  New
 }
 
-// Start makes a client. It is constructed with the first call, which says where the broker is.
+// Start makes a client. The constructor is called with the first call, which has the broker's address.
 func (s Starter) Start(context.Context, int) (foreign.Client, error) {
 	c := &client{starter: s, jobs: make(chan func())}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
 
-// notAdministrator says why a lock with slots is no Administrator. One that has some of the methods may be meant to be one, and
-// is not taken for a mutex.
+// notAdministrator explains why a lock with slots is not an [Administrator]. A lock with only some of the methods may be
+// meant as one, and is not taken for a mutex.
 func notAdministrator(made Lock) error {
 	var has []string
 	for _, name := range []string{"Create", "Destroy", "Count", "Add", "Remove"} {
@@ -124,17 +124,17 @@ func notAdministrator(made Lock) error {
 
 type client struct {
 	starter Starter
-	lock    Lock // nil until it is made
+	lock    Lock // nil until it is constructed
 	ctx     context.Context
 	end     context.CancelFunc
 	ended   bool                          // by Kill
-	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first
-	jobs    chan func()                   // to a goroutine that has carried out calls before, if one waits
-	said    string                        // by the error of the last operation
-	token   int64                         // that came with what it was granted
+	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first call
+	jobs    chan func()                   // to a goroutine that has carried out calls before and waits
+	said    string                        // error text of the last operation
+	token   int64                         // fencing token of the last grant
 }
 
-// Initialize makes the client and looks what it can do.
+// Initialize constructs the client and finds out what it supports.
 func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
 	made, err := c.connect(ctx, strings.Join(in.URLs, ","))
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	_, about.Tokens = made.(Fencing)
 	_, about.Limits = made.(Limited)
 	if _, about.Leases = made.(Leased); about.Leases {
-		about.Waits = false // who is told for how long is not told to wait
+		about.Waits = false // an acquire with a lease does not wait
 	}
 	if s, ok := made.(Several); ok {
 		about.Several = s.Several()
@@ -167,8 +167,8 @@ func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	return about, nil
 }
 
-// connect makes the lock. When ctx is done the client's context ends, and shortly after that a constructor that has not
-// returned is left where it is: what it still makes is closed.
+// connect constructs the lock. When ctx is done, the client's context ends. A constructor that does not return shortly after
+// that is abandoned, and the lock that it may still make is closed.
 func (c *client) connect(ctx context.Context, url string) (made Lock, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -191,13 +191,13 @@ func (c *client) connect(ctx context.Context, url string) (made Lock, err error)
 	}
 	go func() {
 		if <-done; err == nil && made != nil {
-			_ = guarded("Close", made.Close) // nobody is there any more to be told
+			_ = guarded("Close", made.Close) // no caller is left for the error
 		}
 	}()
 	return nil, fmt.Errorf("%w: %w", context.Cause(ctx), foreign.ErrLeft)
 }
 
-// Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
+// Call carries out one operation. When ctx is done, the operation is abandoned, and the next call waits for it.
 func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if before := c.busy.Load(); before != nil {
 		select {
@@ -231,7 +231,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	}
 }
 
-// do has a goroutine do something, one that has done so before if there is one: its stack has grown already.
+// do runs job in a goroutine, preferably one that has run a job before, whose stack has already grown.
 func (c *client) do(job func()) {
 	select {
 	case c.jobs <- job:
@@ -240,7 +240,7 @@ func (c *client) do(job func()) {
 	}
 }
 
-// work does one thing after the other until the client ends.
+// work runs jobs one after the other until the client ends.
 func (c *client) work(job func()) {
 	for {
 		job()
@@ -252,7 +252,7 @@ func (c *client) work(job func()) {
 	}
 }
 
-// call carries out one operation. said is the error of one that failed or whose result is unknown.
+// call carries out one operation. said is the error text of an operation that failed or whose result is unknown.
 func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock.Result, said string, err error) {
 	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
 	var n int
@@ -291,7 +291,7 @@ func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock
 	return r, "", nil
 }
 
-// acquire acquires a lock in the way that the call asks for.
+// acquire acquires a lock with the method for the call's parameters.
 func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	switch {
 	case p.Limit > 0:
@@ -304,7 +304,7 @@ func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	return c.lock.Acquire(ctx, p.Name)
 }
 
-// fenced is the fencing token of a slot that was just acquired, 0 where there are none.
+// fenced is the fencing token of a slot that was just acquired, 0 if the lock has no tokens.
 func (c *client) fenced(name string, slot int) (int64, error) {
 	f, ok := c.lock.(Fencing)
 	if !ok {
@@ -317,34 +317,33 @@ func (c *client) fenced(name string, slot int) (int64, error) {
 	return token, nil
 }
 
-// Token is the fencing token that came with what the last operation was granted. It implements [foreign.Fenced].
+// Token is the fencing token that the last operation was granted. It implements [foreign.Fenced].
 func (c *client) Token() int64 { return c.token }
 
-// Explanation is the error of the last operation. It implements [foreign.Explainer].
+// Explanation is the error text of the last operation. It implements [foreign.Explainer].
 func (c *client) Explanation() string { return c.said }
 
-// Kill is all of a crash that there can be: its connections are cut by whoever calls it.
+// Kill simulates a crash as far as possible: later results are ignored. Its caller cuts the client's connections.
 func (c *client) Kill() error {
 	c.ended = true
 	c.end()
 	return nil
 }
 
-// Pause is not to be had.
+// Pause returns [foreign.ErrUnsupported].
 func (c *client) Pause() error { return foreign.ErrUnsupported }
 
-// Continue has nothing to do.
+// Continue does nothing.
 func (c *client) Continue() error { return nil }
 
-// closeLimit is how long closing a client may take.
+// closeLimit is the maximum duration of closing a client.
 const closeLimit = 10 * time.Second
 
-// closing is how long a call that was left where it is may take to end, since a lock is called for one thing at a time.
-// After that the client is closed all the same.
+// closing is how long Close waits for an abandoned call, since calls of a lock may not overlap. After that the client is
+// closed anyway.
 const closing = time.Second
 
-// Close closes the client. One that was killed has lost its connections, and what it says to that is of
-// no interest.
+// Close closes the client. A killed client has lost its connections, and its errors are ignored.
 func (c *client) Close() error {
 	c.end()
 	if c.lock == nil {

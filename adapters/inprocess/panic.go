@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// Panic is a client's method that panicked, or ended its goroutine as t.FailNow does. errors.Is says that it is
-// [foreign.ErrDied]: the client is not used again. Goroutines that a client starts by itself can't be watched: a
-// panic in one of them ends the program.
+// Panic is the error of a method of a client that panicked, or ended its goroutine as t.FailNow does. errors.Is(err,
+// [foreign.ErrDied]) is true for it: the client is not used again. Goroutines that a client starts by itself can't be
+// watched: a panic in one of them ends the program.
 type Panic struct {
 	During string // the method, and the lock's name
-	Value  any    // what it panicked with; nil if it ended its goroutine
-	Stack  string // of the panic, from where it happened
+	Value  any    // the value of the panic; nil if the method ended its goroutine
+	Stack  string // of the panic, innermost frame first
 }
 
 // Error is the panic in one line.
@@ -29,11 +29,11 @@ func (p *Panic) Error() string {
 // Unwrap is foreign.ErrDied.
 func (p *Panic) Unwrap() error { return foreign.ErrDied }
 
-// where is the first line of the stack that is not the runtime's.
+// where is the first line of the stack outside the runtime.
 func (p *Panic) where() string {
 	lines := strings.Split(p.Stack, "\n")
 	began := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic(") })
-	for i := began + 2; began >= 0 && i+1 < len(lines); i += 2 { // a line of the function, and one of its place
+	for i := began + 2; began >= 0 && i+1 < len(lines); i += 2 { // a line for the function, and a line for its place
 		if isRuntime := strings.HasPrefix(lines[i], "runtime.") || strings.HasPrefix(lines[i], "internal/runtime/"); isRuntime {
 			continue
 		}
@@ -43,7 +43,7 @@ func (p *Panic) where() string {
 	return "an unknown place"
 }
 
-// guarded calls a method of somebody else's, in a goroutine that it may end, and makes an error of its panic.
+// guarded calls a method of user code in a new goroutine, which the method may end, and turns a panic into an error.
 func guarded(during string, call func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -54,7 +54,7 @@ func guarded(during string, call func() error) error {
 	return <-done
 }
 
-// guard calls a method of somebody else's, which may end the goroutine, and makes an error of its panic.
+// guard calls a method of user code, which may end the goroutine, and turns a panic into an error.
 func guard(err *error, during func() string, call func() error) {
 	returned := false
 	defer func() {

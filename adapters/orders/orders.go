@@ -64,30 +64,31 @@ func New(o Options) *Explorer {
 	return &Explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions, runs: o.Runs}
 }
 
-// Visit visits the schedules of a scenario depth-first, with no memory but that of the path. It uses dynamic partial order
+// Visit visits the schedules of a scenario depth-first, and remembers only the current path. It uses dynamic partial order
 // reduction (Flanagan and Godefroid, POPL 2005) with sleep sets: of executions that differ only in the order of independent
 // steps, it visits one.
 //
 // Faults are choices as well. Instead of taking its next step, a client may die before or after the step's effect, or lose
 // its connection, a channel or the reply. A client that is done, or waits, may die or lose its connection then, or never.
-// When the broker notices that a client is gone is a step of its own, which has to come. So each fault is placed before and
-// after each step that it depends on, which is every one but for channels: those are their client's alone.
+// The broker's detection that a client is gone is a separate step, which must happen. So each fault is placed before and
+// after each step that it depends on. Those are all steps, except for faults of channels, which depend on their client's
+// steps only.
 //
 // Steps of one client depend on each other. Steps about the same queue do, unless both publish or both declare passively.
 // Two steps that touch queues in administrative operations do. A step that ends a connection, or does something unknown,
-// depends on all others. Finally, call a step visible if it ends an operation, makes a queue or deletes one. It depends on
+// depends on all others. Finally, call a step visible if it ends an operation, creates a queue or deletes one. It depends on
 // the other visible steps and on those that begin an operation. Properties look at these steps: they are judged by the
-// queues on the broker from an operation's beginning to its end, and by the order of operations that do not overlap. So
-// whatever properties an execution violates, one that is visited violates as well.
+// queues on the broker from an operation's beginning to its end, and by the order of operations that do not overlap. So if
+// an execution violates a property, a visited one violates it as well.
 //
-// The visit begins anew as soon as a message is taken, or one is refused where others are not. From then on a step that
-// sends messages, takes them, gives them back or deletes queues depends on all steps, as any client may be told of it,
-// whatever it does.
+// The visit restarts as soon as a message is taken, or some messages are refused and others are not. From then on, a step
+// depends on all steps if it sends messages, takes them, returns them or deletes queues, as any client may be told of it,
+// whatever that client does.
 //
-// It is complete if every client always did the same after the same answers, did nothing unasked, and depended on nothing
-// that the reduction ignores. If an execution showed otherwise, [Exploration.Incomplete] says so.
+// The visit is complete if every client always did the same after the same answers, did nothing unasked, and depended on
+// nothing that the reduction ignores. If an execution showed otherwise, [Exploration.Incomplete] says so.
 //
-// visit may use the runner for other runs. Its error ends the exploration.
+// play carries out one execution. visit may use the runner for other runs; its error ends the exploration.
 func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Exploration, error) {
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
@@ -116,11 +117,12 @@ func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Expl
 	return sum, nil
 }
 
-// raceTries is how often an execution is carried out in which clients did what no schedule decides.
+// raceTries is the maximum number of times that an execution is carried out in which clients did something that the schedule
+// did not decide.
 const raceTries = 4
 
-// follow carries out the execution of a path, and learns from it. It is carried out again if clients did what no schedule decides and
-// nothing is violated, as that may be chance on a busy machine.
+// follow carries out the execution of a path, and learns from it. It repeats an execution without violations in which
+// clients did something that the schedule did not decide, as that may be chance on a busy machine.
 func (e *Explorer) follow(play func() (Played, error), again bool) (x Played, err error) {
 	for range raceTries {
 		e.depth, e.cut = 0, false
@@ -135,5 +137,5 @@ func (e *Explorer) follow(play func() (Played, error), again bool) (x Played, er
 	return x, err
 }
 
-// Cut reports whether the last execution ended early, since all that it could come to had been seen.
+// Cut reports whether the last execution ended early, because all its continuations had been seen.
 func (e *Explorer) Cut() bool { return e.cut }

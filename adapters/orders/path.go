@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Explorer is the path of the execution at hand, and what is left to try on it.
+// Explorer holds the path of the current execution, and what is left to try on it.
 type Explorer struct {
 	naive       bool
 	faults      sim.FaultBounds
@@ -16,26 +16,26 @@ type Explorer struct {
 	path        []*node
 	depth       int
 	cut         bool // nothing new was left to do
-	astray      bool // a client did not do what it did before
+	astray      bool // a client deviated from what it did before
 	runs        int
-	ordered     bool // the order of messages counts
+	ordered     bool // the order of messages matters
 	unsupported unsupported
 }
 
-// node is a state on the path, and what was chosen there.
+// node is a state on the path, and the choice made there.
 type node struct {
 	options       []option
 	enabled, todo actors
 	done          map[option]bool
-	asleep        map[option]label // whose executions were seen
+	asleep        map[option]label // options whose executions were seen
 	chosen        option
-	at            int   // index of the step among those of the execution
-	label         label // of what was chosen, once it was carried out
+	at            int   // index of the step in the execution
+	label         label // of the choice, once it was carried out
 	known         bool
 }
 
-// missing is why an execution does not stand for all that are equivalent to it, or others like it are not
-// visited; "" where neither is so.
+// missing is the reason why the visit of an execution is incomplete: the execution does not represent all equivalent ones,
+// or similar ones are not visited. "" is no reason.
 func (e *Explorer) missing(x *Played) string {
 	switch {
 	case !x.Free:
@@ -52,7 +52,7 @@ func (e *Explorer) missing(x *Played) string {
 	return e.unsupported.why()
 }
 
-// Next is the path again, and then on. The world is a [World].
+// Next repeats the path, and then extends it. w must be a [World].
 func (e *Explorer) Next(w scenario.World) (scenario.Action, bool) {
 	r := w.(World)
 	for {
@@ -66,7 +66,7 @@ func (e *Explorer) Next(w scenario.World) (scenario.Action, bool) {
 	}
 }
 
-// next is the next state of the path, with what is chosen there; nil where the execution has come to its end.
+// next is the next state of the path, with the choice made there; nil at the end of the execution.
 func (e *Explorer) next(r World) *node {
 	if e.depth < len(e.path) {
 		n := e.path[e.depth]
@@ -95,7 +95,7 @@ func (e *Explorer) next(r World) *node {
 	return n
 }
 
-// arrive is the state in which the path has come to its end.
+// arrive is the new state at the end of the path.
 func (e *Explorer) arrive(r World) *node {
 	steps, events := r.Recorded()
 	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(steps)}
@@ -116,7 +116,7 @@ func (e *Explorer) arrive(r World) *node {
 	return n
 }
 
-// labelled is the label of what was chosen in a state.
+// labelled is the label of the choice in a state.
 func (n *node) labelled(steps []scenario.TraceStep, events []history.Event, clients int, ordered bool) label {
 	if n.chosen.rest {
 		return label{client: n.chosen.Client, rests: true}
@@ -124,7 +124,7 @@ func (n *node) labelled(steps []scenario.TraceStep, events []history.Event, clie
 	return labelOf(steps, n.at, events, clients, ordered)
 }
 
-// left is an option of one of some actors that was not tried and needs not be left out. Faults come last.
+// left is an untried option of one of the actors that cannot be omitted. Faults come last.
 func (n *node) left(of actors) (option, bool) {
 	for _, faulty := range []bool{false, true} {
 		for _, o := range n.options {
@@ -136,13 +136,13 @@ func (n *node) left(of actors) (option, bool) {
 	return option{}, false
 }
 
-// note notes what a step was. A step has the same label whenever it is taken. Otherwise a client did something unasked.
+// note records the label of a step. If a step has another label than before, a client did something unasked.
 func (e *Explorer) note(n *node, l label) {
 	e.astray = e.astray || n.known && n.label != l
 	n.label, n.known = l, true
 }
 
-// beginsAnew forgets the path if the order of messages has turned out to count.
+// beginsAnew forgets the path if it turns out that the order of messages matters.
 func (e *Explorer) beginsAnew() bool {
 	if e.naive || e.ordered == e.unsupported.ordered {
 		return false
@@ -151,8 +151,7 @@ func (e *Explorer) beginsAnew() bool {
 	return true
 }
 
-// learn finds out from an execution which steps might as well have come in another order, and has that
-// tried.
+// learn determines from an execution which steps could have come in another order, and schedules that order.
 func (e *Explorer) learn(x *Played) {
 	e.unsupported.look(x.Steps)
 	for i, n := range e.path {
@@ -175,7 +174,7 @@ func (e *Explorer) learn(x *Played) {
 	}
 }
 
-// order says of every two steps whether the first had to come before the second.
+// order says for every two steps whether the first had to come before the second.
 func (e *Explorer) order() [][]bool {
 	before := make([][]bool, len(e.path))
 	for i := range e.path {
@@ -195,8 +194,8 @@ func (e *Explorer) order() [][]bool {
 	return before
 }
 
-// race reports whether nothing between two steps had to come between them, and the second could have been without the
-// first: not the broker noticing what the first has made.
+// race reports whether steps j and i are adjacent in the order, and step i could have happened without step j. The latter is
+// not so if i is the broker's detection of what j caused.
 func (e *Explorer) race(before [][]bool, j, i int) bool {
 	first, second := e.path[j], e.path[i]
 	if second.chosen.Kind == scenario.Detect && first.chosen.Client == second.chosen.Client && first.enabled&second.chosen.actor() == 0 {
@@ -210,7 +209,7 @@ func (e *Explorer) race(before [][]bool, j, i int) bool {
 	return true
 }
 
-// reverse has step i tried before step j: by its actor, or by one whose steps lead to it.
+// reverse schedules step i before step j: by the actor of i, or by an actor whose steps lead to i.
 func (e *Explorer) reverse(before [][]bool, j, i int) {
 	n, actor := e.path[j], e.path[i].chosen.actor()
 	leads := actor
@@ -230,8 +229,7 @@ func (e *Explorer) reverse(before [][]bool, j, i int) {
 	}
 }
 
-// backtrack goes back to the last state at which something is left to try, and reports whether there is
-// one.
+// backtrack goes back to the last state with something left to try, and reports whether there is one.
 func (e *Explorer) backtrack() bool {
 	for len(e.path) > 0 {
 		n := e.path[len(e.path)-1]

@@ -7,14 +7,15 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// unsupported is what clients did that [depend] does not know well enough.
+// unsupported records actions of clients that [depend] does not model well enough.
 type unsupported struct {
-	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
-	ordered  bool        // messages are taken, or a queue takes some and refuses others: it matters who sent them and when
+	expires  atomic.Bool // a queue or a message expires, so that every step matters, as it takes time
+	ordered  bool        // messages are taken, or a queue refuses some: their senders and order matter
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
-// OnCommand looks at what passes while the gate is open, a command as traces have it: the setup client's commands.
+// OnCommand looks at a command that passes while the gate is open. payload is the command as traces have it. Such commands
+// are the setup client's.
 func (e *Explorer) OnCommand(payload any) {
 	sent := amqp.SentIn(payload)
 	e.unsupported.timed(&sent.Command)
@@ -26,7 +27,7 @@ func (b *unsupported) timed(c *amqp.Command) {
 	}
 }
 
-// look looks at what clients did in an execution.
+// look looks at the clients' actions in an execution.
 func (b *unsupported) look(steps []scenario.TraceStep) {
 	if b.answered == nil {
 		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
@@ -50,7 +51,7 @@ func (b *unsupported) look(steps []scenario.TraceStep) {
 	}
 }
 
-// why is what makes the reduction leave out too much, "" where nothing does.
+// why is the reason why the reduction omits too much, "" if it does not.
 func (b *unsupported) why() string {
 	if b.expires.Load() {
 		return "a queue or a message expires, and when that is depends on every step"

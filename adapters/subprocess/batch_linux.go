@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setBatch makes all of our threads, and the programs started from now on, batch jobs (SCHED_BATCH, sched(7)), or usual
-// ones again. A batch job that wakes up does not interrupt the one that is at work. A client and we wake each other up for
-// every command, and their order is of no interest. The result is false if the system does not allow it, or if somebody
-// else has decided.
+// setBatch makes all threads of this process, and the programs that it starts from now on, batch jobs (SCHED_BATCH,
+// sched(7)), or normal ones again. A batch job that wakes up does not interrupt the running one. A client and this process
+// wake each other for every command, and their order does not matter. The result is false if the system does not allow it,
+// or if the scheduling was set from outside.
 func setBatch(batch bool) (changed bool) {
 	from, to := uint32(unix.SCHED_BATCH), uint32(unix.SCHED_NORMAL)
 	if batch {
 		from, to = to, from
 	}
-	for again := true; again; { // threads may begin others meanwhile, as they themselves are
+	for again := true; again; { // threads may start others meanwhile, with their own policy
 		again = false
 		tasks, err := os.ReadDir("/proc/self/task")
 		if err != nil {

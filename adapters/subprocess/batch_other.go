@@ -2,5 +2,5 @@
 
 package subprocess
 
-// setBatch does nothing: batch jobs are known on Linux alone.
+// setBatch does nothing: only Linux has batch jobs.
 func setBatch(bool) (changed bool) { return false }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// child is a running program where there are process groups and signals; here there is none.
+// child is a running program on systems with process groups and signals. This system has none.
 type child struct {
 	stdin, stdout, stderr stream
 	ended                 chan struct{}

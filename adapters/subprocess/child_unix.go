@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// child is a running program, in a process group of its own: a command line's, or one that a template has forked.
+// child is a running program, in its own process group: a command line's program, or one that a template has forked.
 type child struct {
 	group                 int
 	stdin, stdout, stderr stream
-	ended                 chan struct{} // closed when the process has ended, and its group with it
+	ended                 chan struct{} // closed when the process and its group have ended
 	how                   string        // its exit status or signal, once it has ended
-	over                  func()        // is called once it has been released
+	over                  func()        // called once it has been released
 }
 
 // startChild starts a command line.
 func startChild(command, dir string, env []string) (*child, error) {
 	c := &child{ended: make(chan struct{})}
 	cmd, err := c.start(commandOf(command, dir), dir, env)
-	if errors.Is(err, syscall.ENOEXEC) { // a script that does not say by what it is run
+	if errors.Is(err, syscall.ENOEXEC) { // a script that does not name its interpreter
 		cmd, err = c.start(shellFor(command), dir, env)
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = c.begin(cmd.Process.Pid, func() string {
-		_ = cmd.Wait() // how it ended is in its state
+		_ = cmd.Wait() // its state says how it ended
 		return cmd.ProcessState.String()
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func startChild(command, dir string, env []string) (*child, error) {
 	return c, nil
 }
 
-// begin has the group of a process that runs end with us. wait gives how the process ended, once it has.
+// begin makes the group of a running process end with us. wait returns how the process ended, once it has.
 func (c *child) begin(group int, wait func() string) error {
 	c.group = group
 	err := guarded.begin(group)
@@ -52,7 +52,7 @@ func (c *child) begin(group int, wait func() string) error {
 	return err
 }
 
-// start starts the process, in a group of its own.
+// start starts the process, in its own group.
 func (c *child) start(cmd *exec.Cmd, dir string, env []string) (*exec.Cmd, error) {
 	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -92,11 +92,11 @@ func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 	return theirs, err
 }
 
-// drainLimit is how long is read on what a dead program has printed. Its pipes end at once, unless
-// something that left its group still has them.
+// drainLimit is how long the output of a dead program is still read. Its pipes end at once, unless a process that has left
+// its group still has them open.
 const drainLimit = 5 * time.Second
 
-// wait waits until the process has ended and ends what is left of its group.
+// wait waits until the process has ended, and ends the rest of its group.
 func (c *child) wait(until func() string) {
 	c.how = until()
 	c.signal(syscall.SIGKILL)
@@ -107,7 +107,7 @@ func (c *child) wait(until func() string) {
 	close(c.ended)
 }
 
-// signal sends a signal to the whole group. One that has ended needs none.
+// signal sends a signal to the whole group. A group that has ended needs none.
 func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.group, s) }
 
 func (c *child) kill()      { c.signal(syscall.SIGKILL) }
@@ -115,7 +115,7 @@ func (c *child) terminate() { c.signal(syscall.SIGTERM) }
 func (c *child) pause()     { c.signal(syscall.SIGSTOP) }
 func (c *child) resume()    { c.signal(syscall.SIGCONT) }
 
-// endsWithin reports whether the process ends within that time.
+// endsWithin reports whether the process ends within d.
 func (c *child) endsWithin(d time.Duration) bool {
 	select {
 	case <-c.ended:
@@ -125,10 +125,10 @@ func (c *child) endsWithin(d time.Duration) bool {
 	}
 }
 
-// release gives back the pipes of a process that has ended, or never began.
+// release closes the pipes of a process that has ended, or was never started.
 func (c *child) release() {
 	for _, f := range []stream{c.stdin, c.stdout, c.stderr} {
-		_ = f.Close() // also of a pipe that could not be made
+		_ = f.Close() // also for a pipe that could not be made
 	}
 	if c.over != nil {
 		c.over()

@@ -19,40 +19,40 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Client is one process. It implements [foreign.Client].
+// Client is a client that runs in its own process. It implements [foreign.Client].
 type Client struct {
 	starter *Starter
 	name    string
 	child   *child                  // nil until the first call
-	time    atomic.Pointer[ownTime] // nil where it has the machine's
+	time    atomic.Pointer[ownTime] // nil if it has the machine's clock
 	output  *output
 	stderr  stderrTail
-	early   *early       // where stderr is shown; nil shows nothing
-	secrets secret.Known // that it was given: nothing that it says is shown with them
+	early   *early       // where stderr is shown; nil if it is not
+	secrets secret.Known // secrets that it was given: they are hidden in what it prints
 	readers sync.WaitGroup
 	closing sync.Once
-	ignored bool // it went on when its input had ended
+	ignored bool // it continued after its input had ended
 
-	said   string // by the answer to the last operation, if that was an error
-	tokens bool   // what it is granted has fencing tokens
-	forks  bool   // its program says that it forks
-	token  int64  // that of the last operation
+	said   string // error text in the answer to the last operation, "" if it was no error
+	tokens bool   // its grants have fencing tokens
+	forks  bool   // its program supports forking
+	token  int64  // token of the last operation
 
-	abandoned chan *Reply // to a call that was given up before it was answered
+	abandoned chan *Reply // receives the reply to a call that was abandoned
 
 	mu       sync.Mutex
-	number   int    // of the last call
-	written  int    // the number of the last call of which all is written
-	last     string // the last call's method
+	number   int    // number of the last call
+	written  int    // number of the last call that is completely written
+	last     string // method of the last call
 	waiting  chan *Reply
-	answered int  // the number of the last call that was answered
+	answered int  // number of the last call that was answered
 	killed   bool // by us
 	losses   losses
-	exit     error         // why nothing more is answered; valid once settled
+	exit     error         // why nothing more is answered; valid once settled is closed
 	settled  chan struct{} // closed when nothing more will be answered
 }
 
-// MaxRequest is how long a call may be, in bytes: what any pipe takes without waiting for its reader.
+// MaxRequest is the maximum length of a call, in bytes: any pipe accepts that much without waiting for its reader.
 const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
@@ -103,7 +103,7 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	return about, nil
 }
 
-// start starts the client's process, with a clock of ours if it is to have our time.
+// start starts the client's process, with a virtual clock if in asks for one.
 func (c *Client) start(ctx context.Context, in foreign.Setup) error {
 	var env []string
 	var own *clock.Client
@@ -128,7 +128,7 @@ func (c *Client) start(ctx context.Context, in foreign.Setup) error {
 	return nil
 }
 
-// begun takes the process that the client is, and listens to it.
+// begun sets the client's process, and starts reading its output.
 func (c *Client) begun(child *child) {
 	c.child = child
 	printed, output := newOutput(child.stdout)
@@ -166,18 +166,17 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return out, nil
 }
 
-// Explanation is the message of the error that the last operation was answered with. It implements
-// [foreign.Explainer].
+// Explanation is the message of the error that answered the last operation. It implements [foreign.Explainer].
 func (c *Client) Explanation() string { return c.said }
 
-// Token is the fencing token that came with what the last operation was granted. It implements [foreign.Fenced].
+// Token is the fencing token that the last operation was granted. It implements [foreign.Fenced].
 func (c *Client) Token() int64 { return c.token }
 
-// Forks reports whether its program says that it forks.
+// Forks reports whether the client's program supports forking.
 func (c *Client) Forks() bool { return c.forks }
 
-// Do makes one call of any method and waits for its answer. A call before it that was given up is waited
-// for first. The error is a [*ProtocolError], a [*ExitError], or the context's.
+// Do makes one call of any method and waits for its answer. If the call before was abandoned, Do waits for its answer first.
+// The error is a [*ProtocolError], a [*ExitError], or the context's.
 func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply, error) {
 	if c.child == nil {
 		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
@@ -209,7 +208,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 		return nil, ctx.Err()
 	}
 	select {
-	case r := <-answer: // its last words
+	case r := <-answer: // it has answered before its end
 		return r, nil
 	default:
 		return nil, c.exit
@@ -219,7 +218,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 // errKilled is the error of calls of a client that we have killed.
 var errKilled = errors.New("the client was ended")
 
-// send writes a call. The reader will find out what becomes of one that can't be written.
+// send writes a call. If the call can't be written, the reader finds out why.
 func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	answer := make(chan *Reply, 1)
 	line, err := c.begin(method, parameters, answer)
@@ -235,7 +234,7 @@ func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	return answer, nil
 }
 
-// begin notes that a call is under way, and gives it as it is written.
+// begin records that a call is under way, and returns it in its written form.
 func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,8 +250,8 @@ func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byt
 	return append(ascii(line), '\n'), nil
 }
 
-// ascii escapes the characters of a JSON text that are not ASCII. A program reads its standard input in the encoding of its
-// locale, which need not be UTF-8.
+// ascii escapes the non-ASCII characters of a JSON text. A program reads its standard input in the encoding of its locale,
+// which need not be UTF-8.
 func ascii(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return text
@@ -272,7 +271,7 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// exitLimit is how long a program may take to end that has closed its standard input or output.
+// exitLimit is how long a program may take to end after it has closed its standard input or output.
 const exitLimit = time.Second
 
 // Kill ends the process group as a crash does.
@@ -297,7 +296,7 @@ func (c *Client) Pause() error {
 	return nil
 }
 
-// Continue lets it go on.
+// Continue resumes the process group.
 func (c *Client) Continue() error {
 	if c.child != nil {
 		c.child.resume()
@@ -305,13 +304,13 @@ func (c *Client) Continue() error {
 	return nil
 }
 
-// How long a program may take to end when its input has ended, and when it was asked to by SIGTERM.
+// How long a program may take to end after its input has ended, and after SIGTERM.
 const (
 	inputEndLimit  = 2 * time.Second
 	terminateLimit = time.Second
 )
 
-// Close ends the input of the process, waits until it has ended, and makes it end if it takes too long.
+// Close ends the input of the process and waits until the process has ended. If that takes too long, Close ends it by force.
 func (c *Client) Close() (err error) {
 	if c.child == nil {
 		return nil
@@ -337,6 +336,5 @@ func (c *Client) Close() (err error) {
 	return err
 }
 
-// IgnoredEnd reports, after Close, whether the program went on when its input had ended, so that it had
-// to be made to end.
+// IgnoredEnd reports, after Close, whether the program continued after the end of its input, so that it was ended by force.
 func (c *Client) IgnoredEnd() bool { return c.ignored }

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/clock"
 )
 
-// ownTime is the time of a client that was started with a clock of ours. It implements [foreign.Time].
+// ownTime is the virtual time of a client. It implements [foreign.Time].
 type ownTime struct {
 	client *Client
 	clock  *clock.Client
@@ -18,7 +18,7 @@ var (
 	_ foreign.Time  = (*ownTime)(nil)
 )
 
-// Time is the client's time, where its program has our clock. It implements [foreign.Timed].
+// Time is the client's virtual time, if its program uses the virtual clock. It implements [foreign.Timed].
 func (c *Client) Time() foreign.Time {
 	t := c.time.Load()
 	if t == nil || !t.clock.Taken() {
@@ -27,7 +27,7 @@ func (c *Client) Time() foreign.Time {
 	return t
 }
 
-// Begins has the client's time begin so long after the clock's beginning, also before a process of it has taken the clock. It implements
+// Begins starts the client's time at since after the clock's beginning, even if no process uses the clock yet. It implements
 // [foreign.Timed].
 func (c *Client) Begins(since time.Duration) {
 	if t := c.time.Load(); t != nil {
@@ -35,10 +35,10 @@ func (c *Client) Begins(since time.Duration) {
 	}
 }
 
-// Set has it be so long after the clock's beginning.
+// Set sets the time to since after the clock's beginning.
 func (t *ownTime) Set(since time.Duration) { t.clock.Set(since) }
 
-// Rest reports whether the client is at rest. It is not while a call is on its way to it, or an answer from it.
+// Rest reports whether the client is at rest. It is not at rest while a call to it, or an answer from it, is on its way.
 func (t *ownTime) Rest(calling bool) (rests bool, next time.Duration) {
 	if t.client.onItsWay(calling) {
 		return false, 0
@@ -47,8 +47,8 @@ func (t *ownTime) Rest(calling bool) (rests bool, next time.Duration) {
 	return rests && !t.client.onItsWay(calling), next
 }
 
-// onItsWay reports whether the client has yet to read something of its call, or we of what it answers. calling says that a call
-// is under way, as far as its caller knows.
+// onItsWay reports whether the client has not read all of its call, or we have not read all of its answer. calling says
+// whether the caller has a call under way.
 func (c *Client) onItsWay(calling bool) bool {
 	c.mu.Lock()
 	written := c.written == c.number && (c.waiting != nil) == calling
@@ -56,7 +56,7 @@ func (c *Client) onItsWay(calling bool) bool {
 	return !written || c.child.unread() || c.output.unread()
 }
 
-// endTime lets go of the clock.
+// endTime closes the clock.
 func (c *Client) endTime() error {
 	if t := c.time.Swap(nil); t != nil {
 		return t.clock.Close()

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// plain is a command line that tells a shell no more than a program and its arguments.
+// plain matches a command line that is only a program and its arguments.
 var plain = regexp.MustCompile(`^[\w@%+:,./-]+( +[\w@%+:,./=-]+)*$`)
 
-// commandOf is the process for a command line: the program itself if a shell would only start it, otherwise a shell. A
-// shell takes a third as long to start as a program in Go.
+// commandOf is the command for a command line: the program itself if a shell would only start it, otherwise a shell.
+// Starting a shell takes a third as long as starting a Go program.
 func commandOf(line, dir string) *exec.Cmd {
 	if !plain.MatchString(line) {
 		return shellFor(line)
@@ -27,7 +27,7 @@ func commandOf(line, dir string) *exec.Cmd {
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	if err != nil { // what the shell knows itself, or says that it does not find
+	if err != nil { // built into the shell, or the shell reports that it is missing
 		return shellFor(line)
 	}
 	return &exec.Cmd{Path: path, Args: words}

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endDetached ends the processes that have a mark in their environment, whatever group or session they are in, and names them.
-// A random mark is in nobody's environment who was not started by a client of ours.
+// endDetached ends the processes that have a mark in their environment, whatever their group or session, and returns their
+// names. The mark is random, so only processes started by our clients have it.
 func endDetached(mark string) (ended []string) {
 	for range detachedRounds {
 		found := endMarked(mark)
 		if len(found) == 0 {
 			break
 		}
-		ended = append(ended, found...) // what one of them has started meanwhile is found in the next round
+		ended = append(ended, found...) // what they have started meanwhile is found in the next round
 	}
 	return ended
 }
 
-// detachedRounds is how often is looked for such processes, if there are some each time.
+// detachedRounds is the maximum number of searches for such processes.
 const detachedRounds = 20
 
 func endMarked(mark string) (ended []string) {
@@ -48,7 +48,7 @@ func has(pid int, mark string) bool {
 	return err == nil && bytes.Contains(environment, []byte(mark))
 }
 
-// end kills a process, and none that is given its number meanwhile.
+// end kills process pid, but not another process that has received the number meanwhile.
 func end(pid int, mark string) (name string, ok bool) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func end(pid int, mark string) (name string, ok bool) {
 	if !has(pid, mark) {
 		return "", false
 	}
-	said, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")) // it has no name then
+	said, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")) // without it, there is no name
 	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) != nil {
 		return "", false
 	}

@@ -2,5 +2,5 @@
 
 package subprocess
 
-// endDetached is not to be had: what leaves its process group stays.
+// endDetached does nothing on this system: processes that have left their group stay.
 func endDetached(string) []string { return nil }

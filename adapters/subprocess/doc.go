@@ -1,13 +1,13 @@
-// Package subprocess runs clients of a lock that are programs of their own, in any language: JSON-RPC 2.0 over their
-// standard input and output, one message a line, one process a client. README.md describes the protocol; protocol.go has
-// its calls and reads their answers, read.go matches an answer with its call.
+// Package subprocess runs clients of a lock that are separate programs, in any language. They speak JSON-RPC 2.0 over their
+// standard input and output, with one message per line and one process per client. README.md describes the protocol.
+// protocol.go defines the calls and decodes their answers; read.go matches answers with calls.
 //
-// A [Client] is what package foreign plays scenarios with. Its process leads a process group of its own, so that whatever
-// it starts ends with it. A shell of three lines watches over the group, and ends it when this program dies, of whatever
-// cause.
+// A [Client] is a [foreign.Client], so package foreign can run scenarios on it. Its process leads its own process group, so
+// that whatever it starts ends with it. A three-line shell script watches over the groups, and ends them when this program
+// dies, for whatever reason.
 //
-// A program may say that it forks: then one process of it, which is no client, forks those that are needed (fork.go).
+// A program may declare that it forks. Then one process of it, which is not a client, forks the clients (fork.go).
 //
-// Whatever a program does instead of answering becomes one of two errors: a [ProtocolError] of the protocol, with
-// which there is no going on, or a [ExitError]. Both are one line, the last lines of its standard error included.
+// If a program does not answer correctly, the error is a [ProtocolError], after which the run cannot continue, or an
+// [ExitError]. Both are one line, and include the last lines of standard error.
 package subprocess

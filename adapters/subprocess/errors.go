@@ -7,18 +7,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// ProtocolError is a client that broke the protocol. The run cannot go on with it: it is ended.
+// ProtocolError is the error of a client that broke the protocol. The run cannot continue with it, and the client is ended.
 type ProtocolError struct {
 	During string   // the call that was under way or came next
 	Why    string   // what was expected, and what came
-	Stderr []string // the last lines of its standard error
+	Stderr []string // the last lines of standard error
 }
 
 // Error is the error in one line.
 func (b *ProtocolError) Error() string { return oneLine(b.During, b.Why, b.Stderr) }
 
-// ExitError is a client that ended by itself. The outcome of its operation is unknown; errors.Is says that it is
-// [foreign.ErrDied].
+// ExitError is the error of a client that ended by itself. The outcome of its operation is unknown. errors.Is(err,
+// [foreign.ErrDied]) is true for it.
 type ExitError struct {
 	During string
 	How    string // its exit status or signal

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Fork is the method by which a program forks, of those that say "forks":true.
+// Fork is the method that makes a program fork, if it has declared "forks":true.
 const Fork = "fork"
 
-// forking are its parameters.
+// forking are the parameters of the method fork.
 type forking struct {
 	Socket string `json:"socket"`
 }
@@ -24,14 +24,14 @@ type stream interface {
 	SetReadDeadline(time.Time) error
 }
 
-// template is a process that is no client: it forks one whenever it is asked. An interpreter with its libraries takes ten
-// times as long to start as to fork.
+// template is a process that is not a client, and forks a client on request. Starting an interpreter with its libraries
+// takes ten times as long as forking it.
 type template struct {
 	program *Client
 	sockets *sockets
 }
 
-// mayFork takes in, by the result of initialize, whether the client's program says that it forks.
+// mayFork records whether the client's program declares that it forks. result is the result of initialize.
 func (c *Client) mayFork(result jsontext.Value) {
 	var in begun
 	c.forks = json.Unmarshal(result, &in) == nil && in.Forks
@@ -42,7 +42,7 @@ func (c *Client) mayFork(result jsontext.Value) {
 	}
 }
 
-// forked is a process that the template has forked, once programs have said that they fork; otherwise nil.
+// forked is a process that the template has forked; nil unless the programs have declared that they fork.
 func (s *Starter) forked(ctx context.Context, urls []string) (*child, error) {
 	if !s.forks {
 		return nil, nil
@@ -75,7 +75,7 @@ func (s *Starter) newTemplate(urls []string) (*template, error) {
 	return t, nil
 }
 
-// fork has the template fork.
+// fork makes the template fork.
 func (t *template) fork(ctx context.Context) (*child, error) {
 	r, err := t.program.Do(ctx, Fork, forking{t.sockets.path})
 	switch {
@@ -93,7 +93,7 @@ func (t *template) fork(ctx context.Context) (*child, error) {
 	return child, nil
 }
 
-// end ends the template. Those that it has forked go on.
+// end ends the template. The processes that it has forked continue.
 func (t *template) end() {
 	_ = t.program.Kill() // it holds nothing
 	_ = t.program.Close()

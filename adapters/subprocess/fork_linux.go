@@ -12,17 +12,17 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// canFork says that which process is at the other end of a socket can be learnt here, and when it ends.
+// canFork says that this system can identify the process at the other end of a socket, and tell when it ends.
 const canFork = true
 
-// sockets is where a forked process finds its standard input, output and error.
+// sockets is where a forked process connects its standard input, output and error.
 type sockets struct {
 	folder   *leftover.Folder
 	path     string
 	listener *net.UnixListener
 }
 
-// listen makes the socket, in a directory that nobody else can enter.
+// listen makes the socket, in a directory that no other user can enter.
 func listen() (*sockets, error) {
 	folder, err := leftover.NewFolder("fork")
 	if err != nil {
@@ -36,13 +36,13 @@ func listen() (*sockets, error) {
 	return &sockets{folder, path, listener}, nil
 }
 
-// end gives the socket back.
+// end closes the socket.
 func (s *sockets) end() {
 	_ = s.listener.Close()
-	_ = s.folder.Remove() // the next run finds what stays
+	_ = s.folder.Remove() // the next run removes what is left
 }
 
-// accept takes a process that connects: first for its standard input and output, then for its standard error.
+// accept accepts a process that connects twice: first for its standard input and output, then for its standard error.
 func (s *sockets) accept(ctx context.Context) (*child, error) {
 	deadline, _ := ctx.Deadline()
 	if err := s.listener.SetDeadline(deadline); err != nil {
@@ -65,7 +65,7 @@ func (s *sockets) accept(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// adopt takes the process at the other ends for ours, in a group that it leads.
+// adopt makes the process at the other ends a child of ours, with its own group.
 func (c *child) adopt(ends ...*net.UnixConn) error {
 	group := 0
 	for _, end := range ends {
@@ -95,7 +95,7 @@ func (c *child) adopt(ends ...*net.UnixConn) error {
 	})
 }
 
-// peer is the process at the other end of a connection; 0 is one that cannot be seen from here.
+// peer is the process at the other end of a connection; 0 if it is not visible from here.
 func peer(end *net.UnixConn) (pid int, err error) {
 	raw, err := end.SyscallConn()
 	if err != nil {
@@ -111,7 +111,7 @@ func peer(end *net.UnixConn) (pid int, err error) {
 	return int(theirs.Pid), nil
 }
 
-// inputOf is the direction of a socket in which a process has its input.
+// inputOf is the direction of a socket that is the input of a process.
 type inputOf struct{ *net.UnixConn }
 
 // Close ends the input.

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// canFork says that which process is at the other end of a socket can be learnt here, and when it ends.
+// canFork says that this system can identify the process at the other end of a socket, and tell when it ends.
 const canFork = false
 
 type sockets struct{ path string }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// watchOver ends the process groups that it was told of, and not told the end of, when its input ends: we are dead then. On
-// Linux it also ends what has left its group, by the mark in its environment.
+// watchOver is a script that reads the beginnings and ends of process groups. When its input ends, we are dead, and it ends
+// the groups that remain. On Linux it also ends processes that have left their group, by the mark in their environment.
 const watchOver = `trap '' HUP INT TERM
 groups=' '
 while read -r what group; do
@@ -29,18 +29,18 @@ for round in 1 2 3; do
 	done
 done`
 
-// guard is a process that sees that none of the programs outlives us, of whatever cause we die. There is one while there are
+// guard is a process that ensures that no program outlives us, for whatever reason we die. It exists while there are
 // programs.
 type guard struct {
 	mu     sync.Mutex
 	groups map[int]bool
-	cmd    *exec.Cmd // nil where there is none
+	cmd    *exec.Cmd // nil if there is no guard
 	orders io.WriteCloser
 }
 
 var guarded = guard{groups: make(map[int]bool)}
 
-// begin has a process group end with us.
+// begin registers a process group, so that it ends with us.
 func (g *guard) begin(group int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +48,7 @@ func (g *guard) begin(group int) error {
 	return g.tell("begun", group)
 }
 
-// end takes a group for one that has ended. After the last, the guard ends.
+// end removes a group that has ended. After the last group, the guard ends.
 func (g *guard) end(group int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,10 +57,11 @@ func (g *guard) end(group int) {
 		g.stop()
 		return
 	}
-	_ = g.tell("ended", group) // where that fails, the next that begins is told so
+	_ = g.tell("ended", group) // if that fails, the guard learns it with the next group
 }
 
-// tell tells the guard of a group. If there is none, or it was ended, another guard starts and is told of all groups.
+// tell sends the guard a message about a group. If there is no guard, or it was killed, another one starts and is told of
+// all groups.
 func (g *guard) tell(what string, group int) error {
 	if g.cmd != nil {
 		if _, err := fmt.Fprintln(g.orders, what, group); err == nil {
@@ -75,7 +76,7 @@ func (g *guard) tell(what string, group int) error {
 	return nil
 }
 
-// start starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
+// start starts the guard, in its own group: a terminal's interrupt must not reach it.
 func (g *guard) start() error {
 	cmd := exec.Command("/bin/sh", "-c", watchOver, runMark)
 	cmd.Dir = "/"
@@ -96,12 +97,12 @@ func (g *guard) start() error {
 	return nil
 }
 
-// stop ends the guard, if there is one.
+// stop ends the guard, if it exists.
 func (g *guard) stop() {
 	if g.cmd == nil {
 		return
 	}
-	_, _ = fmt.Fprintln(g.orders, "over") // none that is left is ours
+	_, _ = fmt.Fprintln(g.orders, "over") // the groups that are left are not ours
 	_ = g.orders.Close()
 	_ = g.cmd.Wait()
 	g.cmd = nil

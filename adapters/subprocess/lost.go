@@ -9,24 +9,24 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// lost is the notification by which a client tells that it has lost a lock.
+// lost is the notification with which a client reports that it has lost a lock.
 const lost = "lost"
 
-// losses are those that a client has told of, and nobody has taken yet.
+// losses are the losses that a client has reported and that Lost has not returned yet.
 type losses struct {
-	announced bool // by its answer to initialize
+	announced bool // by the client's answer to initialize
 	told      []foreign.Loss
 }
 
-// mostLosses is how many there may be.
+// mostLosses is the maximum number of pending losses.
 const mostLosses = 1000
 
-// losing is what a client tells by that.
+// losing are the parameters of the notification lost.
 type losing struct {
 	Name string `json:"name"`
 }
 
-// tell takes in what a client tells.
+// tell adds a loss that a client reports.
 func (l *losses) tell(r *Reply, during bool) error {
 	var in losing
 	switch err := json.Unmarshal(r.Params, &in); {

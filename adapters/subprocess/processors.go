@@ -6,17 +6,18 @@ import (
 	"sync"
 )
 
-// left says how many runs have left processors to others, how many there are, and whether we were made a batch job for it.
+// left counts the runs that have left processors to others, and the processors. It says whether we were made a batch job for
+// that.
 var left struct {
 	mu        sync.Mutex
 	runs, all int
 	batch     bool
 }
 
-// LeaveProcessors has us run as a batch job (SCHED_BATCH, if there is such a thing) until done is called. We then run on
-// half of the processors, unless GOMAXPROCS says on how many: the clients' programs have the others. all is how many there
-// are. Our work for a client is short, and mostly one thing after another: on two processors, waking each other up takes as
-// long as the work itself.
+// LeaveProcessors makes this process a batch job (SCHED_BATCH, if the system has it) until done is called. It then uses half
+// of the processors, unless GOMAXPROCS is set, and leaves the others to the clients' programs. all is the number of
+// processors. Our work for a client is short and mostly sequential: on two processors, waking each other up takes as long as
+// the work itself.
 func LeaveProcessors() (all int, done func()) {
 	left.mu.Lock()
 	defer left.mu.Unlock()

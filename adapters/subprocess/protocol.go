@@ -18,10 +18,10 @@ import (
 // Version is the version of the protocol, in the first call.
 const Version = 1
 
-// CodeFailed is the code of an error that says: this certainly had no effect.
+// CodeFailed is the code of an error of a call that certainly had no effect.
 const CodeFailed = -32000
 
-// Request is a call, as it is written.
+// Request is a call in its written form.
 type Request struct {
 	JSONRPC string `json:"jsonrpc"`
 	ID      int    `json:"id"`
@@ -29,12 +29,12 @@ type Request struct {
 	Params  any    `json:"params"`
 }
 
-// Reply is an answer, as it is read.
+// Reply is an answer in its written form.
 type Reply struct {
 	JSONRPC string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
 	Method  string         `json:"method"`
-	Params  jsontext.Value `json:"params"` // of what is told unasked
+	Params  jsontext.Value `json:"params"` // of an unasked message
 	Result  jsontext.Value `json:"result"`
 	Error   *Refusal       `json:"error"`
 }
@@ -78,10 +78,10 @@ type params struct {
 	Permits int    `json:"permits,omitzero"`
 }
 
-// extend is what the protocol calls a refresh.
+// extend is the protocol's method for a refresh.
 const extend = "extend"
 
-// MethodOf is the method of an operation.
+// MethodOf is the protocol's method for an operation.
 func MethodOf(op lock.Op) string {
 	if op == lock.Refresh {
 		return extend
@@ -89,7 +89,7 @@ func MethodOf(op lock.Op) string {
 	return op.String()
 }
 
-// operationOf is the operation of a method, if it has one.
+// operationOf is the operation for a method, if there is one.
 func operationOf(method string) (lock.Op, bool) {
 	if method == extend {
 		return lock.Refresh, true
@@ -98,7 +98,7 @@ func operationOf(method string) (lock.Op, bool) {
 	return op, ok && op != lock.Connect && op != lock.NoOp && op != lock.Refresh
 }
 
-// ParamsOf are the parameters that an operation takes, and no others, as they are written.
+// ParamsOf are the parameters that operation op takes, in their written form. Other parameters are left out.
 func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
 	switch op {
@@ -120,34 +120,34 @@ type begun struct {
 	Name       string   `json:"name"`
 	Locks      []string `json:"locks"`
 	Operations []string `json:"operations"`
-	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may be told how long to wait
+	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may state how long to wait
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
-	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
-	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
-	Leases     bool     `json:"leases,omitzero"`   // acquire is told for how long
-	Losses     bool     `json:"losses,omitzero"`   // the client tells, unasked, of lost locks
-	Modes      bool     `json:"modes,omitzero"`    // acquire is told whether to read or to write
-	Permits    bool     `json:"permits,omitzero"`  // acquire is told how many permits it takes
-	Forks      bool     `json:"forks,omitzero"`    // there is the method [Fork]
+	Tokens     bool     `json:"tokens,omitzero"`   // the grants of acquire have fencing tokens
+	Limits     bool     `json:"limits,omitzero"`   // acquire states how many may hold the lock
+	Leases     bool     `json:"leases,omitzero"`   // acquire states for how long
+	Losses     bool     `json:"losses,omitzero"`   // the client reports lost locks unasked
+	Modes      bool     `json:"modes,omitzero"`    // acquire states whether to read or to write
+	Permits    bool     `json:"permits,omitzero"`  // acquire states how many permits it takes
+	Forks      bool     `json:"forks,omitzero"`    // the program has the method [Fork]
 }
 
-// result is the result of an operation: of those that say nothing, none of it.
+// result is the result of an operation. All fields are absent for an operation that returns nothing.
 type result struct {
 	Held  *bool `json:"held,omitzero"`
 	Slot  *int  `json:"slot,omitzero"`
 	Slots *int  `json:"slots,omitzero"`
-	Token int64 `json:"token,omitzero"` // of those that say "tokens":true
+	Token int64 `json:"token,omitzero"` // with "tokens":true
 }
 
-// Example is a call of the protocol with the results that it may have, as they are written. The protocol's reference is
-// made of them.
+// Example is a call of the protocol with its possible results, in their written form. The protocol's reference is generated
+// from examples.
 type Example struct {
 	Method  string
 	Params  any
 	Results []any
 }
 
-// Examples are those of initialize, of every operation, and of what clients tell unasked, which has no result.
+// Examples are the examples of initialize, of every operation, and of unasked messages, which have no result.
 func Examples() []Example {
 	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Refresh, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
@@ -158,7 +158,7 @@ func Examples() []Example {
 		about.Operations = append(about.Operations, MethodOf(op))
 		if op != lock.Acquire {
 			all = append(all, Example{MethodOf(op), ParamsOf(op, p), results(op, p)})
-		} else { // of those that say "timeouts":true, "tokens":true, "limits":true and "leases":true
+		} else { // with "timeouts":true, "tokens":true, "limits":true and "leases":true
 			plain := ParamsOf(op, foreign.Params{Name: p.Name})
 			soon := ParamsOf(op, foreign.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
 			limited := ParamsOf(op, foreign.Params{Name: p.Name, Limit: 2})
@@ -170,12 +170,12 @@ func Examples() []Example {
 	all[0] = Example{"initialize", initializing(foreign.Setup{Client: "c1", Lock: lock.Semaphore, URLs: []string{"amqp://…"}}, map[string]any{}), []any{about}}
 	of := initializing(foreign.Setup{Client: "c1", Lock: lock.Mutex, URLs: []string{"redis://…1/0", "redis://…2/0"}}, map[string]any{})
 	is := begun{Name: "my-locks 0.3", Locks: []string{lock.Mutex.String()}, Operations: about.Operations[:4], Leases: true}
-	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}}) // of a lock on several servers
+	all = slices.Insert(all, 1, Example{"initialize", of, []any{is}}) // for a lock on several servers
 	all = append(all, shared()...)
-	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}, Example{lost, losing{"jobs"}, nil}) // of those that say "forks":true and "losses":true
+	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}, Example{lost, losing{"jobs"}, nil}) // with "forks":true and "losses":true
 }
 
-// results are those that an operation may have.
+// results are the possible results of an operation.
 func results(op lock.Op, p foreign.Params) []any {
 	yes, no := true, false
 	switch op {
@@ -189,7 +189,7 @@ func results(op lock.Op, p foreign.Params) []any {
 	return []any{result{}}
 }
 
-// fenced are those of an acquire with fencing tokens.
+// fenced are the possible results of an acquire with fencing tokens.
 func fenced(p foreign.Params) []any {
 	all := results(lock.Acquire, p)
 	granted := all[0].(result)
@@ -198,20 +198,20 @@ func fenced(p foreign.Params) []any {
 	return all
 }
 
-// expected are an operation's results in words, with n for numbers.
+// expected are an operation's possible results in words, with n for numbers.
 func expected(op lock.Op) string {
 	var words []string
 	for _, r := range results(op, foreign.Params{}) {
 		data, err := json.Marshal(r)
 		if err != nil {
-			panic(err) // there is nothing in it that can't be written
+			panic(err) // all of it can be written
 		}
 		words = append(words, strings.ReplaceAll(string(data), ":0", ":n"))
 	}
 	return strings.Join(words, " or ")
 }
 
-// decode reads a line as an answer.
+// decode decodes a line as an answer.
 func decode(line []byte) (*Reply, error) {
 	var r Reply
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -235,7 +235,7 @@ func decode(line []byte) (*Reply, error) {
 	return &r, nil
 }
 
-// aboutOf reads the result of initialize.
+// aboutOf decodes the result of initialize.
 func aboutOf(result jsontext.Value) (foreign.About, error) {
 	var in begun
 	if err := json.Unmarshal(result, &in); err != nil {
@@ -273,7 +273,7 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 	return about, nil
 }
 
-// Outcome is what an operation came to by its answer. The error is for an answer that can't be one.
+// Outcome is the outcome of an operation according to its answer. The error is for an invalid answer.
 func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
 	switch {
 	case r.Error != nil && r.Error.Code == CodeFailed:
@@ -284,8 +284,8 @@ func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
 	return resultOf(op, p, r.Result)
 }
 
-// TokenOf is the fencing token that an acquire was answered with, of a client that gives them; 0 is none, as it was granted
-// nothing. The error is for an answer that can't be one.
+// TokenOf is the fencing token in the answer to an acquire, for a client that gives tokens; 0 if nothing was granted. The
+// error is for an invalid answer.
 func TokenOf(op lock.Op, r *Reply) (int64, error) {
 	var in struct {
 		Held  bool           `json:"held"`
@@ -301,7 +301,7 @@ func TokenOf(op lock.Op, r *Reply) (int64, error) {
 	return token, nil
 }
 
-// resultOf reads what an operation came to that was not refused.
+// resultOf decodes the result of an operation that was not answered with an error.
 func resultOf(op lock.Op, p foreign.Params, said jsontext.Value) (lock.Result, error) {
 	out := lock.Result{Outcome: lock.Done}
 	var in result
@@ -337,10 +337,10 @@ func wrong(result jsontext.Value, expected string) error {
 	return fmt.Errorf("answered with the result %s: expected %s", quoted(string(result)), expected)
 }
 
-// quotable is how much of what a program said is worth showing, in bytes.
+// quotable is the maximum number of bytes of a program's text that an error quotes.
 const quotable = 120
 
-// quoted is what a program said, in one line of reasonable length.
+// quoted is a program's text, in one line of reasonable length.
 func quoted(s string) string {
 	if len(s) > quotable {
 		return fmt.Sprintf("%q… (%d bytes)", s[:quotable], len(s))

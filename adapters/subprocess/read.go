@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// copyAll is io.Copy without the shortcuts of files, which know nothing of deadlines.
+// copyAll is io.Copy without its optimisations for files, which ignore deadlines.
 func copyAll(to io.Writer, from io.Reader) (int64, error) {
 	return io.Copy(to, struct{ io.Reader }{from})
 }
@@ -34,7 +34,7 @@ func (c *Client) read(printed io.Reader) {
 	}
 }
 
-// take takes a line for the answer to the call under way, or for what the client tells unasked.
+// take handles a line: the answer to the call under way, or an unasked message.
 func (c *Client) take(line []byte) error {
 	r, err := decode(line)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Client) take(line []byte) error {
 	return nil
 }
 
-// lost is called when nothing more can be read: the program has ended, or is about to.
+// lost is called when nothing more can be read: the program has ended, or is about to end.
 func (c *Client) lost() {
 	ended := new(ExitError)
 	if c.child.endsWithin(exitLimit) {
@@ -74,7 +74,7 @@ func (c *Client) lost() {
 	c.settle(ended)
 }
 
-// settle ends the client for a reason, once all is known about it. If we have ended it, that is the reason.
+// settle ends the client for a reason, once everything is known about it. If we have killed the client, that is the reason.
 func (c *Client) settle(reason error) {
 	c.child.kill()
 	<-c.child.ended
@@ -95,7 +95,7 @@ func (c *Client) settle(reason error) {
 	close(c.settled)
 }
 
-// during is what the client was doing.
+// during names the client's current or last call.
 func (c *Client) during() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *Client) during() string {
 	return c.name + ", " + c.last
 }
 
-// protocolError is what a call says of an answer that can't be one. The process goes on until it is closed.
+// protocolError is the error of a call with an invalid answer. The process continues until it is closed.
 func (c *Client) protocolError(why string) *ProtocolError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

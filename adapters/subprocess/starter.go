@@ -17,43 +17,42 @@ import (
 
 // Starter starts clients from a command line. It implements [foreign.Starter].
 type Starter struct {
-	// Command is a shell's command line, such as "python3 my_adapter.py".
+	// Command is a shell command line, such as "python3 my_adapter.py".
 	Command string
-	// Dir is where it runs; "" is here.
+	// Dir is the command's working directory; "" is the current one.
 	Dir string
-	// Env is added to our own environment, as NAME=value.
+	// Env is added to the environment of this process, as NAME=value.
 	Env []string
-	// Stderr is where the clients' standard error is shown, up to a bound for each process and without
-	// controls; nil shows it nowhere. Writes to it come one at a time.
+	// Stderr receives the clients' standard error, up to a bound for each process and without control characters; nil drops
+	// it. Writes to Stderr do not overlap.
 	Stderr io.Writer
-	// Limit is how long a program may take to answer the first call; 0 is DefaultLimit.
+	// Limit is how long a program may take to answer the first call; 0 is [DefaultLimit].
 	Limit time.Duration
-	// Parallel leaves it to programs on how many processors they run. Otherwise Go's run on one, unless GOMAXPROCS is set.
-	// One client works at a time under a schedule, and looking for work on other processors is a third of what a Go
-	// client's run takes.
+	// Parallel lets programs choose their number of processors. Otherwise Go programs run on one, unless GOMAXPROCS is set.
+	// Under a schedule one client works at a time, and looking for work on other processors takes a third of a Go client's
+	// time.
 	Parallel bool
 
 	showing sync.Mutex
-	// told are the standard errors of clients that never answered: each text is shown once.
+	// told are the standard error texts of clients that never answered: each text is shown once.
 	told map[string]bool
 
 	mu       sync.Mutex
-	forks    bool      // its programs say that they fork
-	template *template // nil where there is none
-	alive    int       // processes that are clients, or may become one
+	forks    bool      // its programs declare that they fork
+	template *template // nil if there is none
+	alive    int       // processes that are clients, or may become clients
 	marked   string    // see mark
 }
 
-// DefaultLimit is how long a program may take to answer the first call.
+// DefaultLimit is the default of [Starter.Limit].
 const DefaultLimit = 20 * time.Second
 
-// Start makes a client. Its process begins with the first call, because its environment says where the
-// broker is.
+// Start makes a client. Its process starts with the first call, as its environment contains the address of the broker.
 func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 	return s.Client(fmt.Sprintf("c%d", number)), nil
 }
 
-// Prepare begins a process before it is known which client it is to be. It implements [foreign.Preparer].
+// Prepare starts a process before it is known which client it will be. It implements [foreign.Preparer].
 func (s *Starter) Prepare(ctx context.Context, in foreign.Setup) (foreign.Client, error) {
 	c := s.Client("a client that stands ready")
 	if err := c.start(ctx, in); err != nil {
@@ -62,8 +61,7 @@ func (s *Starter) Prepare(ctx context.Context, in foreign.Setup) (foreign.Client
 	return c, nil
 }
 
-// Client is Start for those who want more of a client than an interface tells. name is what it is called
-// in errors.
+// Client is Start for callers that need the methods of [Client]. name is the client's name in errors.
 func (s *Starter) Client(name string) *Client {
 	c := &Client{starter: s, name: name, last: "start", settled: make(chan struct{})}
 	c.secrets.AddCommand(s.Command)
@@ -75,17 +73,17 @@ func (s *Starter) Client(name string) *Client {
 	return c
 }
 
-// Write shows standard error of one of the clients.
+// Write shows the standard error of a client.
 func (s *Starter) Write(p []byte) (int, error) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
 	return s.Stderr.Write(p)
 }
 
-// mostTold is how many standard errors of clients that never answered are told apart.
+// mostTold is the maximum number of different texts that told remembers.
 const mostTold = 100
 
-// writeOnce shows a standard error of a client that never answered, unless another's was the same.
+// writeOnce shows the standard error of a client that never answered, unless the same text was shown before.
 func (s *Starter) writeOnce(p []byte) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
@@ -99,7 +97,8 @@ func (s *Starter) writeOnce(p []byte) {
 	_, _ = s.Stderr.Write(p)
 }
 
-// early holds a client's standard error back until it has answered: of clients that fail to start alike, one is shown.
+// early holds a client's standard error back until the client has answered: if several clients fail to start with the same
+// text, it is shown once.
 type early struct {
 	starter *Starter
 
@@ -119,7 +118,7 @@ func (e *early) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answered shows what was held back, and all that follows at once. Of nil it does nothing.
+// answered shows what was held back; from now on everything is shown at once. It does nothing if e is nil.
 func (e *early) answered() {
 	if e == nil {
 		return
@@ -132,7 +131,7 @@ func (e *early) answered() {
 	e.open, e.held = true, nil
 }
 
-// over shows what was held back of a client that has ended without an answer, unless another said the same.
+// over shows what was held back of a client that has ended without an answer, unless the same text was shown before.
 func (e *early) over() {
 	if e == nil {
 		return
@@ -143,10 +142,11 @@ func (e *early) over() {
 	e.held = nil
 }
 
-// limit is how long a program may take to begin.
+// limit is how long a program may take to answer the first call.
 func (s *Starter) limit() time.Duration { return cmp.Or(s.Limit, DefaultLimit) }
 
-// start starts the process of a client with some more environment. Without that, it may have it forked.
+// start starts the process of a client, with the additional environment env. If env is empty, the process may be forked by
+// the template.
 func (s *Starter) start(ctx context.Context, urls, env []string) (child *child, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,13 +165,14 @@ func (s *Starter) start(ctx context.Context, urls, env []string) (child *child, 
 	return child, nil
 }
 
-// Addressed is the environment that says where the servers are: AMQP_URL, REDIS_URL and so on, with commas between several.
+// Addressed is the environment variable with the addresses of the servers, such as AMQP_URL or REDIS_URL, with commas
+// between several.
 func Addressed(urls []string) string {
 	scheme, _, _ := strings.Cut(urls[0], ":")
 	return strings.ToUpper(scheme) + "_URL=" + strings.Join(urls, ",")
 }
 
-// command runs the command.
+// command starts the command.
 func (s *Starter) command(urls []string, more ...string) (*child, error) {
 	env := append(os.Environ(), Addressed(urls))
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
@@ -185,7 +186,7 @@ func (s *Starter) command(urls []string, more ...string) (*child, error) {
 	return child, nil
 }
 
-// over is called when a process has ended that was a client, or stood ready.
+// over is called when a process has ended that was a client, or was prepared.
 func (s *Starter) over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +197,7 @@ func (s *Starter) over() {
 	}
 }
 
-// unneeded ends the template if nobody is there whom it has forked, or might have.
+// unneeded ends the template if no process exists that it has forked or is forking.
 func (s *Starter) unneeded() {
 	if s.alive == 0 && s.template != nil {
 		s.template.end()

@@ -15,27 +15,26 @@ import (
 const (
 	keptLines  = 4
 	keptLength = 160     // bytes of a line
-	shownBytes = 1 << 18 // of one process; what follows is counted and dropped
-	heldBytes  = 4096    // of a line that is not over
+	shownBytes = 1 << 18 // of one process; the rest is counted and dropped
+	heldBytes  = 4096    // of an unfinished line
 )
 
-// stderrTail is a client's standard error: shown to the user up to a bound, its last lines kept for a
-// diagnosis.
+// stderrTail handles a client's standard error: it shows the text up to a bound, and keeps the last lines for a diagnosis.
 type stderrTail struct {
-	to    io.Writer // takes what may be shown; nil shows nothing
+	to    io.Writer // receives what may be shown; nil shows nothing
 	shown int
-	held  []byte // of a line that is not over, and not shown yet: a secret may go on
+	held  []byte // unfinished line that is not shown yet, as a secret may continue in it
 
-	secrets *secret.Known // nil has none
+	secrets *secret.Known // nil is none
 
 	mu     sync.Mutex
 	lines  []string
-	framed bool // the last line that said something is a backtrace's
+	framed bool // the last line that was kept belongs to a backtrace
 	stack  goroutine
-	last   []byte // of a line that is not over
+	last   []byte // the unfinished line
 }
 
-// Write takes in what was printed.
+// Write handles text that the client has printed.
 func (c *stderrTail) Write(p []byte) (int, error) {
 	c.show(p)
 	c.mu.Lock()
@@ -52,10 +51,10 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 	}
 }
 
-// keep ends a line. Empty ones say nothing, and of a backtrace that stands below what happened the first says enough
-// that is not of the language's own code.
+// keep ends a line. It drops empty lines. Of a backtrace that follows its cause, it keeps the first frame outside the
+// language's own code.
 func (c *stderrTail) keep() {
-	line := c.hide(string(c.last)) // all of it, so that no part of a secret is left
+	line := c.hide(string(c.last)) // the whole line, so that no part of a secret is left
 	line = strings.ToValidUTF8(line[:min(len(line), keptLength)], "?")
 	c.last = c.last[:0]
 	s := strings.TrimSpace(line)
@@ -73,28 +72,28 @@ func (c *stderrTail) keep() {
 	c.framed = framed
 }
 
-// isFrame reports whether a line is of a backtrace that goes outwards, as Ruby, Java and Node print them.
+// isFrame reports whether a line belongs to a backtrace with the innermost frame first, as Ruby, Java and Node print them.
 func isFrame(line string) bool {
 	s := strings.TrimLeft(line, " \t")
 	return len(s) < len(line) && (strings.HasPrefix(s, "from ") || strings.HasPrefix(s, "at ") || strings.HasPrefix(s, "... "))
 }
 
-// isRuntimes reports whether a frame is in a language's own code, which says less than the first that is not.
+// isRuntimes reports whether a frame is in a language's own code, which says less than the first frame outside it.
 func isRuntimes(frame string) bool {
 	return slices.ContainsFunc([]string{"node:", "at java.base/", "at jdk.", "<internal:"}, func(part string) bool {
 		return strings.Contains(frame, part)
 	})
 }
 
-// goroutine is where a reader is in the backtrace of a Go program, which goes outwards: a line of a function, and an indented one
-// of its place.
+// goroutine is the position of a reader in the backtrace of a Go program, whose innermost frame comes first: a line for the
+// function, and an indented line for its place.
 type goroutine struct {
 	inside bool
-	kept   bool // the first function that is not the runtime's
-	drop   bool // the function of the last line
+	kept   bool // the first function outside the runtime was kept
+	drop   bool // the function of the last line was dropped
 }
 
-// drops reports whether a line of a Go program's says less than one that is kept.
+// drops reports whether a line of a Go program's backtrace says less than a line that is kept.
 func (g *goroutine) drops(line string) bool {
 	switch {
 	case strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:"):
@@ -130,7 +129,7 @@ func (c *stderrTail) show(p []byte) {
 	}
 }
 
-// flush shows what is left when nothing more comes.
+// flush shows what is left at the end of the output.
 func (c *stderrTail) flush() {
 	if len(c.held) > 0 {
 		_, _ = io.WriteString(c.to, c.hide(string(c.held)))
@@ -145,7 +144,7 @@ func (c *stderrTail) hide(text string) string {
 	return c.secrets.Hide(text)
 }
 
-// tail is the last lines so far, the one that is not over among them.
+// tail is the last lines so far, including the unfinished one.
 func (c *stderrTail) tail() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

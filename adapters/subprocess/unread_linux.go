@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// output reads what a program prints, and knows at any moment whether something of it was not taken in yet: it is in the pipe, or
-// whoever reads has not come back for more.
+// output reads what a program prints, and knows at any moment whether something printed was not handled yet: it is in the
+// pipe, or its reader has not come back for more.
 type output struct {
 	raw syscall.RawConn
 
@@ -19,7 +19,7 @@ type output struct {
 	busy bool
 }
 
-// newOutput reads from an end of a pipe.
+// newOutput reads from the end of a pipe.
 func newOutput(from stream) (io.Reader, *output) {
 	o := new(output)
 	f, ok := from.(*os.File)
@@ -34,7 +34,7 @@ func newOutput(from stream) (io.Reader, *output) {
 	return o, o
 }
 
-// Read reads what there is, and waits until there is something.
+// Read reads the available data, and waits until there is some.
 func (o *output) Read(b []byte) (n int, err error) {
 	var failed error
 	err = o.raw.Read(func(fd uintptr) bool {
@@ -55,7 +55,7 @@ func (o *output) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// unread reports whether something was printed that was not taken in yet.
+// unread reports whether something printed was not handled yet.
 func (o *output) unread() bool {
 	if o.raw == nil {
 		return false
@@ -65,14 +65,14 @@ func (o *output) unread() bool {
 	return o.busy || holds(o.raw)
 }
 
-// holds reports whether something is in a pipe.
+// holds reports whether a pipe contains data.
 func holds(pipe syscall.RawConn) bool {
 	n := 0
 	_ = pipe.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	return n > 0
 }
 
-// unread reports whether something was written to the process that it has not read.
+// unread reports whether data was written to the process that the process has not read.
 func (c *child) unread() bool {
 	f, ok := c.stdin.(*os.File)
 	if !ok {

@@ -9,8 +9,8 @@ type output struct{}
 
 func newOutput(from stream) (io.Reader, *output) { return from, new(output) }
 
-// unread is false: nobody asks where there is no clock of ours.
+// unread is false: it is not needed on systems without virtual time.
 func (*output) unread() bool { return false }
 
-// unread is false as well.
+// unread is false: it is not needed on systems without virtual time.
 func (*child) unread() bool { return false }

@@ -21,39 +21,39 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Config says how an atlas is made.
+// Config configures an atlas.
 type Config struct {
-	// Server is the kind of server whose locks' questions are answered, by name; "" is AMQP.
+	// Server is the kind of server, by name, whose open questions are answered; "" is AMQP.
 	Server string
-	// Questions are those to answer, by number; none is all.
+	// Questions are the numbers of the questions to answer; empty is all.
 	Questions []int
-	// Progress is told what is being visited. It may be nil.
+	// Progress is called with what is being visited. It may be nil.
 	Progress func(string)
-	// Confirm carries out a counterexample on a real server and says what came of it. It may be nil.
+	// Confirm repeats a counterexample on a real server and describes the result. It may be nil.
 	Confirm func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error)
-	// Agree carries out an execution on a real server and reports whether every reply was as on the simulated one, and "" or
-	// why it was not carried out. It may be nil.
+	// Agree repeats an execution on a real server. same reports whether every reply was as on the simulated server. skipped
+	// is the reason why the execution was not repeated, or "". Agree may be nil.
 	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
 	// Measure is the value of a figure on a real server, in a few words. It may be nil.
 	Measure func(figure string) (string, error)
-	// Real is what Confirm, Agree and Measure speak to.
+	// Real names the server that Confirm, Agree and Measure use.
 	Real string
 }
 
-// atlas is one that is being made.
+// atlas is an atlas that is being made.
 type atlas struct {
 	Config
 	*question.Set
 	server *lock.Backend
 }
 
-// Check reports a kind of server of which nothing is asked, and a question that there is not.
+// Check returns an error for a kind of server without questions, and for a question that does not exist.
 func (c *Config) Check() error {
 	_, err := c.atlas()
 	return err
 }
 
-// atlas is the one to be made, with the questions there are.
+// atlas is the atlas to be made, with the existing questions.
 func (c *Config) atlas() (*atlas, error) {
 	server, set, err := question.Of(c.Server)
 	if err != nil {
@@ -65,8 +65,8 @@ func (c *Config) atlas() (*atlas, error) {
 	return &atlas{*c, set, server}, nil
 }
 
-// Answer answers the open questions. An atlas that ended early, since ctx is over or for the error that is returned with
-// it, has what was visited until then, and says what is missing.
+// Answer answers the open questions. If ctx ends or there is an error, the atlas contains what was visited until then, and
+// says what is missing.
 func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
 	a, err := c.atlas()
 	if err != nil {
@@ -91,7 +91,7 @@ func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
 	return out, err
 }
 
-// answer answers the question of that number, unless the atlas has failed already.
+// answer answers the question with a number, unless the atlas has already failed.
 func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Question, error) {
 	q := &a.Set.Questions[number-1]
 	answered := report.Question{Number: number, Ask: q.Ask, Answer: q.Answer}
@@ -109,7 +109,7 @@ func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Qu
 	return answered, failed
 }
 
-// row visits a row. The error is that of ctx, too.
+// row visits a row. Its error may be that of ctx.
 func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.AtlasRow, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 	}
 	out, err := visit(ctx, r)
 	if err == nil {
-		err = ctx.Err() // it may not have been visited to its end
+		err = ctx.Err() // the visit may be incomplete
 	}
 	if err != nil {
 		return nil, fmt.Errorf("atlas, question %d, %s: %w", number, r.Setting, err)
@@ -131,7 +131,7 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 	return out, nil
 }
 
-// measure is a row that has a figure.
+// measure is a row with a figure.
 func (a *atlas) measure(_ context.Context, r *question.Row) (out *report.AtlasRow, err error) {
 	out = &report.AtlasRow{Setting: r.Setting, Bounds: r.Figure.Bounds, Command: "lockproof atlas --server " + cmp.Or(a.server.Name, "amqp"), Figures: r.Figure.Said()}
 	if a.Measure != nil {
@@ -180,7 +180,7 @@ func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, e
 	return out, nil
 }
 
-// confirm is what a real server shows of a violation, "" if none is asked.
+// confirm is what a real server shows of a violation, "" if there is no server.
 func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Property) (string, error) {
 	if a.Confirm == nil {
 		return "", nil
@@ -189,7 +189,7 @@ func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Prope
 	return a.Confirm(t, target, v)
 }
 
-// exploration is a configuration as it is explored, but for the set's own options.
+// exploration is the exploration of a configuration, without the options of the question's set.
 func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, error) {
 	e := explore.Exploration{
 		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Workload: explore.Workload{
@@ -206,12 +206,12 @@ func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, err
 	return e, err
 }
 
-// named reports whether an option is among some.
+// named reports whether options contain an option with a name.
 func named(options [][2]string, name string) bool {
 	return slices.ContainsFunc(options, func(o [2]string) bool { return o[0] == name })
 }
 
-// ends are the slots that can be left in the end, in words.
+// ends are the slots that can be left at the end, in words.
 func ends(sets map[uint16]bool) []string {
 	var out []string
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
@@ -224,7 +224,7 @@ func ends(sets map[uint16]bool) []string {
 	return out
 }
 
-// mishaps are the endings of operations that are not what one would wish for.
+// mishaps are the unwanted outcomes of operations.
 func mishaps(covered []string) (out []string) {
 	for _, name := range covered {
 		_, how, _ := strings.Cut(name, ": ")
@@ -235,7 +235,7 @@ func mishaps(covered []string) (out []string) {
 	return out
 }
 
-// answers are the server's replies among what was covered.
+// answers are the server's replies among the covered points.
 func answers(covered []string) (out []string) {
 	for _, name := range covered {
 		if !strings.Contains(name, ": ") {
@@ -245,7 +245,7 @@ func answers(covered []string) (out []string) {
 	return out
 }
 
-// same compares the first executions behind a row's costs with a real server: equal replies there mean equal costs.
+// same compares the first executions behind a row's costs with a real server: if the replies are equal, the costs are equal.
 // It is "" without a server.
 func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error) {
 	if a.Agree == nil {
@@ -281,10 +281,10 @@ func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error
 	return fmt.Sprintf("the same replies in %d executions, %d commands", executions, commands), nil
 }
 
-// costScenarios is how many drawn scenarios a row's costs are taken from.
+// costScenarios is the number of drawn scenarios from which a row's costs are taken.
 const costScenarios = 2000
 
-// cost is what operations take with a row's options, in drawn scenarios of many clients.
+// cost is the cost of operations with a row's options, in drawn scenarios with many clients.
 func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	var r sim.Runner
 	r.Costs = new(monitor.Costs)
@@ -296,18 +296,18 @@ func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind, property.Of(e.Target)), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
 }
 
-// includes reports whether an exploration calls the operation of a situation.
+// includes reports whether an exploration calls the operation of a cost class.
 func includes(e *explore.Exploration, situation string) bool {
 	calls, admin := e.Called()
 	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }
 	return e.Clients > 0 && slices.ContainsFunc(calls, called) || e.Admins > 0 && slices.ContainsFunc(admin, called)
 }
 
-// fixed are all options of an exploration that matter to costs, so that none is drawn.
+// fixed are all options of an exploration that affect costs, so that none of them is drawn.
 func fixed(e *explore.Exploration) [][2]string {
 	o, err := engine.OptionsOf(e.Target, e.Options)
 	if err != nil {
-		return e.Options // explore.Run has said so
+		return e.Options // explore.Run has returned the error
 	}
 	var out [][2]string
 	for _, opt := range o.Table() {
@@ -316,7 +316,8 @@ func fixed(e *explore.Exploration) [][2]string {
 	return out
 }
 
-// costly is an exploration as its costs are told: with the options of its row alone, such as the pipelining that they ask for.
+// costly is the exploration for measuring costs: with the options of its row alone, such as the pipelining that they
+// require.
 func costly(e explore.Exploration, options [][2]string) *explore.Exploration {
 	e.Options = options
 	return &e

@@ -1,4 +1,4 @@
-// Package atlas answers the open questions that a text leaves about the locks on a kind of server. The questions stand in
-// sim/*/questions.go, in the form that sim/question has. Each is answered by visiting every execution of small
-// configurations. Then all combinations of options are tried, to see which options no lock can do without.
+// Package atlas answers the questions about the locks on a kind of server that a text leaves open. The questions are in
+// sim/*/questions.go, in the form of sim/question. Each is answered by visiting every execution of small configurations.
+// Then all combinations of options are tried, to see which options a lock requires.
 package atlas

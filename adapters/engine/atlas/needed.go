@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// asked is what clients and administrators call.
+// asked describes the operations that clients and administrators call.
 func asked(e *explore.Exploration) string {
 	admins := []string{explore.CallsFlag(e.AdminCalls)}
 	if len(e.InTurn) > 0 {
@@ -29,7 +29,7 @@ func asked(e *explore.Exploration) string {
 // combination is one value for each dimension, by index.
 type combination []int
 
-// options are a combination as options.
+// options are the options of a combination.
 func (a *atlas) options(c combination) [][2]string {
 	out := slices.Clone(a.Combined.Options)
 	for i, v := range c {
@@ -39,7 +39,7 @@ func (a *atlas) options(c combination) [][2]string {
 	return out
 }
 
-// stood are the explorations that a combination has to stand.
+// stood are the explorations that a combination has to pass.
 func (a *atlas) stood() ([]explore.Exploration, error) {
 	var out []explore.Exploration
 	for i := range a.Combined.Stood {
@@ -52,7 +52,7 @@ func (a *atlas) stood() ([]explore.Exploration, error) {
 	return out, nil
 }
 
-// needed looks for the options that no property can do without: it visits every combination.
+// needed determines the options that are required to violate no property, by visiting every combination.
 func (a *atlas) needed(ctx context.Context) (*report.Needed, error) {
 	lost := make(map[string][]report.AtlasVerdict)
 	all := combinations(a.Combined.Dimensions)
@@ -98,10 +98,10 @@ func (a *atlas) needed(ctx context.Context) (*report.Needed, error) {
 	return out, nil
 }
 
-// name is one value of a dimension, as it is typed.
+// name is one value of a dimension, in the form option=value.
 func name(d question.Dimension, value int) string { return d.Option + "=" + d.Values[value] }
 
-// anyNumber is what is proved for any number of clients of the combinations that lose nothing within bounds.
+// anyNumber is what is proved for any number of clients, for the combinations that violate nothing within bounds.
 func (a *atlas) anyNumber(ctx context.Context, all []combination, lost map[string][]report.AtlasVerdict) (*report.NeededAny, error) {
 	anybody, err := a.exploration(a.Combined.Any)
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *atlas) anyNumber(ctx context.Context, all []combination, lost map[strin
 	return out, nil
 }
 
-// concluded is which properties an exploration has proved of a combination, and which it has not.
+// concluded says which properties an exploration has proved of a combination, and which it has not.
 func (a *atlas) concluded(comb combination, r *report.Report) report.AnyCombination {
 	var names []string
 	for i, v := range comb {
@@ -150,8 +150,7 @@ func (a *atlas) concluded(comb combination, r *report.Report) report.AnyCombinat
 	return out
 }
 
-// without is what is violated where one of the options that are needed is dropped, whatever is chosen of
-// those that make no difference.
+// without are the violations if one of the required options is dropped, whatever values the irrelevant options have.
 func (a *atlas) without(ctx context.Context, stood []explore.Exploration, all []combination, needed []int, dropped int) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, comb := range all {
@@ -172,7 +171,7 @@ func (a *atlas) without(ctx context.Context, stood []explore.Exploration, all []
 
 func (c combination) key() string { return fmt.Sprint([]int(c)) }
 
-// combinations are all there are.
+// combinations are all combinations of the dimensions.
 func combinations(dimensions []question.Dimension) []combination {
 	all := []combination{{}}
 	for _, d := range dimensions {
@@ -187,7 +186,7 @@ func combinations(dimensions []question.Dimension) []combination {
 	return all
 }
 
-// smallest is the smallest set of dimensions whose first values suffice, whatever the others have.
+// smallest is the smallest set of dimensions whose first values suffice, whatever values the others have.
 func smallest(dimensions int, all []combination, lost map[string][]report.AtlasVerdict) []int {
 	for size := range dimensions + 1 {
 		for set := range 1 << dimensions {
@@ -215,7 +214,7 @@ func suffices(fixed []int, all []combination, lost map[string][]report.AtlasVerd
 	return true
 }
 
-// loses are the properties that a combination violates: all of them, or the first in each exploration.
+// loses are the properties that a combination violates: all of them or, if first is set, the first one in each exploration.
 func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb combination, first bool) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, e := range stood {
@@ -233,8 +232,8 @@ func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb com
 	return out, ctx.Err()
 }
 
-// withFewest adds a verdict, or keeps the one of its property that takes fewer steps. No other has fewer
-// if that is known of both.
+// withFewest adds a verdict, or keeps the verdict of the same property with fewer steps. The result is minimal only if both
+// are known to be minimal.
 func withFewest(all []report.AtlasVerdict, v report.AtlasVerdict) []report.AtlasVerdict {
 	i := slices.IndexFunc(all, func(o report.AtlasVerdict) bool { return o.Property == v.Property })
 	if i < 0 {

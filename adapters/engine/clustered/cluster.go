@@ -6,20 +6,20 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// Cluster is a cluster on which faults can be made to happen: a private one, [cluster.Cluster], or a user's, [cluster.Hooked].
+// Cluster is a cluster that supports faults: a private one, [cluster.Cluster], or a user's, [cluster.Hooked].
 type Cluster interface {
-	// Nodes is how many nodes there are, which count from 1, and URL where clients find one.
+	// Nodes is the number of nodes, which are numbered from 1. URL is where clients find a node.
 	Nodes() int
 	URL(number int) string
-	// Befall has one step befall the cluster. Nodes that are started take clients when it returns.
+	// Befall carries out one step of the faults. When it returns, nodes that it starts accept clients.
 	Befall(ctx context.Context, s nemesis.Step) error
-	// Mend undoes all that has befallen it, and Ready waits until every node takes clients.
+	// Mend undoes all faults. Ready waits until every node accepts clients.
 	Mend(ctx context.Context) error
 	Ready(ctx context.Context) error
-	// Abandon undoes at once what a run that ends early has left undone, where others need the cluster.
+	// Abandon undoes at once the faults that a run which ends early has left, for the other users of the cluster.
 	Abandon() error
-	// Mirror has queues be mirrored whose names end so, where there are mirrored queues.
+	// Mirror makes queues mirrored whose names end in suffix, if the server has mirrored queues.
 	Mirror(ctx context.Context, suffix string) error
-	// String is the cluster as reports have it.
+	// String describes the cluster in reports.
 	String() string
 }

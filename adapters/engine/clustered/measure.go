@@ -14,24 +14,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Measure is what was measured of a lock that was held while faults befell its cluster. Times are of one run on one machine.
+// Measure is what was measured for a lock that was held during faults of its cluster. Times are of one run on one machine.
 type Measure struct {
-	// Together are the times in which two clients held a slot for certain, before the audit.
+	// Together are the periods in which two clients held a slot for certain, before the audit.
 	Together []beliefs.Overlap
-	// Longest is the longest of them. Standing says that in one of them both held the slot until the audit.
+	// Longest is the longest of those periods. Standing says that in one of them both clients held the slot until the audit.
 	Longest  time.Duration
 	Standing bool
-	// Told is how one of the two could know that it was over, in the longest; "" where neither could.
+	// Told is how one of the two clients could know that the longest period was over; "" if it could not.
 	Told string
-	// Lost says that verify refused a client that had held the lock alone, though its connection was open.
+	// Lost says that verify refused a client that had held the lock alone, although its connection was open.
 	Lost bool
-	// Stuck says that a free slot was refused in the audit.
+	// Stuck says that the audit was refused a free slot.
 	Stuck bool
-	// Tokens is how many tokens there were at the end, of a design that has one; -1 is not known.
+	// Tokens is the number of tokens at the end, for a design with a token; -1 is unknown.
 	Tokens int
 }
 
-// Twice reports whether two clients held a slot.
+// Twice reports whether two clients held a slot at once.
 func (m *Measure) Twice() bool { return len(m.Together) > 0 }
 
 // measure measures a history.
@@ -54,7 +54,7 @@ func (a *attempt) measure() Measure {
 	return m
 }
 
-// ending is the hold whose end ended an overlap.
+// ending is the hold that ended first in an overlap.
 func ending(o *beliefs.Overlap) *beliefs.Hold {
 	if o.First.End == beliefs.Standing || o.Second.End != beliefs.Standing && o.Second.To < o.First.To {
 		return &o.Second
@@ -71,7 +71,7 @@ func beforeAudit(h *history.History) *history.History {
 	return &before
 }
 
-// end is how a hold's client was told that it was over; "" where it was not.
+// end is how a hold's client was told that its hold was over; "" if it was not.
 func end(hold *beliefs.Hold, told []clientstress.Told) string {
 	switch hold.End {
 	case beliefs.Standing:
@@ -88,7 +88,7 @@ func end(hold *beliefs.Hold, told []clientstress.Told) string {
 	return hold.End.String()
 }
 
-// words are the times in which two held a slot, in words.
+// words describe the periods in which two clients held a slot.
 func (m *Measure) words(h *history.History) (all []string) {
 	for _, o := range m.Together {
 		said := fmt.Sprintf("%s and %s held %s for %s from %s on", h.Who(o.First.Process), h.Who(o.Second.Process), h.SlotName(o.First.Slot),
@@ -107,7 +107,7 @@ func (m *Measure) words(h *history.History) (all []string) {
 	return all
 }
 
-// left is what is in the lock's queue at the end.
+// left are the contents of the lock's queue at the end.
 func (a *attempt) left() []string {
 	d := a.trial.Design
 	switch {
@@ -121,7 +121,7 @@ func (a *attempt) left() []string {
 	return []string{fmt.Sprintf("%d tokens of 1", a.tokens)}
 }
 
-// nemesis is what befell the machines, each with its time.
+// befell are the faults of the machines, each with its time.
 func befell(h *history.History) (all []string) {
 	for _, e := range h.Events {
 		if e.F.Machine() {
@@ -131,7 +131,7 @@ func befell(h *history.History) (all []string) {
 	return all
 }
 
-// stuck reports whether the audit that a history ends with was refused something that was free.
+// stuck reports whether the audit at the end of a history was refused something free.
 func stuck(h *history.History) bool {
 	verdicts, err := judge.Audit(h, judge.Events(h), linear.Options{}, beliefs.Before{})
 	return err == nil && slices.ContainsFunc(verdicts, func(v linear.Verdict) bool {

@@ -14,48 +14,48 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Config says which locks are held on which cluster, and what befalls it.
+// Config says which locks are held on which cluster, and which faults occur.
 type Config struct {
 	Cluster Cluster
 	Trials  []Trial
-	// Steps are the faults. Seed is what they were drawn from, for reports.
+	// Steps are the faults. Seed is the seed that they were drawn from, for reports.
 	Steps []nemesis.Step
 	Seed  uint64
-	// Settle is how long the run goes on when the faults have ended, before the audit; 0 is [DefaultSettle].
+	// Settle is the time between the last fault and the audit; 0 is [DefaultSettle].
 	Settle time.Duration
-	// Hold is how long a hold lasts; 0 is until the end.
+	// Hold is the duration of a hold; 0 is until the end.
 	Hold time.Duration
-	// Verify is the pause between two verifies, and Again that between two attempts; 0 are the usual ones.
+	// Verify is the pause between two verifies, and Again is the pause between two attempts; 0 is the default.
 	Verify, Again time.Duration
-	// Limit is how long an operation may take; 0 is [DefaultLimit].
+	// Limit is the maximum duration of an operation; 0 is [DefaultLimit].
 	Limit time.Duration
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
-	// Keep is given each history before it is judged, so that it is there whatever happens next, and says where it has put it.
-	// It may be nil.
+	// Keep stores each history before it is judged, so that it is not lost whatever happens next. source says where it is.
+	// Keep may be nil.
 	Keep func(h *history.History) (source string, err error)
-	// Sweep deletes queues of the run, by their names, when its clients have ended. It may be nil: on a private cluster they
-	// end with it.
+	// Sweep deletes queues of the run, by their names, after its clients have ended. It may be nil: on a private cluster the
+	// queues end with the cluster.
 	Sweep func(queues []string) error
-	// Log is called with what happens, one line a call. It may be nil.
+	// Log is called with each event, in one line. It may be nil.
 	Log func(string)
 }
 
 // Defaults of a run.
 const (
-	// DefaultSettle is more than nodes take to notice that others are back.
+	// DefaultSettle is longer than nodes take to notice that others are back.
 	DefaultSettle = 10 * time.Second
-	// DefaultLimit is more than nodes take to notice that another is gone.
+	// DefaultLimit is longer than nodes take to notice that another is gone.
 	DefaultLimit = 20 * time.Second
 
 	defaultVerify = 200 * time.Millisecond
 	defaultAgain  = 150 * time.Millisecond
 
-	readyLimit  = time.Minute // for all nodes to take clients again behind the last fault
-	beforeFault = time.Second // for which both clients are at work
+	readyLimit  = time.Minute // for all nodes to accept clients again after the last fault
+	beforeFault = time.Second // both clients are at work for so long
 )
 
-// run is a run under way.
+// run is a running run.
 type run struct {
 	config Config
 	over   chan struct{} // closed when holds end
@@ -65,9 +65,9 @@ type run struct {
 	joined   []*attempt // whose first client holds its lock
 }
 
-// Run has the locks of all trials held at once, while one sequence of faults befalls the cluster. When it has ended and the
-// nodes take clients again, all holds end and each lock is audited. The outcomes are in the order of the trials.
-// The error is for faults that could not be made to happen, or that ctx has ended; what was seen until then is in the outcomes.
+// Run holds the locks of all trials at once, during one sequence of faults of the cluster. When the faults have ended and
+// the nodes accept clients again, all holds end and each lock is audited. The outcomes are in the order of the trials. The
+// error is for faults that could not be carried out, and for the end of ctx; the outcomes contain what was seen until then.
 func Run(ctx context.Context, c Config) ([]Outcome, error) {
 	for i := range c.Trials {
 		if err := c.Trials[i].check(c.Cluster.Nodes()); err != nil {
@@ -97,7 +97,7 @@ func Run(ctx context.Context, c Config) ([]Outcome, error) {
 	return outcomes, err
 }
 
-// mirror sets the policy that mirrored queues need, if a trial has some.
+// mirror sets the policy for mirrored queues, if a trial uses them.
 func (c *Config) mirror(ctx context.Context) error {
 	mirrored := func(t Trial) bool { return t.Design != nil && t.Design.Mirrored }
 	if !slices.ContainsFunc(c.Trials, mirrored) {
@@ -106,7 +106,7 @@ func (c *Config) mirror(ctx context.Context) error {
 	return c.Cluster.Mirror(ctx, designs.MirroredSuffix)
 }
 
-// complete puts in what was left out.
+// complete sets the defaults of zero fields.
 func (c *Config) complete() {
 	for _, d := range []struct {
 		value *time.Duration
@@ -121,7 +121,7 @@ func (c *Config) complete() {
 	}
 }
 
-// join has what befalls the machines be recorded in a trial's history from now on.
+// join makes the faults of the machines be recorded in a trial's history from now on.
 func (r *run) join(a *attempt, record func(history.Event)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +129,7 @@ func (r *run) join(a *attempt, record func(history.Event)) {
 	r.joined = append(r.joined, a)
 }
 
-// befall has one step after the other befall the cluster.
+// befall carries out the steps of the faults, one after the other.
 func (r *run) befall(ctx context.Context) error {
 	r.mu.Lock()
 	none := len(r.joined) == 0
@@ -158,7 +158,7 @@ func (r *run) steps(ctx context.Context) error {
 	return nil
 }
 
-// step has one step befall the cluster. An end of something is recorded when it has come, and all else just before.
+// step carries out one step of the faults. The end of a fault is recorded after it, everything else just before.
 func (r *run) step(ctx context.Context, s nemesis.Step) error {
 	r.config.Log(s.String())
 	late := s.F == history.StartNode
@@ -180,7 +180,7 @@ func (r *run) record(s nemesis.Step) {
 	}
 }
 
-// settle waits until the nodes have noticed what is over, and take clients.
+// settle waits until the nodes have noticed that the faults are over, and accept clients.
 func (r *run) settle(ctx context.Context) error {
 	r.config.Log(fmt.Sprintf("all is mended; %s for the nodes to notice", r.config.Settle))
 	if err := sleep(ctx, r.config.Settle); err != nil {
@@ -195,7 +195,7 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-// sleep waits, unless ctx is done.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -14,7 +14,7 @@ import (
 	simulated "github.com/lockproof/lockproof/sim/amqp/cluster"
 )
 
-// MostSimulated is how many nodes a simulated cluster has at most.
+// MostSimulated is the maximum number of nodes of a simulated cluster.
 const MostSimulated = simulated.MostModelled
 
 // ModelConfig says what to explore on the simulated cluster.
@@ -22,17 +22,18 @@ type ModelConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
-	// InTurn has all faults follow one another, instead of each befall a cluster of its own.
+	// InTurn puts all faults into one cluster, one after the other. Otherwise each fault strikes a cluster of its own.
 	InTurn bool
-	// At are where the clients and the queue are; nil is all placements of the table. The fault befalls n1.
+	// At is the placement of the clients and the queue; nil is all placements of the table. The fault strikes n1.
 	At *Placement
-	// Nodes is how many nodes the cluster has.
+	// Nodes is the number of nodes of the cluster.
 	Nodes int
-	// Khepri has nodes keep their records by Khepri, as RabbitMQ 4.0 and 4.1 do on request. The mode makes no difference then.
+	// Khepri makes nodes keep their metadata in Khepri, as RabbitMQ 4.0 and 4.1 do on request. The mode then makes no
+	// difference.
 	Khepri bool
 }
 
-// Explore looks on the simulated cluster for the shortest execution in each cell in which two clients hold the lock.
+// Explore searches the simulated cluster, for each cell, for the shortest execution in which two clients hold the lock.
 func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	m := &report.ClusterModel{Tool: engine.Version, Server: fmt.Sprintf("a simulated cluster of %d nodes; the fault befalls n1", c.Nodes)}
 	if c.Khepri {
@@ -45,7 +46,7 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 		m.Faults = append(m.Faults, named(faults))
 		for _, d := range c.Designs {
 			if d.Mirrored && c.Khepri {
-				continue // there are none
+				continue // there are no such queues
 			}
 			if err := c.explore(m, d, faults); err != nil {
 				return nil, err
@@ -55,7 +56,7 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	return m, nil
 }
 
-// sequences are the faults that befall a cluster, for each cluster.
+// sequences are the sequences of faults, one for each cluster.
 func (c *ModelConfig) sequences() (all [][]nemesis.Fault) {
 	if c.InTurn {
 		return [][]nemesis.Fault{c.Faults}
@@ -66,7 +67,7 @@ func (c *ModelConfig) sequences() (all [][]nemesis.Fault) {
 	return all
 }
 
-// named are faults as flags have them.
+// named are the names of faults as flags have them.
 func named(faults []nemesis.Fault) string {
 	var names []string
 	for _, f := range faults {
@@ -83,7 +84,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults [
 	}
 	for _, p := range places {
 		if !d.Hosted {
-			p.Queue = 0 // it is where its holder is
+			p.Queue = 0 // the queue is where its holder is
 		}
 		for _, mode := range c.Modes {
 			model, err := c.model(d, p, mode, faults)
@@ -103,7 +104,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults [
 	return nil
 }
 
-// flags are those by which `cluster prove` has the same befall real nodes.
+// flags are the flags with which `cluster prove` runs the same on real nodes.
 func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, faults []nemesis.Fault) (said string) {
 	if c.Khepri {
 		said = " --rabbitmq FOLDER --khepri"
@@ -121,7 +122,8 @@ func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, fa
 	return ModelOf(&Trial{Design: &d, Clients: []int{p.A, p.B}, Queue: p.Queue}, steps, c.Nodes, mode, c.Khepri)
 }
 
-// ModelOf is the model of a trial of two clients of a design of ours, on a cluster of so many nodes, which steps befall.
+// ModelOf is the model of a trial with two clients of a design of ours, on a cluster with a number of nodes. steps are the
+// faults.
 func ModelOf(t *Trial, steps []nemesis.Step, nodes int, mode cluster.Mode, khepri bool) (simulated.Model, error) {
 	if t.Design == nil || len(t.Clients) != 2 {
 		return simulated.Model{}, errors.New("the model has two clients of a design of ours")

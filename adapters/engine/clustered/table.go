@@ -13,17 +13,17 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Placement is where two clients are, and where the queue is. The fault befalls node 1.
+// Placement says on which nodes two clients and the queue are. The fault strikes node 1.
 type Placement struct{ A, B, Queue int }
 
 var (
-	// besides are the placements of a lock whose queue is where its holder is.
+	// besides are the placements for a lock whose queue is where its holder is.
 	besides = []Placement{{A: 1, B: 2}, {A: 2, B: 1}}
-	// hosted are those of a lock with a queue of its own.
+	// hosted are the placements for a lock with a queue of its own.
 	hosted = []Placement{{A: 2, B: 1, Queue: 1}, {A: 1, B: 3, Queue: 2}, {A: 1, B: 2, Queue: 1}, {A: 2, B: 1, Queue: 2}}
 )
 
-// String is the placement in words. A holds the lock before the fault, and B tries to.
+// String is the placement in words. Client A holds the lock before the fault, and client B tries to acquire it.
 func (p Placement) String() string {
 	said := fmt.Sprintf("A n%d, B n%d", p.A, p.B)
 	if p.Queue > 0 {
@@ -32,7 +32,7 @@ func (p Placement) String() string {
 	return said
 }
 
-// Placements are those in which a design is measured.
+// Placements are the placements in which a design is measured.
 func Placements(d designs.Design) []Placement {
 	if d.Hosted {
 		return hosted
@@ -40,27 +40,27 @@ func Placements(d designs.Design) []Placement {
 	return besides
 }
 
-// TableConfig says what to measure into a table.
+// TableConfig says what to measure for a table.
 type TableConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
-	// Rounds is how often each is measured, each time on a fresh cluster.
+	// Rounds is the number of measurements of each cell, each on a fresh cluster.
 	Rounds int
-	// Folder has the RabbitMQ to start; "" is the installed one. Khepri has it keep its records by Khepri.
+	// Folder contains the RabbitMQ to start; "" is the installed one. Khepri makes it keep its metadata in Khepri.
 	Folder string
 	Khepri bool
-	// Length is how long a cut or a pause lasts, and Pause how long it is before each fault.
+	// Length is the duration of a cut or a pause. Pause is the time before each fault.
 	Length, Pause time.Duration
-	// Log is called with what happens, one line a call. It may be nil.
+	// Log is called with each event, in one line. It may be nil.
 	Log func(string)
 }
 
-// tableNodes is how many nodes the clusters of a table have.
+// tableNodes is the number of nodes of a table's clusters.
 const tableNodes = 3
 
-// Table measures designs under modes and faults. All placements of all designs share a cluster: none of them knows of the
-// others. After an error the table has the results until then.
+// Table measures designs under modes and faults. All placements of all designs share a cluster, without affecting each
+// other. After an error the table has the results so far.
 func Table(ctx context.Context, c TableConfig) (*report.ClusterTable, error) {
 	if c.Log == nil {
 		c.Log = func(string) {}
@@ -79,11 +79,11 @@ func Table(ctx context.Context, c TableConfig) (*report.ClusterTable, error) {
 	return &m.table, err
 }
 
-// measuring is a table under way.
+// measuring is a table that is being measured.
 type measuring struct {
 	config TableConfig
 	table  report.ClusterTable
-	cells  map[cellKey]int // the number of each cell in the table
+	cells  map[cellKey]int // index of each cell in the table
 }
 
 func (m *measuring) all(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (m *measuring) all(ctx context.Context) error {
 	return nil
 }
 
-// measure has one fault befall one fresh cluster.
+// measure carries out one fault on a fresh cluster.
 func (m *measuring) measure(ctx context.Context, f nemesis.Fault, mode cluster.Mode) (err error) {
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Khepri: m.config.Khepri, Folder: m.config.Folder})
 	if err != nil {
@@ -132,10 +132,10 @@ func (m *measuring) measure(ctx context.Context, f nemesis.Fault, mode cluster.M
 	return ctx.Err()
 }
 
-// cellKey is what a cell is of.
+// cellKey identifies a cell.
 type cellKey struct{ design, placement, mode, fault string }
 
-// put puts a run into its cell.
+// put adds a run to its cell.
 func (m *measuring) put(k cellKey, run report.ClusterRun) {
 	i, known := m.cells[k]
 	if !known {
@@ -146,7 +146,7 @@ func (m *measuring) put(k cellKey, run report.ClusterRun) {
 	m.table.Cells[i].Runs = append(m.table.Cells[i].Runs, run)
 }
 
-// runOf is what an outcome comes to in a table.
+// runOf is an outcome in the form for a table.
 func runOf(o *Outcome) report.ClusterRun {
 	if o.History == nil || o.Err != nil {
 		return report.ClusterRun{Failed: fmt.Sprint(o.Err), Tokens: -1}

@@ -19,23 +19,23 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Trial is one lock that is held while faults befall the cluster.
+// Trial is one lock that is held during faults of the cluster.
 type Trial struct {
-	// Design is one of ours; nil for somebody else's clients.
+	// Design is a design of ours; nil for external clients.
 	Design *designs.Design
-	// Exec is the command behind somebody else's clients, or what there is to say of them, and Starter starts them.
+	// Exec is the command of external clients, or describes them. Starter starts them.
 	Exec    string
 	Starter foreign.Starter
 	Kind    lock.Kind
 	Options map[string]any
 	Slots   int
-	// Clients are the nodes where the clients are, from 1. The first client holds the lock before the others begin.
+	// Clients are the nodes of the clients, from 1. The first client holds the lock before the others begin.
 	Clients []int
-	// Queue is the node that hosts the lock's queue, if the design has one that can be placed; 0 is the first client's.
+	// Queue is the node that hosts the lock's queue, if the design lets it be chosen; 0 is the first client's node.
 	Queue int
 }
 
-// Placement says where the clients are, and where the queue is.
+// Placement describes where the clients and the queue are.
 func (t *Trial) Placement() string {
 	var nodes []string
 	for i, n := range t.Clients {
@@ -55,7 +55,7 @@ func (t *Trial) host() int {
 	return t.Clients[0]
 }
 
-// check says what is wrong with a trial on a cluster of so many nodes.
+// check returns an error for a trial that is impossible on a cluster with a number of nodes.
 func (t *Trial) check(nodes int) error {
 	if len(t.Clients) < 2 {
 		return fmt.Errorf("%d clients: expected two or more, of which one holds the lock and another tries to", len(t.Clients))
@@ -68,28 +68,29 @@ func (t *Trial) check(nodes int) error {
 	return nil
 }
 
-// Outcome is what came of a trial.
+// Outcome is the result of a trial.
 type Outcome struct {
 	Trial   Trial
 	History *history.History
 	Report  *report.Report
 	Measure Measure
-	// Err is why the trial could not be made, or ended early.
+	// Err is the reason why the trial could not be carried out, or ended early.
 	Err error
 }
 
-// attempt is a trial under way.
+// attempt is a running trial.
 type attempt struct {
 	run    *run
 	trial  Trial
-	record func(history.Event) // into its history; nil before its first client holds the lock
+	record func(history.Event) // adds an event to its history; nil before its first client holds the lock
 	tokens int
 	token  error
 	stats  *clientstress.Stats
 	out    Outcome
 }
 
-// carryOut carries the trial out. begun is called once, when its first client holds the lock, or never will.
+// carryOut carries the trial out. begun is called once, when the first client holds the lock, or is certain never to hold
+// it.
 func (a *attempt) carryOut(ctx context.Context, begun func()) {
 	told := false
 	once := func() {
@@ -118,7 +119,7 @@ func (a *attempt) carryOut(ctx context.Context, begun func()) {
 	})
 }
 
-// setUp makes the queue of a design of ours.
+// setUp creates the queue of a design of ours.
 func (a *attempt) setUp(ctx context.Context, name string) error {
 	if a.trial.Design == nil {
 		return nil
@@ -126,7 +127,7 @@ func (a *attempt) setUp(ctx context.Context, name string) error {
 	return a.trial.Design.SetUp(ctx, a.run.config.Cluster.URL(a.trial.host()), name)
 }
 
-// close looks at what is left when all clients have ended, and removes the queue of a design of ours where it would stay.
+// close looks up what is left when all clients have ended, and removes the queue of a design of ours if it would stay.
 func (a *attempt) close(ctx context.Context, name string) error {
 	err := a.count(ctx, name)
 	if a.trial.Design != nil && a.run.config.Sweep != nil {
@@ -135,7 +136,7 @@ func (a *attempt) close(ctx context.Context, name string) error {
 	return err
 }
 
-// count counts the tokens when all clients have ended: what they had is given back then, a moment later.
+// count counts the tokens when all clients have ended; tokens that they held are returned a moment later.
 func (a *attempt) count(ctx context.Context, name string) error {
 	d := a.trial.Design
 	if d == nil || !d.Token {

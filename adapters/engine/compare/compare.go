@@ -14,30 +14,32 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Config says which locks to put side by side, and how thoroughly.
+// Config says which locks to compare, and how thoroughly.
 type Config struct {
 	// Targets are the locks; nil is [engine.References].
 	Targets []*lock.Target
-	// Time is about how long the simulated servers are used: of each lock, with each fault, everything is visited if there is
-	// time for it. 0 is no limit.
+	// Time is the approximate time for all searches on simulated servers. Each lock is searched completely with each fault
+	// if the time suffices. 0 is no limit.
 	Time time.Duration
-	// Scenarios is how many executions of each lock are drawn, from Seed; 0 is [DefaultScenarios].
+	// Scenarios is the number of drawn executions of each lock; 0 is [DefaultScenarios]. They are drawn from Seed.
 	Scenarios int
 	Seed      uint64
 	Workers   int
-	// Measure measures a lock on a real server; left says why there is nothing. nil measures none. The error ends the run.
+	// Measure measures a lock on a real server. left is the reason why there is no result, if there is none. A nil Measure
+	// measures nothing. The error ends the run.
 	Measure func(ctx context.Context, t *lock.Target) (m *report.Measured, left string, err error)
-	// Progress is told which lock is next, and of how many. It may be nil.
+	// Progress is called with the next lock, the number of locks done, and their total. It may be nil.
 	Progress func(done, of int, t *lock.Target)
 }
 
-// DefaultScenarios is the number of executions that a comparison draws of each lock by default.
+// DefaultScenarios is the default of [Config.Scenarios].
 const DefaultScenarios = 2000
 
 // compareMemory bounds the memory of each search, in bytes.
 const compareMemory = 1 << 30
 
-// comparedFaults are the kinds of faults, by the names of the columns, and the flags that give explore one of them.
+// comparedFaults are the kinds of faults: the names of the columns, and the flags that make explore use one fault of the
+// kind.
 var comparedFaults = []struct {
 	name, flags string
 	bounds      sim.FaultBounds
@@ -50,7 +52,7 @@ var comparedFaults = []struct {
 	{"restart", "--crashes 0 --restarts 1", sim.FaultBounds{Restarts: 1, Late: true}},
 }
 
-// Run compares locks. The results until ctx ended are valid in any case; the error is a real server that could not be
+// Run compares locks. The results until the end of ctx are always valid. The error is for a real server that could not be
 // used.
 func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 	if c.Targets == nil {
@@ -85,11 +87,11 @@ func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 	return out, nil
 }
 
-// comparing is a comparison under way.
+// comparing is a running comparison.
 type comparing struct {
 	Config
-	left     time.Duration // for the searches left
-	searches int           // their number
+	left     time.Duration // for the remaining searches
+	searches int           // number of remaining searches
 }
 
 func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedLock, error) {
@@ -114,7 +116,7 @@ func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedL
 	return row, err
 }
 
-// defaultsOf are all options of a target as it has them by default: none is drawn.
+// defaultsOf are the defaults of all options of a target, so that no option is drawn.
 func defaultsOf(t *lock.Target) (fixed [][2]string) {
 	def := t.Settled(lock.BackendOf(t).Defaults)
 	for _, o := range def.Table() {
@@ -123,7 +125,7 @@ func defaultsOf(t *lock.Target) (fixed [][2]string) {
 	return fixed
 }
 
-// anyFaults is what the column is called of executions that were drawn.
+// anyFaults is the name of the column for drawn executions.
 const anyFaults = "drawn"
 
 // visit visits every execution with one fault of a kind, if there is time.

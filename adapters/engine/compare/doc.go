@@ -1,3 +1,3 @@
-// Package compare puts the locks of all backends side by side: each is explored with every kind of fault, sampled, and measured
-// where there is a server.
+// Package compare compares the locks of all backends: each is explored with every kind of fault, sampled, and measured if a
+// server is available.
 package compare

@@ -13,18 +13,18 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Config says what to ask.
+// Config says which servers to ask.
 type Config struct {
-	// URLs are amqp:// addresses, of one node or of several of a cluster.
+	// URLs are the amqp:// addresses of one or several nodes of a cluster.
 	URLs []string
-	// Management is the address of the management interface of one node, "" for none.
+	// Management is the address of one node's management interface, "" if there is none.
 	Management string
-	// Mode is the cluster's cluster_partition_handling, "" where it is not known.
+	// Mode is the cluster's cluster_partition_handling, "" if it is unknown.
 	Mode cluster.Mode
 }
 
-// Examine asks the nodes what they are, and says what of it concerns locks. The error is that one could not be asked. If only
-// the management interface could not, the diagnosis has all else.
+// Examine asks the nodes for their configuration, and says what concerns locks. The error is for a node that could not be
+// asked. If only the management interface could not be asked, the diagnosis contains everything else.
 func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 	e := examination{config: c, said: report.Diagnosis{Tool: engine.Version}}
 	if e.told, err = rabbitmq.Ask(ctx, c.URLs...); err != nil {
@@ -52,7 +52,7 @@ func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 type examination struct {
 	config  Config
 	told    []*rabbitmq.Told
-	managed *managed // nil where it is not asked
+	managed *managed // nil if it was not asked
 	unasked error    // why the management interface did not answer
 	said    report.Diagnosis
 }
@@ -65,7 +65,7 @@ func (e *examination) worry(format string, args ...any) {
 	e.said.Worries = append(e.said.Worries, fmt.Sprintf(format, args...))
 }
 
-// overAMQP says what the nodes tell over AMQP.
+// overAMQP reports what the nodes say over AMQP.
 func (e *examination) overAMQP() {
 	first := e.told[0]
 	for _, t := range e.told {
@@ -80,13 +80,13 @@ func (e *examination) overAMQP() {
 	}
 }
 
-// differs says how a node differs from the first, and from what was measured.
+// differs reports how a node differs from the first one, and from the measured versions.
 func (e *examination) differs(t, first *rabbitmq.Told) {
 	if t.Product != "RabbitMQ" {
 		e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
 		return
 	}
-	named := !strings.Contains(t.Cluster+first.Cluster, "@") // unless somebody names it, each node has a name of its own for it
+	named := !strings.Contains(t.Cluster+first.Cluster, "@") // a cluster without a configured name is named after the node that is asked
 	switch {
 	case t.Cluster == first.Cluster:
 	case named:
@@ -99,7 +99,7 @@ func (e *examination) differs(t, first *rabbitmq.Told) {
 	}
 }
 
-// fromManagement says what the management interface tells.
+// fromManagement reports what the management interface says.
 func (e *examination) fromManagement() {
 	switch {
 	case e.config.Mode != "":
@@ -133,7 +133,7 @@ func (e *examination) fromManagement() {
 	}
 }
 
-// nodes says how the nodes of the cluster are.
+// nodes reports the state of the cluster's nodes.
 func (e *examination) nodes() {
 	for _, n := range e.managed.nodes {
 		if !n.Running {
@@ -148,15 +148,15 @@ func (e *examination) nodes() {
 		return
 	}
 	e.fact("nodes", "%d", len(nodes))
-	if tick := nodes[0].NetTick; tick > 0 { // a node that has just begun does not tell it yet
+	if tick := nodes[0].NetTick; tick > 0 { // a node that has just started does not report it yet
 		e.fact("net_ticktime", "%d s: nodes notice within %d to %d s that another is gone, and until then each acts on its own", tick, tick*3/4, tick*5/4)
 	}
 }
 
-// alone reports whether the cluster is known to have one node.
+// alone reports whether the cluster is known to have a single node.
 func (e *examination) alone() bool { return e.managed != nil && len(e.managed.nodes) == 1 }
 
-// touches says what a run of lockproof would make there.
+// touches reports what a run of lockproof would create on the cluster.
 func (e *examination) touches() {
 	for _, t := range e.told {
 		if t.Registry {

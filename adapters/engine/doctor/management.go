@@ -14,13 +14,13 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Bounds of what the management interface may answer.
+// Bounds of an answer of the management interface.
 const (
 	managementLimit = 10 * time.Second
 	mostAnswered    = 8 << 20
 )
 
-// errForbidden says that the user may not see something.
+// errForbidden is the error for data that the user may not see.
 var errForbidden = errors.New("the user may not see it: a user with the tag monitoring may")
 
 // management is RabbitMQ's management interface (plugin rabbitmq_management).
@@ -30,7 +30,7 @@ type management struct {
 	user   *url.Userinfo
 }
 
-// newManagement takes the interface's address. A user in it goes before the given one.
+// newManagement makes a client of the interface at an address. A user in the address overrides of.
 func newManagement(address string, of *url.Userinfo) (*management, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -44,7 +44,7 @@ func newManagement(address string, of *url.Userinfo) (*management, error) {
 	return m, nil
 }
 
-// get asks for a part of the interface.
+// get requests path from the interface, and decodes the answer into into.
 func (m *management) get(ctx context.Context, path string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base.JoinPath(path).String(), nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *management) get(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// node is what is read of each of /api/nodes.
+// node is the part that is read of each element of /api/nodes.
 type node struct {
 	Name       string   `json:"name"`
 	Running    bool     `json:"running"`
@@ -85,7 +85,7 @@ type node struct {
 	NetTick    int      `json:"net_ticktime"` // seconds
 }
 
-// policy is what is read of each of /api/policies.
+// policy is the part that is read of each element of /api/policies.
 type policy struct {
 	Name       string         `json:"name"`
 	Vhost      string         `json:"vhost"`
@@ -93,13 +93,13 @@ type policy struct {
 	Definition map[string]any `json:"definition"`
 }
 
-// feature is what is read of each of /api/feature-flags.
+// feature is the part that is read of each element of /api/feature-flags.
 type feature struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 }
 
-// managed is what the management interface tells.
+// managed is the information from the management interface.
 type managed struct {
 	nodes    []node
 	policies []policy
@@ -107,7 +107,7 @@ type managed struct {
 	unseen   []string // what the user may not see
 }
 
-// ask asks for all that concerns locks. What the user may not see is noted.
+// ask requests everything that concerns locks. It records what the user may not see.
 func (m *management) ask(ctx context.Context) (*managed, error) {
 	told := new(managed)
 	var features []feature

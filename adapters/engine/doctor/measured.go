@@ -15,7 +15,7 @@ import (
 // noMirrors is the first version without mirrored queues.
 const noMirrors = 4
 
-// measured says what of the table concerns the cluster.
+// measured reports which parts of the measured table apply to the cluster.
 func (e *examination) measured() {
 	if e.alone() {
 		e.said.Measured = "One node: nothing separates it from others. Its restart frees all locks, and closes the connections of those who hold them."
@@ -26,7 +26,7 @@ func (e *examination) measured() {
 	under, mode := "the worst of all modes", e.config.Mode
 	switch {
 	case of != cluster.MeasuredVersions[0]:
-		mode = cluster.PauseMinority // these were not measured under others
+		mode = cluster.PauseMinority // these were not measured under other modes
 		fallthrough
 	case mode != "":
 		under = "under " + string(mode)
@@ -53,7 +53,7 @@ func (e *examination) measured() {
 	}
 }
 
-// nearest is the version that was measured and is most like one.
+// nearest is the measured version that is most similar to version.
 func (e *examination) nearest(version string) string {
 	switch {
 	case major(version) < noMirrors:
@@ -66,14 +66,14 @@ func (e *examination) nearest(version string) string {
 	return cluster.MeasuredVersions[1]
 }
 
-// major is the first number of a version, 0 where it has none.
+// major is the first number of a version, 0 if there is none.
 func major(version string) int {
 	first, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(first)
 	return n
 }
 
-// worst is the worst of some cells: the longest time, and what any of them says besides.
+// worst is the worst of the cells for which concerns is true: the longest time, and the other remarks of these cells.
 func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 	time, longest := "0", 0.0
 	var words []string
@@ -94,7 +94,7 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 	return strings.Join(append([]string{time}, words...), " ")
 }
 
-// secondsOf is the time that a word of a cell says, for comparing; what says none is less than nothing.
+// secondsOf is the time that a word of a cell says, for comparing; it is negative if the word says no time.
 func secondsOf(said string) float64 {
 	const forever, almostNone = 1e9, 0.01
 	switch {

@@ -19,25 +19,25 @@ import (
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
-// AnyNumber, in place of the number of clients, administrators or faults of an [Exploration], is any number of
-// them: what is proved then holds for all.
+// AnyNumber, as the number of clients, administrators or faults of an [Exploration], stands for every number: what is proved
+// then holds for all numbers.
 const AnyNumber = sim.AnyNumber
 
-// The search for a violation of the abstraction with real clients: first one of each kind, then one more, up to
-// realClients, with at most realStates states each time.
+// Bounds of the search with real clients for a violation that the abstraction has: it begins with one client of each kind,
+// and adds one at a time up to realClients. Each search visits at most realStates states.
 const (
 	realClients = 5
 	realStates  = 1_000_000
 )
 
-// The search for the cut-off: up to cutoffClients clients of each kind, with at most cutoffStates states for each
+// Bounds of the search for the cut-off: at most cutoffClients clients of each kind, and at most cutoffStates states per
 // search.
 const (
 	cutoffClients = 4
 	cutoffStates  = 200_000
 )
 
-// anyExploration is an exploration for any number of clients under way.
+// anyExploration is a running exploration for any number of clients.
 type anyExploration struct {
 	*Exploration
 	ctx    context.Context
@@ -46,14 +46,14 @@ type anyExploration struct {
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
 
-	states  int     // of real clients in which a violation is looked for, with each number of them
-	note    anyNote // what was concluded before the search at hand
-	unsaved error   // why a checkpoint could not be written
-	ended   bool    // the run was interrupted, and it has been seen to what is left of it
+	states  int     // maximum number of states of real clients searched for a violation, for each number of clients
+	note    anyNote // conclusions before the current search
+	unsaved error   // error of writing a checkpoint
+	ended   bool    // the run was interrupted, and the rest was reported as not visited
 }
 
-// exploreAny visits an abstraction that covers every number of clients, once for each kind of past that properties
-// need: a search that keeps less has fewer parts.
+// exploreAny visits an abstraction that covers every number of clients. It visits it once for each kind of past that
+// properties depend on: a search that keeps less of the past has fewer states.
 func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	x, err := newAnyExploration(ctx, e)
 	if err != nil {
@@ -95,7 +95,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 	}}, nil
 }
 
-// anyBounds is the configuration, filled in and checked.
+// anyBounds is the configuration with defaults, checked.
 func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	one := *e
 	one.Rounds = 1
@@ -121,8 +121,8 @@ func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	return out, out.Check()
 }
 
-// together are the properties by search: one search judges all that need no past of a client, and each other property
-// has its own.
+// together groups properties by search: one search judges all properties that do not depend on a client's past, and each
+// other property has a search of its own.
 func together(all property.Set) (sets []property.Set) {
 	var free property.Set
 	for p := range property.Count {
@@ -143,7 +143,7 @@ func together(all property.Set) (sets []property.Set) {
 // visit judges some properties together.
 func (x *anyExploration) visit(group property.Set) error {
 	switch {
-	case x.report.Result(first(group)) != nil: // before the run that this one goes on from ended
+	case x.report.Result(first(group)) != nil: // an earlier run, which this one resumes, has concluded it
 		return nil
 	case x.ended:
 		x.notBegun(group)
@@ -177,7 +177,7 @@ func first(set property.Set) property.Property {
 	return property.Property(bits.TrailingZeros32(uint32(set)))
 }
 
-// notBegun says of properties that the run ended before it came to them.
+// notBegun reports that the run ended before it judged the properties of group.
 func (x *anyExploration) notBegun(group property.Set) {
 	for p := range property.Count {
 		if group.Has(p) {
@@ -188,7 +188,7 @@ func (x *anyExploration) notBegun(group property.Set) {
 	}
 }
 
-// begin is the search that properties are judged by at first: one that goes on from a checkpoint, or a new one.
+// begin is the first search for properties: it resumes from a checkpoint, or is new.
 func (x *anyExploration) begin(b anynumber.Bounds) (*anynumber.Result, error) {
 	o := x.options()
 	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
@@ -210,7 +210,7 @@ func (x *anyExploration) options() anynumber.Options {
 	return anynumber.Options{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
 }
 
-// judge is what the search came to for one property.
+// judge is the result of the search for one property.
 func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report.PropertyResult, error) {
 	res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
 	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
@@ -231,7 +231,7 @@ func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report
 	return res, nil
 }
 
-// described is the configuration in words, with the bound of slots where administrators could make more.
+// described is the configuration in words, with the bound on slots if administrators could create more.
 func (x *anyExploration) described() string {
 	e := *x.Exploration
 	if most := x.bounds.MostSlots(); e.Admins != 0 && x.bounds.Target.Kind == lock.Semaphore {
@@ -240,7 +240,7 @@ func (x *anyExploration) described() string {
 	return e.Described()
 }
 
-// unclosed is why a search that stopped proves nothing.
+// unclosed is the reason why an incomplete search proves nothing.
 func (x *anyExploration) unclosed(why search.Stop) string {
 	if why == search.AtSlots {
 		return fmt.Sprintf("administrators make more than %s at once, which was not followed; --most-slots sets the bound", counted(x.bounds.MostSlots(), "slot"))
@@ -248,7 +248,7 @@ func (x *anyExploration) unclosed(why search.Stop) string {
 	return anyCut[why]
 }
 
-// anyCut is why a search did not visit everything.
+// anyCut are the reasons why a search did not visit everything.
 var anyCut = map[search.Stop]string{
 	search.AtMemory:    "the views are not closed: ended at the bound of memory",
 	search.AtViolation: "the views are not closed: ended at the first violation",
@@ -256,8 +256,8 @@ var anyCut = map[search.Stop]string{
 	search.AtHolders:   "the views are not closed: more clients hold something at once than a world has room for",
 }
 
-// closer are the ways to look closer where the abstraction has a violation that no execution was found to have, from
-// cheap to expensive.
+// closer are refinements of the abstraction, from cheap to expensive. They are used if the abstraction has a violation that
+// no real execution was found to have.
 var closer = []struct {
 	whole, named bool
 	note         string
@@ -266,8 +266,8 @@ var closer = []struct {
 	{whole: true, named: true, note: "clients that hold something followed together, with one that does not"},
 }
 
-// suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
-// there is none, it looks closer.
+// suspect searches for an execution of real clients that violates p, which the abstraction violates. If it finds none, it
+// refines the abstraction.
 func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
@@ -291,7 +291,8 @@ func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res r
 	return res, nil
 }
 
-// real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
+// real searches for a violating execution of real clients, with one client of each kind, then one more, and so on. tried
+// says what was tried.
 func (x *anyExploration) real(r *anynumber.Result, p property.Property, res *report.PropertyResult) (tried string, err error) {
 	tried = "seen violated in the abstraction; no execution was looked for"
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
@@ -316,7 +317,7 @@ func (x *anyExploration) real(r *anynumber.Result, p property.Property, res *rep
 	return tried, nil
 }
 
-// forLong is a configuration whose workloads go on for as long as a scenario's may, instead of for ever.
+// forLong is a configuration whose workloads last as long as a scenario's may, instead of forever.
 func forLong(b sim.Bounds) sim.Bounds {
 	b.Forever = false
 	b.Clients = slices.Clone(b.Clients)
@@ -327,10 +328,10 @@ func forLong(b sim.Bounds) sim.Bounds {
 	return b
 }
 
-// any reports whether there is any number of something, so that states can't be visited one by one.
+// any reports whether a number is [AnyNumber], so that states can't be visited one by one.
 func (e *Exploration) any() bool { return e.Clients == AnyNumber || e.Admins == AnyNumber }
 
-// count adds up what was visited.
+// count adds up the visited states.
 func (x *anyExploration) count(r *anynumber.Result) {
 	v := x.views
 	v.Searches++
@@ -340,10 +341,10 @@ func (x *anyExploration) count(r *anynumber.Result) {
 	v.Holders = max(v.Holders, r.Holders)
 }
 
-// closed reports whether a search has nothing left to look at within its bounds.
+// closed reports whether a search has visited everything within its bounds.
 func closed(r *anynumber.Result) bool { return r.Stop == search.Finished || r.Stop == search.AtSlots }
 
-// cutoff takes in how many real clients reach all views of a search.
+// cutoff adds how many real clients suffice to reach all views of a search.
 func (x *anyExploration) cutoff(r *anynumber.Result) {
 	if x.Brief || !closed(r) {
 		return

@@ -17,16 +17,16 @@ import (
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
-// anyNote is stored with the checkpoint of a search: the exploration's conclusions when that search began. A resumed
-// search draws its own conclusions again.
+// anyNote is stored with the checkpoint of a search: the conclusions of the exploration before that search. A resumed search
+// reaches its own conclusions again.
 type anyNote struct {
-	Properties []string // that the exploration judges, by name
-	Searched   []string // those that the search is for
+	Properties []string // names of the properties that the exploration judges
+	Searched   []string // names of the properties that the search is for
 	Judged     []anyJudged
 	Views      report.Views
 }
 
-// anyJudged is what was concluded of a property.
+// anyJudged is the conclusion about a property.
 type anyJudged struct {
 	Property  string
 	Checked   int
@@ -36,17 +36,17 @@ type anyJudged struct {
 	Violating *scenario.Scenario // an execution that violates it, or nil
 }
 
-// with is the note of a search for some properties.
+// with is the note for a search for some properties.
 func (n anyNote) with(searched property.Set) []byte {
 	n.Searched = searched.Names()
 	data, err := json.Marshal(n)
 	if err != nil {
-		panic(err) // it is numbers, names and a scenario
+		panic(err) // it contains only numbers, names and a scenario
 	}
 	return data
 }
 
-// resume takes over what was concluded before a run was interrupted.
+// resume restores the conclusions of an interrupted run.
 func (x *anyExploration) resume() error {
 	x.note.Properties = x.bounds.Properties.Names()
 	if x.Search.Resume == "" {
@@ -70,7 +70,7 @@ func (x *anyExploration) resume() error {
 	return nil
 }
 
-// recall reports again what was concluded of a property.
+// recall reports the conclusion about a property again.
 func (x *anyExploration) recall(j *anyJudged) error {
 	p, err := property.Named(j.Property)
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *anyExploration) recall(j *anyJudged) error {
 	return nil
 }
 
-// conclude keeps the results of a search for later checkpoints. If the run was interrupted after the search was
-// complete, the checkpoint gets them.
+// conclude adds the results of a search to later checkpoints. If the run was interrupted after the search was complete, it
+// adds them to the current checkpoint.
 func (x *anyExploration) conclude(r *anynumber.Result, shown []report.PropertyResult) {
 	file := x.Search.Checkpoint
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Command is what repeats an exploration.
+// Command is the command line that repeats an exploration.
 func (e *Exploration) Command() string {
 	args := []string{"lockproof explore", e.Target.Name}
 	flag := func(name string, value any, usual any) {

@@ -22,58 +22,57 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// Workload says who calls what, of which locks, and what befalls them.
+// Workload says which clients call which operations, on which locks, and which faults may occur.
 type Workload struct {
-	// Clients call the operations of Calls in Rounds rounds; administrators call those of AdminCalls. With
-	// [AnyNumber] of Clients or Admins, each repeats its calls forever, whatever Rounds says, and the number of
-	// faults may be unbounded as well.
+	// Clients is the number of clients, which call the operations of Calls in Rounds rounds. Admins is the number of
+	// administrators, which call the operations of AdminCalls. If Clients or Admins is [AnyNumber], each of them repeats its
+	// calls forever, whatever Rounds is, and the number of faults may be unbounded as well. Slots is the initial number of
+	// slots.
 	Clients, Rounds, Admins, Slots int
-	// Start is the initial set of a semaphore's slots instead of 1 to Slots; 0 is that default. If it has holes,
-	// linearizability is not judged.
+	// Start is the initial set of a semaphore's slots; 0 is the slots 1 to Slots. If Start has holes, linearizability is not
+	// judged.
 	Start scenario.SlotSet
-	// Names are the names of the locks; none is one lock called jobs. Clients and administrators use two locks in
-	// turn.
+	// Names are the names of the locks; empty is one lock called jobs. Clients and administrators are assigned to two locks
+	// alternately.
 	Names []string
-	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
+	// Calls are the operations of a client, and AdminCalls those of an administrator; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
-	// Faults are how many of each kind one execution may have, at every place.
+	// Faults bound the faults of each kind in one execution. They may occur at every place.
 	Faults sim.FaultBounds
 }
 
-// Exploration says which configuration to visit every execution of, and how.
+// Exploration is a configuration whose executions are all visited, and says how.
 type Exploration struct {
 	// Target is the lock to judge; nil is the reference semaphore.
 	Target *lock.Target
-	// Options are those that differ from the defaults, by name and value.
+	// Options are the options that differ from the defaults, by name and value.
 	Options [][2]string
 	Workload
 	engine.Judging
-	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
-	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
-	// with Calls and AdminCalls where those are given.
+	// From, if not nil, is an execution of Target. The exploration begins in the state after its first After steps, and has
+	// its options, locks and clients. The clients continue with their remaining operations or, if Calls and AdminCalls are
+	// given, with those.
 	From  *scenario.Scenario
 	After int
-	// InTurn, where it is not nil, is what administrators call instead: the first of them the first, and so
-	// on, and from the beginning again.
+	// InTurn, if not nil, replaces AdminCalls: administrator i, from 0, calls InTurn[i%len(InTurn)].
 	InTurn [][]scenario.Operation
-	// MostSlots, for any number of clients, bounds the number of slots at any moment. Steps beyond it are not
-	// followed, and if there are any, no property is proved. 0 is the initial number, and the slots that each
-	// administrator adds by calling its operations once.
+	// MostSlots bounds the number of slots at any moment, for any number of clients. Steps beyond it are not followed, and
+	// if there are any, no property is proved. 0 is the initial number of slots plus the slots that each administrator adds
+	// by calling its operations once.
 	MostSlots int
 	Search    search.Options
-	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
+	// ViewsProgress is called about once a second during a search for any number of clients. It may be nil.
 	ViewsProgress func(*anynumber.Stats)
-	// Brief returns violating executions as the search has found them. It does not shorten them or look for shorter
-	// ones, nor, with any number of clients, for the cut-off.
+	// Brief returns violating executions as the search has found them: it does not shorten them or search for shorter ones.
+	// With any number of clients, it does not determine the cut-off either.
 	Brief bool
-	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
-	// them.
+	// Walks, if not 0, is the number of random executions to visit instead of all executions. They are drawn from Seed.
 	Walks int
 	Seed  uint64
 }
 
-// DefaultCalls is what a client and an administrator of a lock type call, unless something else is
-// asked for: what a lock is for, and the smallest change that can do harm.
+// DefaultCalls are the default operations of a client and an administrator of a lock type: the purpose of the lock, and the
+// smallest change that can do harm.
 func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 	client = []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
 	switch k {
@@ -90,7 +89,7 @@ func Administered(t *lock.Target) bool {
 	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
 }
 
-// withoutAdministration is what has none: the target's type, or the target.
+// withoutAdministration is what has no administration: the target's type, or the target.
 func withoutAdministration(t *lock.Target) string {
 	if t.Kind == lock.Mutex {
 		return "a mutex"
@@ -98,22 +97,22 @@ func withoutAdministration(t *lock.Target) string {
 	return t.Name
 }
 
-// Explored is what an exploration came to.
+// Explored is the result of an exploration.
 type Explored struct {
 	engine.Result
-	// Search is nil where executions were sampled, or there is any number of clients.
+	// Search is nil if executions were sampled, or if there is any number of clients.
 	Search *search.Result
-	// Unsaved is why the last checkpoint could not be written.
+	// Unsaved is the error of writing the last checkpoint.
 	Unsaved error
-	// Least are the properties that no execution within the bounds violates in fewer steps than the
-	// counterexample, however few the slots and calls are.
+	// Least are the properties whose counterexample is minimal: no execution within the bounds, with any smaller number of
+	// slots and calls, violates the property in fewer steps.
 	Least property.Set
 
-	judgedAlone int          // histories that were judged one by one
-	seen        property.Set // users' own among them: what was found at all
+	judgedAlone int          // number of histories that were judged on their own
+	seen        property.Set // all violated properties, including custom ones
 }
 
-// Lost is the verdict on a property that is violated.
+// Lost is the verdict on a violated property.
 func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 	t := x.Traces[p]
 	v, _ := t.Violation(p)
@@ -122,8 +121,8 @@ func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 	}
 }
 
-// Run visits every execution of a configuration, judges every one, and finds short ones that violate
-// something, the shortest where that can be told. The error is for a configuration that makes no sense.
+// Run visits and judges every execution of a configuration. For violated properties it finds short executions, the shortest
+// if that can be determined. The error is for an invalid configuration.
 func Run(ctx context.Context, e Exploration) (*Explored, error) {
 	began := time.Now()
 	if e.Target != nil {
@@ -161,7 +160,7 @@ func Run(ctx context.Context, e Exploration) (*Explored, error) {
 	return x, nil
 }
 
-// visit visits everything.
+// visit visits all states.
 func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	x.Search = search.Run(ctx, *b, e.Search)
 	if x.Search.Stop == search.Refused {
@@ -176,7 +175,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)
 	}
-	if want != 0 && (e.Brief || e.From != nil) { // what leads to the beginning is not to be made shorter
+	if want != 0 && (e.Brief || e.From != nil) { // the start prefix must not be shortened
 		x.asFound(b, x.trails(ctx, e, b, want))
 	} else if want != 0 {
 		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
@@ -195,8 +194,8 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	return nil
 }
 
-// trails are executions that violate the wanted properties. They are computed even if ctx has ended, so that the
-// search's results are not lost; that takes no longer than the search did with one worker.
+// trails are executions that violate the properties of want. They are computed even if ctx has ended, so that the search's
+// results are not lost; that takes no longer than the search did with one worker.
 func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
 	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
@@ -211,7 +210,7 @@ func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, wa
 	return trails
 }
 
-// sample takes random executions.
+// sample visits random executions.
 func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
 	x.judgedAlone, x.seen = int(w.Judged), w.Found
@@ -229,7 +228,7 @@ func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) er
 	return nil
 }
 
-// Bounds is the configuration, filled in and checked.
+// Bounds is the configuration with defaults, checked.
 func (e *Exploration) Bounds() (sim.Bounds, error) {
 	if e.Target == nil {
 		e.Target = engine.Reference(lock.Semaphore)
@@ -277,7 +276,7 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	switch e.Target.Kind {
 	case lock.PersistentMutex:
 		slots = min(slots, 1)
-	case lock.Mutex: // its one queue is the holder's
+	case lock.Mutex: // its only queue belongs to the holder
 		slots = 0
 	}
 	names := e.Names
@@ -303,7 +302,7 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	return nil
 }
 
-// from makes the bounds those of an execution that is under way.
+// from sets the bounds of an exploration that begins within an execution.
 func (e *Exploration) from(b *sim.Bounds) error {
 	s := e.From.Clone()
 	switch n := len(s.Schedule.Actions); {
@@ -335,7 +334,7 @@ func (e *Exploration) from(b *sim.Bounds) error {
 	return nil
 }
 
-// Called is what a client and an administrator call: what is asked for, or the usual.
+// Called are the operations of a client and of an administrator: those of the configuration, or the defaults.
 func (e *Exploration) Called() (client, admin []scenario.Operation) {
 	client, admin = DefaultCalls(e.Target.Kind)
 	if e.Target.Traits.Has(lock.Leases) {
@@ -365,7 +364,7 @@ func (e *Exploration) workload(b *sim.Bounds) {
 	}
 }
 
-// illegal judges the history of an execution by itself.
+// illegal returns a function that judges the history of an execution on its own.
 func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	r := sim.NewRunner(b.Own)
 	return func(actions []scenario.Action) bool {
@@ -376,7 +375,7 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	}
 }
 
-// shorten makes the shortest counterexamples it can of executions that violate something.
+// shorten makes counterexamples of violating executions, as short as it can.
 func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
 	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
@@ -389,7 +388,7 @@ func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[proper
 	return nil
 }
 
-// asFound carries out executions that violate something as they were found.
+// asFound makes counterexamples of violating executions without shortening them.
 func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
 	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
@@ -398,11 +397,11 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenari
 	}
 }
 
-// shortened is the shortest counterexample that can be made of an execution that violates a property.
+// shortened is the shortest counterexample that can be made of an execution that violates p.
 func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
-			return nil, false // it may be meant of these alone
+			return nil, false // the property may hold for these locks only
 		}
 		return sim.Violating(r.Trace(b.Target, s, b.FailedAcquire), p)
 	}
@@ -418,8 +417,8 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 	return t, nil
 }
 
-// goRound makes a counterexample of an execution with an endless cycle: it repeats the cycle until a reader can see
-// that it does not end.
+// goRound makes a counterexample of an execution with an endless cycle. It repeats the cycle until a reader can see that it
+// does not end.
 func (x *Explored) goRound(b *sim.Bounds) error {
 	l := x.Search.Livelock
 	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
@@ -439,14 +438,14 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 	return nil
 }
 
-// replaying is the bounds with one execution.
+// replaying is a scenario of one execution within the bounds.
 func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
 	s := b.Scenario()
 	s.Schedule.Actions = slices.Concat(b.Before, actions)
 	return s
 }
 
-// report says what an exploration came to.
+// report reports the result of an exploration.
 func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	found := x.Search
 	r := &report.Report{
@@ -461,8 +460,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	return r
 }
 
-// judged are the properties and what was found out about each, by looking at so many states or
-// executions.
+// judged are the results of the properties. looked is the number of states or executions visited.
 func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, unwitnessed int64) (out []report.PropertyResult) {
 	for p := range property.Property(property.Most) {
 		if why := e.unjudged(b.Target.Kind, p); why != "" {
@@ -506,10 +504,10 @@ func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	}
 }
 
-// midst is why linearizability is not judged where an exploration begins in the midst of an execution.
+// midst is the reason why linearizability is not judged if an exploration begins within an execution.
 const midst = "a history is judged from its beginning, and these begin in the midst of an execution"
 
-// unjudged is why a property of a lock of that type is not judged that was asked for, "" where it is.
+// unjudged is the reason why a requested property is not judged for a lock type, "" if it is judged.
 func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
 	switch {
 	case p != property.Linearizable || !engine.JudgedOf(property.Applicable(kind), e.Properties).Has(p):
@@ -522,7 +520,7 @@ func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
 	return ""
 }
 
-// Cycling says what is known of executions that do not end.
+// Cycling describes what is known of executions that do not end.
 var Cycling = [...]string{
 	search.CyclesUnknown: "whether every execution ends was not looked at",
 	search.NoCycles:      "every execution ends",
@@ -530,7 +528,7 @@ var Cycling = [...]string{
 	search.FairCycles:    "some execution never ends",
 }
 
-// found is a violation as the report tells of it, or nil.
+// found is a violation in the form for a report, or nil.
 func (x *Explored) found(p property.Property) *report.Found {
 	t := x.Traces[p]
 	if t == nil {
@@ -544,7 +542,7 @@ func (x *Explored) found(p property.Property) *report.Found {
 	return out
 }
 
-// sampled says what random executions came to.
+// sampled reports the result of random executions.
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
 	return &report.Report{
 		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
@@ -577,7 +575,7 @@ func (e *Exploration) String() string {
 	return strings.Join(append(out, e.Faults.String()), ", ")
 }
 
-// slots is what the locks have at first, in words.
+// slots are the initial slots of the locks, in words.
 func (e *Exploration) slots() string {
 	kind := lock.Semaphore
 	if e.Target != nil {
@@ -594,7 +592,7 @@ func (e *Exploration) slots() string {
 	return ""
 }
 
-// origin is what counterexamples say of the run.
+// origin is the origin of the run's counterexamples.
 func (e *Exploration) origin() histories.Origin {
 	o := histories.Origin{Broker: engine.SimulatedOf(e.Target), Bounds: e.Described(), Options: engine.Assigned(e.Options)}
 	if e.Walks > 0 {
@@ -603,7 +601,7 @@ func (e *Exploration) origin() histories.Origin {
 	return o
 }
 
-// Described is the configuration in words, with what is called on which locks where that is not the usual.
+// Described is the configuration in words, including calls and locks that are not the defaults.
 func (e *Exploration) Described() string {
 	var calls []string
 	if e.Calls != nil && e.Clients > 0 {

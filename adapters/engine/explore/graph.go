@@ -7,11 +7,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// graphStates is how many states a page shows.
+// graphStates is the maximum number of states that a page shows.
 const graphStates = 1500
 
-// Graph is the state space of an exploration for a page, if it is small: without reductions, breadth first. start is
-// its beginning as the file of a counterexample. Both are empty for any number of clients.
+// Graph is the state space of an exploration for a page, if the space is small. It is visited breadth first, without
+// reductions. start is the beginning of the exploration in the form of a counterexample file. Both are empty for any number
+// of clients.
 func (e *Exploration) Graph() (graph *report.StateGraph, start string, err error) {
 	if e.Clients == AnyNumber || e.Admins == AnyNumber {
 		return nil, "", nil
@@ -45,7 +46,7 @@ type image struct {
 	clients [][]byte
 }
 
-// add notes the state at hand, and returns its number; -1 is that there are too many.
+// add adds the current state, and returns its number; -1 if there are too many states.
 func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
 	s := image{shared: w.system.Shared(nil)}
 	key := string(s.shared)
@@ -54,7 +55,7 @@ func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
 		s.clients = append(s.clients, part)
 		key += "\x00" + string(part)
 	}
-	if broken { // others may lead to the same state, and violate nothing
+	if broken { // another path may lead to the same state without a violation
 		key += "\x00broken"
 	}
 	if at, ok := w.known[key]; ok {
@@ -94,7 +95,7 @@ func (w *grapher) expand(at int) {
 	}
 }
 
-// AddGraph gives the page of an exploration its state space, for the explorer in it.
+// AddGraph adds the state space to the page of an exploration, for the explorer on it.
 func (x *Explored) AddGraph(e *Exploration) error {
 	graph, start, err := e.Graph()
 	if graph != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// A counterexample is made shorter by leaving out slots and calls as well. Whether none is shorter is
-// therefore a question to every configuration that has no more of them than the bounds.
+// A counterexample is also shortened by omitting slots and calls. Proving it minimal therefore means searching every smaller
+// configuration.
 
-// Bounds of what is visited to see that nothing shorter violates a property: a second or two.
+// Bounds of the search for a shorter violation: it takes a second or two.
 const (
 	smallerConfigurations = 1 << 9
 	shorterStates         = 1 << 20
 )
 
-// least looks for still shorter counterexamples, and records if there certainly is none. No state shows a violation
-// of linearizability, so that stays unknown.
+// least searches for shorter counterexamples, and records if there certainly is none. States do not show violations of
+// linearizability, so for that property minimality stays unknown.
 func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	rooms, all := smaller(b)
 	for p := range property.Count {
@@ -45,8 +45,8 @@ func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	return nil
 }
 
-// smaller are the configurations with no more slots and calls than b, itself among them; it alone where
-// there are too many.
+// smaller are the configurations with at most the slots and calls of b, including b. If there are too many, all is false and
+// the only one is b.
 func smaller(b *sim.Bounds) (rooms []sim.Bounds, all bool) {
 	locks, clients := fewerSlots(b.Locks), fewerClients(b.Clients)
 	if len(locks)*len(clients) > smallerConfigurations {
@@ -62,13 +62,13 @@ func smaller(b *sim.Bounds) (rooms []sim.Bounds, all bool) {
 	return rooms, true
 }
 
-// fewerSlots are the locks with as many slots and with fewer.
+// fewerSlots are the locks with the same number of slots and with fewer.
 func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	all := [][]scenario.Lock{nil}
 	for _, l := range locks {
 		var next [][]scenario.Lock
 		for _, some := range all {
-			if l.Missing != 0 { // it is what is looked at
+			if l.Missing != 0 { // the missing slots are the subject
 				next = append(next, append(slices.Clone(some), l))
 				continue
 			}
@@ -81,8 +81,8 @@ func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	return all
 }
 
-// fewerClients are the clients with all their calls and with fewer, where some are without any left out.
-// Clients of one workload may change places. They are not many more than [smallerConfigurations].
+// fewerClients are the clients with all their calls, and with calls and whole clients omitted. Clients with the same
+// workload are interchangeable. The number of results is not much larger than [smallerConfigurations].
 func fewerClients(clients []scenario.Client) (all [][]scenario.Client) {
 	var pick func(c, from int, so []scenario.Client)
 	pick = func(c, from int, so []scenario.Client) {
@@ -108,7 +108,7 @@ func fewerClients(clients []scenario.Client) (all [][]scenario.Client) {
 	return all
 }
 
-// fewerCalls are the calls with some left out, and with smaller arguments. They are not many more than
+// fewerCalls are the calls with some omitted, and with smaller arguments. The number of results is not much larger than
 // [smallerConfigurations].
 func fewerCalls(ops []scenario.Operation) [][]scenario.Operation {
 	all := [][]scenario.Operation{nil}

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// moments says at which moments time passes in a search of a target's executions, if it matters.
+// moments says at which moments time passes in a search of a target's executions. It is "" if time does not matter.
 func moments(t *lock.Target) string {
 	if !t.Traits.Has(lock.Leases) {
 		return ""
@@ -20,7 +20,7 @@ func moments(t *lock.Target) string {
 	return "a millisecond an action, and now and then up to the next end of a lease, a belief or a wait, or two milliseconds before it; other moments were not tried: passed, not proved"
 }
 
-// spaceOf is what a search has visited, as a report tells of it.
+// spaceOf is what a search has visited, in the form for a report.
 func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
 	s := &report.Space{
 		States: int(r.States), Transitions: int(r.Transitions), Diameter: r.Depth, Final: int(r.Final), Queue: int(r.Queue),
@@ -44,7 +44,7 @@ func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
 	return s
 }
 
-// cut says why a search did not visit everything.
+// cut is the reason why a search did not visit everything.
 func cut(r *search.Result) string {
 	left := fmt.Sprintf("%d states were seen and not gone on from, so that nothing is proved", r.Queue)
 	switch r.Stop {
@@ -63,8 +63,8 @@ func cut(r *search.Result) string {
 	return ""
 }
 
-// covered are the endings of operations and the broker's replies that some execution came to, and those
-// that none did though one might expect them.
+// covered are the outcomes of operations and the broker's replies. yes are those that occurred in some execution, and no are
+// those that did not although they could be expected.
 func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 	note := func(name string, seen bool) {
 		if seen {
@@ -91,14 +91,14 @@ func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 	return yes, no
 }
 
-// calls reports whether somebody calls an operation.
+// calls reports whether a client or an administrator calls an operation.
 func calls(b *sim.Bounds, op lock.Op) bool {
 	return slices.ContainsFunc(b.Clients, func(c scenario.Client) bool {
 		return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op == op })
 	})
 }
 
-// endings are the ways in which an operation may be expected to end.
+// endings are the outcomes that an operation may be expected to have.
 func endings(b *sim.Bounds, op lock.Op) []search.Ending {
 	ok := search.Ending{Op: op, Result: lock.Done}
 	fail := func(why lock.Reason) search.Ending {

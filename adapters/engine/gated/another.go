@@ -9,13 +9,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// mostComparedGated bounds how many executions that violate one property are made smaller, to be compared with what is known.
+// mostComparedGated is the maximum number of executions per violated property that are minimised, to be compared with the
+// known violations.
 const mostComparedGated = 4
 
-// later are the first executions that violate a property of which a violation is known, as they were recorded.
+// later are the first executions, as they were recorded, that violate a property with a known violation.
 type later [property.Most][]*finding
 
-// note takes in one, unless others come before it.
+// note adds finding d, unless enough earlier executions exist.
 func (l *later) note(known property.Set, p property.Property, d *finding) {
 	if !known.Has(p) {
 		return
@@ -25,7 +26,7 @@ func (l *later) note(known property.Set, p property.Property, d *finding) {
 	l[p] = all[:min(len(all), mostComparedGated)]
 }
 
-// another looks for a violation that is not known, where the one found is.
+// another searches for an unknown violation if the one found is known.
 func (s *shrinking) another() error {
 	p, first := s.property, s.findings[s.property]
 	if !s.labels.Knows(s.Known, p, first.trace) {
@@ -48,7 +49,7 @@ func (s *shrinking) another() error {
 	return s.trouble
 }
 
-// shows reports whether fresh clients show an execution, which is made smaller then.
+// shows reports whether fresh clients reproduce an execution, and minimises it if they do.
 func (s *shrinking) shows(d *finding) bool {
 	sc := sim.Replay(d.trace)
 	_, s.trouble = s.reproduce(s.ctx, s.time, &sc, property.Set(0).With(s.property), func(p property.Property, t *scenario.Trace, try int) {
@@ -60,7 +61,7 @@ func (s *shrinking) shows(d *finding) bool {
 	return !s.findings[s.property].suspected()
 }
 
-// replace has a finding take the place of the one that there is.
+// replace puts finding d in place of the current one.
 func (s *shrinking) replace(d *finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

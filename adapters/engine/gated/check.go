@@ -10,14 +10,14 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// longestName bounds what clients may call themselves, in bytes.
+// longestName is the maximum length of a name that clients give themselves, in bytes.
 const longestName = 1000
 
-// mostTries bounds how often fresh clients may have been asked to show something again.
+// mostTries is the maximum number of attempts of fresh clients that a part may claim.
 const mostTries = 1000
 
-// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. A part that fits may still be
-// untrue: only clients that carry the scenarios out again show that.
+// Check returns an error if a part that was read cannot be a result of [ProvePart] for these scenarios. A valid part may
+// still be untrue: only clients that carry the scenarios out again show that.
 func (p *Part) Check(c Config, from, to int) error {
 	run, err := c.run()
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *Part) Check(c Config, from, to int) error {
 	return nil
 }
 
-// check is [Part.Check] of what was found of a property: what is not drawn, replayed or written as a counterexample is
-// none.
+// check is the part of [Part.Check] for a finding of a property. A finding is invalid if its scenario is not drawn, its
+// execution can't be replayed, or it can't be written as a counterexample.
 func (d *finding) check(run *sharedRun, p property.Property, from, to, first int) error {
 	switch {
 	case first == 0 || d.scenario < first || d.scenario > to:
@@ -68,7 +68,7 @@ func (d *finding) check(run *sharedRun, p property.Property, from, to, first int
 	return err
 }
 
-// checkAbout checks what clients say of themselves.
+// checkAbout checks what clients declare about themselves.
 func checkAbout(a *foreign.About) error {
 	if len(a.Name) > longestName || len(a.Locks) > longestName || len(a.Operations) > longestName {
 		return fmt.Errorf("its clients call themselves something of %d bytes, with %d locks and %d operations", len(a.Name), len(a.Locks), len(a.Operations))
@@ -81,10 +81,10 @@ func checkAbout(a *foreign.About) error {
 	return nil
 }
 
-// Again carries out once more the findings of a part that the clients of this run have not shown to it, each in its one
-// scenario. It leaves out properties that before has reproduced, as a run reports the first violation that is seen. A
-// finding that is shown takes the place of the one that was read; any other is a suspicion from then on. If run is false,
-// the run may start no clients, and all findings are suspicions. Again returns the suspected properties.
+// Again repeats the findings of a part that the clients of this run have not shown to it, each in its scenario. It omits
+// properties that before has reproduced, as a run reports the first violation that is seen. A reproduced finding replaces
+// the one that was read; any other is from then on a suspicion. If run is false, no clients may be started, and all findings
+// are suspicions. Again returns the suspected properties.
 func (p *Part) Again(ctx context.Context, c Config, before *Part, run bool) (suspected property.Set, err error) {
 	for i, d := range p.findings {
 		q := property.Property(i)

@@ -22,40 +22,40 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// ExploreConfig says of whose lock to visit which executions. Its Starter, Rounds, and Clients or Admins must be given; the
-// server is one of ours. Operations that the target does not offer are left out, and restarts are no faults here. What violates
-// a user's own property is found, but that nothing does is not proved.
+// ExploreConfig says which lock to explore, and which executions. Starter, Rounds, and Clients or Admins are required; the
+// server is one of ours. Operations that the target does not offer are omitted, and restarts are not among the faults.
+// Violations of custom properties are found, but such properties are never proved.
 type ExploreConfig struct {
 	Lock
 	explore.Workload
 	engine.Judging
-	// Preemptions is how often an execution may turn from a client that could go on, at most. nil is any number: then one
-	// execution stands for those that are equivalent to it.
+	// Preemptions is the maximum number of switches away from a client that could go on. nil is unbounded; then one
+	// execution of each equivalence class is visited.
 	Preemptions *int
-	// Executions is how many there are at most; 0 is [DefaultExecutions].
+	// Executions is the maximum number of executions; 0 is [DefaultExecutions].
 	Executions int
 	// First ends the exploration at the first execution that violates something.
 	First bool
-	// Found is called with violations; see [Config].
+	// Found is called with violations; see [Config.Found].
 	Found func(*histories.Counterexample)
 	// Progress is called after every execution. It may be nil.
 	Progress func(engine.Progress)
 }
 
-// DefaultExecutions is the largest number of executions of an exploration by default.
+// DefaultExecutions is the default of [ExploreConfig.Executions].
 const DefaultExecutions = 10_000
 
-// Explore visits the orders in which the commands of anybody's clients can reach the simulated broker, one execution per
-// equivalence class (dynamic partial order reduction), and judges each. The clients' states are not kept: each execution is
+// Explore visits the orders in which the commands of external clients can reach the simulated broker, one execution per
+// equivalence class (dynamic partial order reduction), and judges each. States of clients are not stored: each execution is
 // run from its beginning.
 //
-// A property that holds in all of them is proved if the report's Runs is complete, and has passed otherwise. The proof is
+// A property that holds in all executions is proved if the report's Runs is complete; otherwise it has passed. The proof is
 // for this workload, with the faults at every place, and for clients that do the same whenever they are told the same. A
-// client that does not is noticed only where an execution begins as another did. Clients that can wait for a lock are never
-// asked to: the report's Runs says so.
+// client that deviates is noticed only if an execution begins like an earlier one. Clients that can wait for a lock are
+// never asked to wait: the report's Runs says so.
 //
-// The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
-// started, or that breaks the protocol.
+// The error is for a run that could not be carried out: the configuration is invalid, or a client can't be started or breaks
+// the protocol.
 func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error) {
 	e := c.exploration()
 	bounds, err := e.Bounds()
@@ -95,7 +95,7 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 	return res, nil
 }
 
-// check refuses what makes no sense for clients that are not ours.
+// check rejects configurations that are invalid for external clients.
 func (c *ExploreConfig) check() error {
 	if err := withoutHoles(c.Start); err != nil {
 		return err
@@ -117,14 +117,14 @@ func (c *ExploreConfig) check() error {
 	return nil
 }
 
-// exploration is the configuration as one of a target of ours of the same type.
+// exploration is the same configuration for a target of ours of the same type.
 func (c *ExploreConfig) exploration() explore.Exploration {
 	return explore.Exploration{
 		Target: engine.Reference(c.Kind), Workload: c.Workload, Judging: engine.Judging{FailedAcquire: c.FailedAcquire},
 	}
 }
 
-// config is the configuration of a run that plays the executions.
+// config is the configuration of the run that carries out the executions.
 func (c *ExploreConfig) config() Config {
 	out := Config{
 		Lock: c.Lock, Judging: c.Judging, Found: c.Found, Progress: c.Progress,
@@ -142,14 +142,14 @@ type exploringRun struct {
 	sharedRun
 	runs    *orders.Exploration
 	options orders.Options
-	extends bool // somebody extends a lease
-	audited int  // executions
+	extends bool // a client extends a lease
+	audited int  // number of audited executions
 }
 
-// errEnough ends an exploration in good order.
+// errEnough ends an exploration without an error for the caller.
 var errEnough = errors.New("enough was seen")
 
-// visit visits the executions of a scenario, and makes those smaller that violate something.
+// visit visits the executions of a scenario, and minimises the violating ones.
 func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenario) (err error) {
 	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *foreign.Execution) error {
 		if x.Audited {
@@ -171,16 +171,16 @@ func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenari
 	if err != nil {
 		return err
 	}
-	w.meet() // that clients share a connection may not be seen before they run
+	w.meet() // whether clients share a connection may be known only after a run
 	return f.shrink(ctx, []*worker{w})
 }
 
-// report says what the exploration came to.
+// report reports the result of the exploration.
 func (f *exploringRun) report() *report.Report {
 	r := f.sharedRun.report()
 	r.Mode = report.Visited
 	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Audited: f.audited, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions, NotExplored: f.notExplored()}
-	if f.runs.Incomplete == "" { // none was cut off
+	if f.runs.Incomplete == "" { // no execution was cut off
 		if p := r.Result(property.Progress); p != nil {
 			p.Note = explore.Cycling[search.NoCycles]
 		}
@@ -188,8 +188,8 @@ func (f *exploringRun) report() *report.Report {
 	return r
 }
 
-// notExplored is what the target's clients can be asked for, and an exploration does not ask: to wait for a lock, as none of its
-// steps is that their time is up; to take other shares of it than one can; and to extend a lease.
+// notExplored are the features of the target's clients that an exploration does not use. They do not wait for a lock, as the
+// end of a waiting time is no step of an exploration; they take only shares of one; and they do not extend leases.
 func (f *exploringRun) notExplored() []string {
 	var left []string
 	for _, one := range []struct {
@@ -209,7 +209,7 @@ func (f *exploringRun) notExplored() []string {
 	return left
 }
 
-// bounds is what was visited, in words: with how much that covers, where it is all.
+// bounds describes what was visited, and what that covers if the visit is complete.
 func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
 	calls := workload(sc)
 	if left := f.notExplored(); left != nil {
@@ -227,7 +227,7 @@ func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) str
 	return said + orders + everyFault(f.options.Faults)
 }
 
-// times is how often, in words.
+// times is a number of times in words.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -235,7 +235,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// everyFault is which faults were visited, in words; "" for none.
+// everyFault describes the visited faults; "" if there are none.
 func everyFault(f sim.FaultBounds) string {
 	var all []string
 	for _, k := range []struct {
@@ -259,7 +259,7 @@ func everyFault(f sim.FaultBounds) string {
 	return said
 }
 
-// workload is who calls what, in words.
+// workload describes the calls of clients and administrators.
 func workload(sc *scenario.Scenario) string {
 	var calls []string
 	for i, c := range sc.Clients {

@@ -9,43 +9,43 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A violation is a suspicion at first: clients that are used for one execution after the other may carry something
-// from one into the next. It counts once fresh clients have carried out the same execution and violate the same.
+// A violation is at first a suspicion: clients that are used for several executions may carry state from one into the next.
+// It counts once fresh clients have carried out the same execution with the same violation.
 
 const (
-	// reproductions bounds how often fresh clients are asked to show a violation again: one that depends on what
-	// no schedule decides may need more than one try.
+	// reproductions is the maximum number of attempts of fresh clients to reproduce a violation: if it depends on what no
+	// schedule decides, one attempt may not suffice.
 	reproductions = 5
-	// recordings bounds how many executions fresh clients are asked for that violate a property of which none was
-	// reproduced, unless fresh clients have shown it to begin with.
+	// recordings is the maximum number of violating executions per property that fresh clients try to reproduce, if none was
+	// reproduced. Executions that fresh clients have recorded do not count.
 	recordings = 3
-	// renewals bounds how many executions of a run have fresh clients, which take many times as long. They get them
-	// after clients were seen to carry something from one execution into the next.
+	// renewals is the maximum number of executions of a run that have fresh clients, which take many times as long.
+	// Executions have fresh clients after clients were seen to carry state from one execution into the next.
 	renewals = 100
 )
 
-// finding is what is known of a property that was seen violated.
+// finding is what is known of a violated property.
 type finding struct {
-	scenario int // the execution that showed it, counted from 1
-	// trace is how fresh clients have carried it out, or as it was recorded where they did not show it.
+	scenario int // number of the execution that showed it, from 1
+	// trace is the execution of fresh clients or, if they did not reproduce the violation, the recorded execution.
 	trace *scenario.Trace
 	tries histories.Tries
 }
 
-// recorded is a finding that fresh clients were asked for so often in vain.
+// recorded is a finding that fresh clients did not reproduce in a number of tries.
 func recorded(scenario int, t *scenario.Trace, tries int) *finding {
 	return &finding{scenario, t, histories.Tries{Of: tries}}
 }
 
-// reproduced is a finding that fresh clients have shown at that try.
+// reproduced is a finding that fresh clients have reproduced at the given try.
 func reproduced(scenario int, t *scenario.Trace, try int) *finding {
 	return &finding{scenario, t, histories.Tries{Shown: 1, Of: try}}
 }
 
 func (d *finding) suspected() bool { return d.tries.Shown == 0 }
 
-// betters reports whether a finding is to be kept instead of another: what was reproduced instead of what was not;
-// else what came first, and is the smallest of that.
+// betters reports whether finding d is preferable to other: reproduced ones come first, then earlier ones, then smaller
+// ones.
 func (d *finding) betters(other *finding) bool {
 	switch {
 	case other == nil || d.suspected() != other.suspected():
@@ -58,15 +58,15 @@ func (d *finding) betters(other *finding) bool {
 	return d.trace.Scheduled() <= other.trace.Scheduled()
 }
 
-// found is the finding as the report tells of it.
+// found is the finding in the form for a report.
 func (d *finding) found(p property.Property) *report.Found {
 	out := engine.FoundIn(d.trace, p)
 	out.Scenario, out.Suspected, out.Tries = d.scenario, d.suspected(), d.tries
 	return out
 }
 
-// record takes in what the i-th execution violates, as it was recorded. It returns the properties that fresh clients are to
-// show again: those that no earlier execution has reproduced. fresh says that its clients were.
+// record adds the violations of the i-th execution, as it was recorded. It returns the properties that fresh clients must
+// reproduce: those that no earlier execution has reproduced. fresh says that the execution had fresh clients.
 func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,14 +85,14 @@ func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open proper
 	return open
 }
 
-// keep takes in a finding, if it is better than the one that there is, and tells of it.
+// keep stores a finding, if it is better than the present one, and reports it.
 func (f *sharedRun) keep(p property.Property, d *finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keepLocked(p, d)
 }
 
-// keepLocked is keep for who holds mu.
+// keepLocked is keep with mu held.
 func (f *sharedRun) keepLocked(p property.Property, d *finding) {
 	if !d.betters(f.findings[p]) {
 		return
@@ -106,7 +106,7 @@ func (f *sharedRun) keepLocked(p property.Property, d *finding) {
 	}
 }
 
-// shrinkable are the properties whose executions are made smaller: what was reproduced. mu is held.
+// shrinkable are the properties whose executions are minimised: the reproduced ones. mu is held.
 func (f *sharedRun) shrinkable() (set property.Set) {
 	for p, d := range f.findings {
 		if p := property.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {
@@ -116,21 +116,21 @@ func (f *sharedRun) shrinkable() (set property.Set) {
 	return set
 }
 
-// foundAny reports whether there is something to make smaller.
+// foundAny reports whether there is an execution to minimise.
 func (f *sharedRun) foundAny() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.shrinkable() != 0
 }
 
-// noteRepeated notes whether fresh clients did not show what others did.
+// noteRepeated records whether fresh clients failed to reproduce a violation of other clients.
 func (f *sharedRun) noteRepeated(failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unreproduced = f.unreproduced || failed
 }
 
-// renews reports whether the next execution is to have fresh clients.
+// renews reports whether the next execution has fresh clients.
 func (f *sharedRun) renews() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"runtime"
 )
 
-// load is what all processors of the machine have done since it was started, in ticks of its clock: ours and whoever else's.
+// load is the total time of all processors since the start of the machine, in clock ticks. It includes other programs.
 type load struct{ busy, idle uint64 }
 
-// loadNow reads it where the system tells it, as Linux does by proc(5). Elsewhere it is zero.
+// loadNow reads the load if the system reports it, as Linux does in proc(5). Otherwise it is zero.
 func loadNow() (l load) {
 	file, err := os.Open("/proc/stat")
 	if err != nil {
@@ -23,7 +23,7 @@ func loadNow() (l load) {
 	return load{busy: user + nice + system + irq + softIRQ + steal, idle: idle + ioWait}
 }
 
-// processors is how many of them were at work since then, on an average; ok is false where that is not known.
+// processors is the average number of busy processors since then; ok is false if it is unknown.
 func (l load) processors(since load) (used float64, ok bool) {
 	if l == (load{}) || l.busy+l.idle <= since.busy+since.idle || l.busy < since.busy {
 		return 0, false

@@ -21,12 +21,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Part is a [sample.Part] of a run with somebody else's clients.
+// Part is a [sample.Part] of a run with external clients.
 type Part struct{ totals }
 
-// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. Violating
-// executions are tried again on fresh clients, and not made smaller: see [Conclude]. The error is also for a ctx that is
-// over before all of them are run.
+// ProvePart runs the scenarios of a run with numbers from from (counted from 0) up to, but not including, to. Violating
+// executions are repeated with fresh clients, and not minimised: see [Conclude]. The error is also for the end of ctx before
+// all scenarios were run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	run, err := c.run()
 	if err != nil {
@@ -47,8 +47,8 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{run.totals}, nil
 }
 
-// Conclude makes of parts what [Prove] makes of a run: what fresh clients have shown again is made
-// smaller, once, and all of it is reported.
+// Conclude turns the merged parts of a run into the result that [Prove] gives: reproduced violations are minimised, and
+// everything is reported.
 func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -66,11 +66,11 @@ func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
 		}
 	}
 	res := run.concluded(ctx, began)
-	res.Report.Spent = nil // that of the parts is not known
+	res.Report.Spent = nil // the time spent on the parts is unknown
 	return res, nil
 }
 
-// Merge adds what other scenarios of the same run came to. The parts are told in the order of their scenarios.
+// Merge adds the result of other scenarios of the same run. Parts must be merged in the order of their scenarios.
 func (p *Part) Merge(o *Part) {
 	p.sum.Merge(&o.sum)
 	for property, d := range o.findings {
@@ -97,13 +97,13 @@ func (p *Part) Merge(o *Part) {
 	}
 }
 
-// Scenarios is how many it is of.
+// Scenarios is the number of the part's scenarios.
 func (p *Part) Scenarios() int { return p.sum.Scenarios }
 
-// Violated are the properties that were seen violated.
+// Violated are the properties seen violated.
 func (p *Part) Violated() property.Set { return p.sum.Violated() }
 
-// Reproduced are those of them that fresh clients have shown again.
+// Reproduced are the violated properties that fresh clients have reproduced.
 func (p *Part) Reproduced() (set property.Set) {
 	for i, d := range p.findings {
 		if d != nil && !d.suspected() {
@@ -113,7 +113,7 @@ func (p *Part) Reproduced() (set property.Set) {
 	return set
 }
 
-// partFile is a part as it is written. Its fields are those of totals and mean the same.
+// partFile is the written form of a part. Its fields have the meaning of the fields of totals.
 type partFile struct {
 	Sum          []byte // as JSON
 	Findings     map[property.Property]findingFile
@@ -132,9 +132,9 @@ type partFile struct {
 type findingFile struct {
 	Scenario int
 	Tries    histories.Tries
-	// Options are those of Run that are not the defaults.
+	// Options are the options of Run that differ from the defaults.
 	Options [][2]string
-	// The rest is the trace, without payloads.
+	// The remaining fields are the trace, without payloads.
 	Run        scenario.Scenario
 	Setup      []scenario.TraceStep
 	Steps      []scenario.TraceStep
@@ -143,7 +143,7 @@ type findingFile struct {
 	Errors     map[int]string
 }
 
-// MarshalJSON implements json.Marshaler. The executions in it have no form of their own as JSON.
+// MarshalJSON implements json.Marshaler. The executions within are encoded with gob, as they have no JSON form.
 func (p *Part) MarshalJSON() ([]byte, error) {
 	sum, err := json.Marshal(&p.sum)
 	if err != nil {
@@ -169,14 +169,14 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 func (d *finding) file() findingFile {
 	t := d.trace
 	run := t.Scenario
-	run.Options = nil // gob cannot tell what is behind an interface
+	run.Options = nil // gob cannot encode interface values
 	return findingFile{
 		Scenario: d.scenario, Tries: d.tries, Options: t.Scenario.Changed(), Run: run, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
 		Violations: t.Violations, Errors: t.Errors,
 	}
 }
 
-// bare are steps without payloads, which mean something in one process only.
+// bare are steps without payloads, which are meaningful within one process only.
 func bare(steps []scenario.TraceStep) []scenario.TraceStep {
 	out := slices.Clone(steps)
 	for i := range out {

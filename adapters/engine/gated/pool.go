@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// pool is the workers that run the scenarios of a run. As many are at work at once as the run says, and more while the
+// pool is the workers that run the scenarios of a run. The configured number of workers run in parallel, and more while the
 // processors have little to do.
 type pool struct {
 	workers []*worker
 	errs    []error
 	working sync.WaitGroup
-	loadNow func() load // what the processors have done so far; nil is to ask the system
-	added   int         // workers that began since others had their clients soon, or play little
+	loadNow func() load // reads the load of the processors; nil asks the system
+	added   int         // extra workers, started because others started quickly or wait for their clients
 }
 
-// soon is how long starting the clients of a worker may take for one more to be worth it, and much how many scenarios there have
-// to be for it.
+// soon is the maximum time for starting a worker's clients, and much is the minimum number of scenarios, for an extra worker
+// to be worthwhile.
 const (
 	soon = 400 * time.Millisecond
 	much = 100
 )
 
-// begin has one more worker play, and others beside it. On a server that they share, these begin when the first one knows that
-// they are not in its way; otherwise it stays alone.
+// begin starts another worker, and others in addition. On a shared server the others start when the first worker knows that
+// it does not disturb them; otherwise it stays alone.
 func (f *sharedRun) begin(ctx context.Context, others int) {
 	together := !f.On.Shared
 	if together {
@@ -47,7 +47,7 @@ func (f *sharedRun) begin(ctx context.Context, others int) {
 	})
 }
 
-// join takes a worker whose clients are there, and begins another if they were there soon.
+// join adds a worker whose clients are ready, and starts another if they were ready soon.
 func (f *sharedRun) join(ctx context.Context, w *worker) {
 	f.mu.Lock()
 	f.workers = append(f.workers, w)
@@ -57,7 +57,7 @@ func (f *sharedRun) join(ctx context.Context, w *worker) {
 	}
 }
 
-// another has one worker more play, if so many more may.
+// another starts one more extra worker, if there are fewer than most.
 func (f *sharedRun) another(ctx context.Context, most int) {
 	f.mu.Lock()
 	begins := f.added < min(most, f.More) && f.to-f.next >= much && !f.On.Shared
@@ -70,21 +70,21 @@ func (f *sharedRun) another(ctx context.Context, most int) {
 	}
 }
 
-// A worker that runs as little as this in so long has clients that wait for something. Other workers may use the processors
-// meanwhile.
+// A worker that runs this few executions in this time has clients that wait for something. Other workers may use the
+// processors meanwhile.
 const (
 	slowly = 2 * time.Second
 	little = 8
 )
 
-// pace is what a worker has played since then.
+// pace is the number of executions of a worker since a time.
 type pace struct {
 	since  time.Time
 	load   load
-	played int // executions
+	played int // number of executions
 }
 
-// paceNow is that of a worker that has played nothing yet.
+// paceNow is the pace of a worker that begins now.
 func (f *sharedRun) paceNow() pace {
 	look := loadNow
 	if f.loadNow != nil {
@@ -93,8 +93,9 @@ func (f *sharedRun) paceNow() pace {
 	return pace{since: time.Now(), load: look()}
 }
 
-// crawls has another worker play if this one has played little of late. There may be as many of them again as workers were asked
-// for, and more while processors have nothing to do, if clients begin soon: then they wait for their own clocks.
+// crawls starts an extra worker if this one has run few executions recently. The number of extra workers is at most the
+// configured number of workers. It may be higher while processors are idle, if clients start quickly: then the clients wait
+// for their own clocks.
 func (w *worker) crawls(ctx context.Context) {
 	if w.pace.played++; time.Since(w.pace.since) < slowly {
 		return
@@ -110,14 +111,14 @@ func (w *worker) crawls(ctx context.Context) {
 	w.pace = now
 }
 
-// beginAll has so many workers more play.
+// beginAll starts a number of additional workers.
 func (f *sharedRun) beginAll(ctx context.Context, workers int) {
 	for range workers {
 		f.begin(ctx, 0)
 	}
 }
 
-// following is the scenario to play next; ok is false if there is none.
+// following is the number of the next scenario; ok is false if there is none.
 func (f *sharedRun) following() (i int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,41 +18,40 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says whose lock to prove, and how thoroughly. Its Starter must be given. Scenarios are [DefaultScenarios] if it says
-// nothing of them.
+// Config says which lock to prove, and how thoroughly. Starter is required. The default of Scenarios is [DefaultScenarios].
 type Config struct {
 	Lock
 	engine.Sampling
 	engine.Judging
-	// Earlier is what became of the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
+	// Earlier is the result of repeating the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
 	Earlier *kept.Earlier
-	// More is how many extra workers may begin on the simulated broker, if there are many scenarios to run, and clients
-	// begin soon or wait for long. While some workers wait for their clients, others use the processors. Above Workers,
-	// they begin one after the other while the processors have little to do.
+	// More is the maximum number of extra workers on the simulated broker. They are started, one after the other, if many
+	// scenarios are left, clients start quickly or wait long, and the processors have little to do. While some workers wait
+	// for their clients, others use the processors.
 	More int
-	// Found is called with each violation at once, as it was recorded, and again whenever more is known of it: whether
-	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
-	// The next call waits for it. It may be nil.
+	// Found is called with each violation as soon as it is recorded, and again whenever more is known about it: whether
+	// fresh clients have reproduced it, and a smaller execution. The last call for a property has the violation of the
+	// result. Calls do not overlap. Found may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is called now and then. It may be nil.
+	// Progress is called from time to time. It may be nil.
 	Progress func(engine.Progress)
 }
 
-// throughGate is said of a server behind the gate.
+// throughGate is added to the name of a server behind the gate.
 const throughGate = ", through the gate"
 
-// MoreWorkers is how many more may begin for each worker where every client is a process of its own, and nobody says how many.
+// MoreWorkers is the default number of extra workers per worker, if every client is a separate process.
 const MoreWorkers = 5
 
-// DefaultScenarios is the number of scenarios of a run by default.
+// DefaultScenarios is the default number of scenarios of a run.
 const DefaultScenarios = 2000
 
-// measuredEvery is how often a scenario tells what operations cost, which takes more time.
+// measuredEvery says that one in so many scenarios measures the cost of operations, which takes longer.
 const measuredEvery = 10
 
-// Prove runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
-// Their commands reach the broker in the order that the schedule says. The error is for a run that could not
-// be made: a client that can't be started, or that breaks the protocol. The result has what was found before.
+// Prove runs scenarios with external clients until all are done or ctx ends, and judges them. The clients' commands reach
+// the broker in the order that the schedule decides. The error is for a run that could not be carried out: a client can't be
+// started or breaks the protocol. The result contains what was found before.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -71,7 +70,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	return res, errors.Join(err, c.Own.Err())
 }
 
-// CarryOut carries out what earlier runs have left of the lock.
+// CarryOut repeats the counterexamples that earlier runs have left for the lock.
 func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
 	l := kept.Lock{
 		Target: c.Name, Exec: secret.Command(c.Exec), Kind: c.Kind, Server: c.On.Kind, Servers: c.On.Servers, Options: engine.ByName(c.Options),
@@ -84,7 +83,7 @@ func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, er
 	})
 }
 
-// run is the run, checked and with defaults for what was left out; it has not begun.
+// run is the run, checked and with defaults; it has not started.
 func (c Config) run() (*sharedRun, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
 		return nil, engine.Configuration(fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth))
@@ -106,7 +105,7 @@ func (c Config) run() (*sharedRun, error) {
 	return run, nil
 }
 
-// withoutHoles refuses slots with a hole to begin with: nothing tells which of the broker's queues would have to be taken away.
+// withoutHoles rejects initial slots with holes: it is unknown which of the broker's queues would have to be removed.
 func withoutHoles(start scenario.SlotSet) error {
 	if start != 0 && scenario.Begin("", start).Missing != 0 {
 		return engine.Configuration(fmt.Errorf("slots %s to begin with: expected no hole, as nothing tells which queue is a slot of an external lock; locks of lockproof's own begin so", start))
@@ -114,8 +113,8 @@ func withoutHoles(start scenario.SlotSet) error {
 	return nil
 }
 
-// judgedOf are the properties to judge of those that mean something for somebody else's lock: the ones that were asked for, or
-// all, to which those come then that its clients announce.
+// judgedOf are the properties to judge for an external lock: the requested ones, or all. Properties that the clients'
+// declarations require are added to all later.
 func judgedOf(k lock.Kind, asked property.Set) property.Set {
 	if asked == 0 {
 		return property.ApplicableExternal(k)
@@ -123,7 +122,7 @@ func judgedOf(k lock.Kind, asked property.Set) property.Set {
 	return asked & (property.ApplicableExternal(k) | property.Announceable)
 }
 
-// concluded is what a run came to that began then.
+// concluded is the result of a run that began at the given time.
 func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Result {
 	res := f.result()
 	res.Report = f.report()
@@ -132,13 +131,13 @@ func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Resu
 	return res
 }
 
-// labels are what its counterexamples say.
+// labels are the labels of the run's counterexamples.
 func (c *Config) labels() engine.Labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
 	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String(), Servers: c.On.Servers}
 }
 
-// result is what the run came to, but for the report.
+// result is the result of the run, without the report.
 func (f *sharedRun) result() *engine.Result {
 	res := &engine.Result{Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
 	for p, d := range f.findings {
@@ -149,12 +148,12 @@ func (f *sharedRun) result() *engine.Result {
 	return res
 }
 
-// source gives the scenarios: those of the reference lock of the same type.
+// source is the source of the scenarios, which are those of the reference lock of the same type.
 func (c *Config) source() *sim.Source {
 	return sim.NewSource(sim.Space{Target: engine.Reference(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
 }
 
-// told is options as they are handed to clients.
+// told are options in the form in which clients receive them.
 func told(options map[string]string) map[string]any {
 	out := make(map[string]any, len(options))
 	for name, value := range options {

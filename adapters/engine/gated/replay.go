@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Replay carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
-// show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
-// not restarted, and where it does something else than the simulated one, that is an error.
+// Replay repeats a counterexample of an external lock, with fresh clients each time, until it shows the violation, at most
+// five times. starter starts the clients: see [histories.Counterexample]. A real broker is not restarted; if it behaves
+// differently from the simulated one, that is an error.
 func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on Server) (*engine.Replayed, error) {
 	if ce.Property.Own() {
 		return nil, engine.UnknownOwn(ce)
@@ -23,7 +23,7 @@ func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.S
 	return ReplayOf(ctx, nil, ce, starter, on)
 }
 
-// ReplayOf is the same where the property may be one of a user's own.
+// ReplayOf is [Replay] with custom properties: the violated property may be one of list.
 func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter foreign.Starter, on Server) (_ *engine.Replayed, err error) {
 	if on.Shared && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)

@@ -23,51 +23,51 @@ type sharedRun struct {
 	allowed engine.Allowance
 
 	pool
-	next         int // the scenario to play next
-	to           int // it ends before this one
+	next         int // number of the next scenario
+	to           int // the first scenario that no longer belongs to the run
 	stop         atomic.Bool
 	mu           sync.Mutex
-	asked        [property.Most]int // executions that fresh clients were asked to reproduce
-	known        property.Set       // those of which a violation is known
+	asked        [property.Most]int // executions that fresh clients tried to reproduce, by property
+	known        property.Set       // properties with a known violation
 	later        later
-	compared     [property.Most]int // executions of each property that were compared with what is known
-	unreproduced bool               // they did not reproduce one
+	compared     [property.Most]int // executions of each property that were compared with the known violations
+	unreproduced bool               // fresh clients failed to reproduce a violation
 	renewed      int                // executions that had fresh clients because of that
-	exploring    bool               // every order of commands is visited; no fault happens, and no cost is measured
+	exploring    bool               // every order of commands is visited; there are no restarts, and no cost is measured
 	tries        int
 	spent        foreign.Spent // of all workers
-	confirmed    property.Set  // of those that are measured: what was seen violated for certain
-	held         bool          // somebody was seen to hold a lock by what is declared, or nothing is
-	unheld       string        // what a worker says that has seen nobody
+	confirmed    property.Set  // measured properties that were certainly seen violated
+	held         bool          // the declaration has shown a holder, or there is no declaration
+	unheld       string        // the report of a worker that has seen no holder
 	totals
 }
 
-// totals is what scenarios came to.
+// totals is the sum of the results of scenarios.
 type totals struct {
 	sum          tally.Tally
 	findings     [property.Most]*finding
 	about        foreign.About
-	broken       map[property.Property]breach // how each promise that is not demanded was broken first
+	broken       map[property.Property]breach // the first breach of each promise that is not demanded
 	free         foreign.Uncontrolled
 	told         foreign.Told
 	wire         gate.Counts
 	agreed       int // replies on which a real broker and the simulated one agreed
 	traffic      foreign.Traffic
 	sharing      bool // clients share a connection
-	uncontrolled int  // scenarios that were not controlled altogether
-	ended        bool // since clients ended by themselves too often
-	// disagreement is how a real broker first did something else than the simulated one.
+	uncontrolled int  // scenarios that were not completely controlled
+	ended        bool // because clients ended by themselves too often
+	// disagreement is the first difference between a real broker and the simulated one.
 	disagreement string
 }
 
-// breach is how an execution, counted from 0, broke a promise.
+// breach is how an execution, with its number from 0, broke a promise.
 type breach struct {
 	Execution int
 	Detail    string
 }
 
-// run has workers run all scenarios from one number up to another, until enough was found or the time for that is over.
-// Then violating executions are made smaller, if that is wanted.
+// run makes workers run all scenarios with numbers from from up to, but not including, to, until enough was found or the
+// time is over. If shrink is set, violating executions are then minimised.
 func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	f.next, f.to = from, to
 	want := to - from
@@ -95,7 +95,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 		f.spent.Add(&spent)
 		f.errs = append(f.errs, w.runner.Close())
 	}
-	for _, err := range f.errs { // one is enough: the others tend to be the same
+	for _, err := range f.errs { // one is enough: the others are usually the same
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	return nil
 }
 
-// announce has what the clients announce judged as well, where all is that means something for their lock. It changes nothing
-// the second time.
+// announce adds properties that the clients' declarations require, if all applicable properties are judged. The second call
+// changes nothing.
 func (f *sharedRun) announce() {
 	for _, set := range []*property.Set{&f.Properties, &f.Until} {
 		if more := (*set|f.On.meaningless()).Announced(f.Kind, f.about.Traits()) &^ *set; more != 0 {
@@ -113,7 +113,7 @@ func (f *sharedRun) announce() {
 	}
 }
 
-// measured takes in what a worker has counted: all else of its executions is in the sum already.
+// measured adds a worker's counts; the rest of its results is already in the sum.
 func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)
 	f.agreed += w.runner.Agreed()
@@ -121,14 +121,14 @@ func (f *sharedRun) measured(w *worker) {
 	f.held, f.unheld = f.held || said == "", said
 }
 
-// unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
+// unexpected reports whether an operation seems too expensive that was not seen with certainty to be so before.
 func (f *sharedRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found&foreign.Measured&^f.confirmed != 0
 }
 
-// expect notes what was seen for certain.
+// expect records what was seen with certainty.
 func (f *sharedRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +138,7 @@ func (f *sharedRun) expect(found property.Set) {
 // unasked are the promises that the contract does not demand.
 func (f *sharedRun) unasked() property.Set { return property.Promises &^ f.Demands }
 
-// wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
+// wanted are the properties whose violations are minimised: those that end the run, or all that are judged.
 func (f *sharedRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until &^ f.unasked()
@@ -146,7 +146,7 @@ func (f *sharedRun) wanted() property.Set {
 	return f.Properties
 }
 
-// take adds an execution to what was found.
+// take adds the result of an execution.
 func (f *sharedRun) take(i int, x *foreign.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,21 +170,21 @@ func (f *sharedRun) take(i int, x *foreign.Execution) {
 	}
 }
 
-// How many clients may end by themselves before a run ends, where that is so in nearly all executions, and at all: what they would
-// show next is the same.
+// The number of clients that may end by themselves before a run ends: if that happens in nearly all executions, and in any
+// case. Further executions would show the same.
 const (
 	someCrashes = 10
 	maxCrashes  = 100
 )
 
-// Ended reports whether clients ended by themselves so often that a run ends there, or has. Executions under way then are
-// brought to their end, and may lower the share of such ends.
+// Ended reports whether clients ended by themselves so often that the run ends or has ended. Executions that are under way
+// then are completed, and may lower the share of such ends.
 func (t *totals) Ended() bool {
 	died := t.free.Died
 	return t.ended || died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
 }
 
-// addTo takes in an execution of somebody else's clients.
+// addTo adds an execution of external clients.
 func addTo(s *tally.Tally, i int, x *foreign.Execution) {
 	s.Scenarios++
 	s.Steps += len(x.Steps)

@@ -21,10 +21,11 @@ import (
 // AMQP is the kind of the simulated broker, and of a real RabbitMQ.
 const AMQP = "amqp"
 
-// MostServers is how many servers there may be.
+// MostServers is the maximum number of servers.
 const MostServers = redis.Most
 
-// ours are the kinds of servers that are started for a run's clients, with a clock of ours, besides the simulated broker.
+// ours are the kinds of servers that are started for a run's clients, with virtual time, in addition to the simulated
+// broker.
 var ours = map[string]func(servers int) (Server, error){
 	"consul":    starts(consul.Name, consul.Open),
 	"etcd":      starts(etcd.Name, etcd.Open),
@@ -35,14 +36,14 @@ var ours = map[string]func(servers int) (Server, error){
 	"zookeeper": starts(zookeeper.Name, zookeeper.Open),
 }
 
-// anyServer is a server of which nothing is known.
+// anyServer is a server of unknown kind.
 func anyServer(servers int) (Server, error) {
 	s, err := starts(tcp.Name, tcp.Open)(servers)
 	s.Shared, s.Unseen = tcp.Shared(), tcp.Unseen()
 	return s, err
 }
 
-// starts is a kind of server, by its name and how so many of them are started.
+// starts is a kind of server: name is its name, and open starts a number of servers.
 func starts(name func() (string, error), open func(servers int) (gate.Server, error)) func(servers int) (Server, error) {
 	return func(servers int) (Server, error) {
 		called, err := name()
@@ -50,10 +51,10 @@ func starts(name func() (string, error), open func(servers int) (gate.Server, er
 	}
 }
 
-// stocks start servers as they are, by their kinds.
+// stocks start unmodified servers, by kind.
 var stocks = map[string]func() (process.Stock, error){"mariadb": mariadb.Stock, "postgres": postgres.Stock, "redis": redis.Stock}
 
-// Stock starts servers of a kind as they are: with the machine's clock, and without a gate.
+// Stock starts unmodified servers of a kind: with the machine's clock, and without a gate.
 func Stock(kind string, servers int) (all []process.Stock, err error) {
 	if err := CheckServers(kind, servers); err != nil {
 		return nil, err
@@ -75,10 +76,10 @@ func Stock(kind string, servers int) (all []process.Stock, err error) {
 	return all, nil
 }
 
-// Kinds are the kinds of servers that can stand behind the gate, by name.
+// Kinds are the names of the kinds of servers that can be behind the gate.
 func Kinds() []string { return append([]string{AMQP}, slices.Sorted(maps.Keys(ours))...) }
 
-// CheckServers refuses a kind of server that there is not, and a number that there may not be. 0 is one.
+// CheckServers rejects an unknown kind of server, and an invalid number of servers. 0 is one.
 func CheckServers(kind string, servers int) error {
 	amqp := kind == "" || kind == AMQP
 	switch _, ok := ours[kind]; {
@@ -92,8 +93,8 @@ func CheckServers(kind string, servers int) error {
 	return nil
 }
 
-// ServerOf is a server of ours of a kind, or several; "" is AMQP's, and 0 is one. The error is for a kind that there is not, or that
-// cannot be started here.
+// ServerOf is one server of ours of a kind, or several; "" is AMQP, and 0 is one. The error is for an unknown kind, or one
+// that cannot be started here.
 func ServerOf(kind string, servers int) (Server, error) {
 	if err := CheckServers(kind, servers); err != nil {
 		return Server{}, err

@@ -13,22 +13,22 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
-// and with fresh ones for each, which takes many times as long. If several are made smaller, all of them get a fifth of the
-// executions of the run, those included, but none fewer than leastTries. The bound is a count and not a time, so that one
-// seed has one result.
+// How many scenarios are tried to minimise one counterexample: in the first phase the same clients run one after the other;
+// in the second, each has fresh clients, which takes many times as long. If several are minimised, together they get a fifth
+// of the run's executions, including those, but each at least leastTries. The bound is a number and not a time, so that a
+// seed has only one result.
 const (
 	sameTries  = 400
 	freshTries = 100
 	leastTries = 150
 )
 
-// triesFor is how many scenarios are tried for each counterexample, by the number of executions and of counterexamples.
+// triesFor is the number of scenarios to try for each counterexample, from the numbers of executions and of counterexamples.
 func triesFor(executions, counterexamples int) int {
 	return min(sameTries, max(leastTries, executions/4/counterexamples))
 }
 
-// shrink makes smaller what was reproduced, the gravest first, each by one of the workers.
+// shrink minimises the reproduced violations, the gravest first, each with one of the workers.
 func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 	queue, errs := f.shrinkable().BySeverity(), make([]error, len(workers))
 	var wg sync.WaitGroup
@@ -47,21 +47,21 @@ func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 	return errors.Join(errs...)
 }
 
-// shrinking is one counterexample that is made smaller.
+// shrinking is the minimisation of one counterexample.
 type shrinking struct {
 	*worker
-	ctx, time context.Context // time ends it between two executions, ctx in their midst
+	ctx, time context.Context // time ends it between two executions, ctx during one
 	property  property.Property
-	most      int // scenarios that are tried
+	most      int // maximum number of scenarios to try
 
 	renewed bool // each execution has fresh clients
-	shown   bool // one has violated the property
+	shown   bool // an execution has violated the property
 	trouble error
 }
 
-// run tries with the same clients for one scenario after the other, which is fast. The state that clients carry from one to
-// the next may make a result smaller than fresh clients can show. Then run minimises again, with fresh clients for each
-// scenario.
+// run minimises with the same clients for one scenario after the other, which is fast. State that clients carry from one
+// scenario to the next may make the result smaller than fresh clients can show. If so, run minimises again, with fresh
+// clients for each scenario.
 func (s *shrinking) run() error {
 	for _, s.renewed = range []bool{false, true} {
 		least := s.least()
@@ -75,7 +75,7 @@ func (s *shrinking) run() error {
 	return s.trouble
 }
 
-// least is the smallest scenario that was seen to violate the property, if one was.
+// least is the smallest scenario that was seen to violate the property, or the zero scenario.
 func (s *shrinking) least() scenario.Scenario {
 	defer s.runner.Bound(0)
 	tries := s.most
@@ -86,7 +86,7 @@ func (s *shrinking) least() scenario.Scenario {
 	return shrink.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
 }
 
-// attempt is a [histories.Attempt]. The scenario to begin with is tried several times.
+// attempt is a [histories.Attempt]. The initial scenario is tried several times.
 func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 	tries := 1
 	if !s.shown {
@@ -102,7 +102,7 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 		}
 		if actions, shown := sim.Violating(x.Trace, s.property); shown {
 			s.shown = true
-			if len(actions) == len(sc.Schedule.Actions) { // what takes longer is not smaller
+			if len(actions) == len(sc.Schedule.Actions) { // a longer execution is not smaller
 				s.runner.Bound(len(actions))
 			}
 			return actions, true
@@ -126,7 +126,7 @@ func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
 	return x
 }
 
-// confirmed reports whether fresh clients have shown it, and keeps it then.
+// confirmed reports whether fresh clients show the violation in sc, and then keeps the scenario.
 func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 	first := s.findings[s.property].scenario
 	_, s.trouble = s.reproduce(s.ctx, s.time, sc, property.Set(0).With(s.property), func(p property.Property, t *scenario.Trace, try int) {
@@ -136,7 +136,7 @@ func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 	return shown
 }
 
-// trying tells of one more scenario that is tried to make a counterexample smaller.
+// trying reports one more scenario tried to minimise a counterexample.
 func (f *sharedRun) trying() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +148,7 @@ func (f *sharedRun) trying() {
 	}
 }
 
-// quietly is an error unless it follows from the end of the run, and leaves nothing behind.
+// quietly is err, or nil if err is only a consequence of the end of the run.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(err, foreign.ErrLeft) {
 		return nil

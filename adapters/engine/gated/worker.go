@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// worker plays executions of a run, one after the other, with clients of its own.
+// worker runs executions of a run, one after the other, with its own clients.
 type worker struct {
 	*sharedRun
 	runner *foreign.Runner
-	part   tally.Tally // costs and checks
+	part   tally.Tally // its costs and checks
 	fresh  bool        // its clients have carried out nothing yet
-	quick  bool        // its clients were there soon
-	pace   pace        // since it was last looked whether another should play as well
+	quick  bool        // its clients were ready soon
+	pace   pace        // since the last decision about an extra worker
 }
 
 // startWorker starts a worker's clients.
@@ -41,7 +41,7 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// meet takes in whose lock it is.
+// meet records what the clients declare about the lock.
 func (w *worker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *worker) meet() {
 	w.announce()
 }
 
-// work plays scenarios until there are none left.
+// work runs scenarios until none is left.
 func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
 		i, ok := w.following()
@@ -69,8 +69,8 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// play plays the i-th scenario. An execution that seems to cost too much is run again, more patiently: then the second one
-// counts instead.
+// play runs the i-th scenario. An execution in which an operation seems too expensive is run again, with more patience, and
+// the second one counts.
 func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
 	w.runner.Measure(0)
@@ -89,7 +89,7 @@ func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // these violations must be kept, and costs can be measured later
 		w.part = once
 		return x, nil
 	}
@@ -97,18 +97,18 @@ func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	return y, nil
 }
 
-// examine takes in the i-th execution, and has fresh clients show what it violates.
+// examine handles the i-th execution, and makes fresh clients reproduce its violations.
 func (w *worker) examine(ctx context.Context, i int, x *foreign.Execution) error {
 	x.Found &= w.Properties
 	x.Found &^= w.breaks(i, x)
-	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
+	seen := x.Found & w.Own.Sometimes() // these need not be reproduced
 	x.Found &^= seen
 	open := w.record(i, x, w.fresh)
 	x.Found |= seen
 	w.take(i, x)
 	w.fresh = false
 	if open != 0 {
-		once := w.part // what is done again is not counted again
+		once := w.part // repetitions are not counted
 		left, err := w.confirm(ctx, i, x, open)
 		w.part = once
 		if err != nil {
@@ -123,8 +123,8 @@ func (w *worker) examine(ctx context.Context, i int, x *foreign.Execution) error
 	return w.runner.Renew(ctx)
 }
 
-// breaks notes which promises the i-th execution breaks that the contract does not demand, leaves them out of what it violates,
-// and gives all that are not demanded.
+// breaks records which promises the i-th execution breaks without the contract demanding them, and removes them from its
+// violations. It returns all promises that are not demanded.
 func (w *worker) breaks(i int, x *foreign.Execution) property.Set {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *worker) breaks(i int, x *foreign.Execution) property.Set {
 	return unasked
 }
 
-// earliest keeps, of two executions, the one that came first.
+// earliest keeps the breach of p whose execution came first.
 func earliest(all map[property.Property]breach, p property.Property, e breach) map[property.Property]breach {
 	if all == nil {
 		all = make(map[property.Property]breach)
@@ -149,8 +149,8 @@ func earliest(all map[property.Property]breach, p property.Property, e breach) m
 	return all
 }
 
-// confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
-// they did not show.
+// confirm makes fresh clients repeat the i-th execution for the properties that it violates, and returns those that they did
+// not reproduce.
 func (w *worker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
@@ -163,8 +163,8 @@ func (w *worker) confirm(ctx context.Context, i int, x *foreign.Execution, open 
 	return open, err
 }
 
-// reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
-// how, and at which try.
+// reproduce makes fresh clients repeat a scenario until each property of want was seen violated. It calls shown with the
+// trace and the number of the try.
 func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
 	if err := w.runner.Renew(ctx); err != nil {
 		return 0, err
@@ -180,8 +180,8 @@ func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, wan
 	return tried, err
 }
 
-// repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
-// time, others like them, until it is enough.
+// repeat makes fresh clients carry out a scenario that violates the properties of want, and then, while there is time,
+// similar ones, until enough is true.
 func repeat(ctx, time context.Context, runner *foreign.Runner, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
 	defer runner.Measure(0)
 	if runner.Measure(0); want&foreign.Measured != 0 {

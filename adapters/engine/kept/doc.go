@@ -1,4 +1,4 @@
-// Package kept has later runs carry out the counterexamples that earlier runs have left in a folder. There is one rule: an
-// execution that fails is in the folder, one that has passed since in its folder passed, and both are carried out before
-// anything is drawn.
+// Package kept makes later runs repeat the counterexamples that earlier runs have left in a folder. There is one rule: an
+// execution that fails is in the folder; one that has passed since is in the subfolder passed; and both are repeated before
+// any scenario is drawn.
 package kept

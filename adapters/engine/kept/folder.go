@@ -17,16 +17,16 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// Passed is the folder, in that of the counterexamples, of those that have passed since.
+// Passed is the subfolder for the counterexamples that have passed since.
 const Passed = "passed"
 
-// mostAlike bounds how many counterexamples of one name a folder has: NAME.json, NAME.2.json and so on.
+// mostAlike is the maximum number of counterexamples with one name in a folder: NAME.json, NAME.2.json and so on.
 const mostAlike = 8
 
 // Folder is where counterexamples are kept.
 type Folder struct{ At outfile.Place }
 
-// Place is that of a file in the folder.
+// Place is the place of a file in the folder.
 func (f Folder) Place(name string) outfile.Place {
 	return outfile.Place{Path: filepath.Join(f.At.Path, name), Folder: cmp.Or(f.At.Folder, f.At.Path)}
 }
@@ -34,19 +34,19 @@ func (f Folder) Place(name string) outfile.Place {
 // File is a counterexample that is kept.
 type File struct {
 	*histories.Counterexample
-	name string // in the folder
+	name string // relative to the folder
 }
 
-// passed reports whether it passed when it was carried out last.
+// passed reports whether the counterexample passed when it was last repeated.
 func (f *File) passed() bool { return filepath.Dir(f.name) == Passed }
 
-// read are the counterexamples in the folder that are of a lock, those first that failed. The error tells of files that are
-// counterexamples and can't be read; all other files are let be.
+// read are the counterexamples in the folder for which of is true, those that failed first. The error reports files that are
+// counterexamples and can't be read; all other files are ignored.
 func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err error) {
 	for _, sub := range []string{".", Passed} {
 		path := filepath.Join(f.At.Path, sub)
 		if info, missing := os.Lstat(path); sub == Passed && missing == nil && !info.IsDir() {
-			continue // a link, say, which is not ours
+			continue // a link, for example, which is not ours
 		}
 		entries, unread := os.ReadDir(path)
 		if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
@@ -67,10 +67,10 @@ func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err
 	return files, err
 }
 
-// head is how a counterexample's file begins.
+// head matches the beginning of a counterexample's file.
 var head = regexp.MustCompile(`^\s*\{\s*"lockproof"\s*:\s*"counterexample"`)
 
-// load reads a file if it is a counterexample by how it begins; others are nil.
+// load reads a file whose beginning is that of a counterexample; it is nil for other files.
 func load(path string) (*histories.Counterexample, error) {
 	file, err := infile.Input{Noun: "counterexample", Most: math.MaxInt64}.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func load(path string) (*histories.Counterexample, error) {
 	return histories.LoadCounterexample(path)
 }
 
-// alike is the n-th name of files that are called alike, from 0.
+// alike is the n-th variant of a file name, from 0.
 func alike(name string, n int) string {
 	if n == 0 {
 		return name
@@ -92,7 +92,7 @@ func alike(name string, n int) string {
 	return fmt.Sprintf("%s.%d.json", strings.TrimSuffix(name, ".json"), n+1)
 }
 
-// move moves a file to a folder in this one, under its name or one alike. Nothing is written over, and nothing is lost.
+// move moves a file to a subfolder, under its name or a variant. It overwrites nothing, and loses nothing.
 func (f Folder) move(file *File, sub string) error {
 	from, name := f.Place(file.name), filepath.Base(file.name)
 	for n := range mostAlike {
@@ -108,14 +108,14 @@ func (f Folder) move(file *File, sub string) error {
 	return fmt.Errorf("%s can't be moved to %s, where %d of its name are: delete those that you need no more", from.Path, filepath.Join(f.At.Path, sub), mostAlike)
 }
 
-// free reports whether nothing stands at a name.
+// free reports whether no file has the name.
 func (f Folder) free(name string) bool {
 	_, err := os.Lstat(f.Place(name).Path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// nameFor is the name, or one alike, that a counterexample is written to: that of the file that shows the same, else the first
-// that is free. "" is none: as many are kept as may be.
+// nameFor is the name, or its variant, for the file of a counterexample: the name of the file that shows the same, else the
+// first free name. It is "" if the maximum number of files is reached.
 func (f Folder) nameFor(ce *histories.Counterexample, name string) string {
 	free := ""
 	for n := range mostAlike {
@@ -129,13 +129,14 @@ func (f Folder) nameFor(ce *histories.Counterexample, name string) string {
 	return free
 }
 
-// Names are those of the files that a run writes, never over an earlier run's that shows something else.
+// Names are the names of the files that a run writes. A run never overwrites an earlier run's file that shows something
+// else.
 type Names struct {
 	begun map[string]string // by property
 }
 
-// Now is what a counterexample may be called that the run has just found and may still make smaller. "" is nothing: something
-// of that name is there.
+// Now is the name for a counterexample that the run has just found and may still minimise. It is "" if a file of that name
+// exists.
 func (n *Names) Now(f Folder, ce *histories.Counterexample, name string) string {
 	p := ce.Violation.Name()
 	if n.begun[p] == "" && f.free(name) {
@@ -147,7 +148,7 @@ func (n *Names) Now(f Folder, ce *histories.Counterexample, name string) string 
 	return n.begun[p]
 }
 
-// AtLast is what it is called when the run is over. The error is that too many are kept.
+// AtLast is the name for a counterexample at the end of the run. The error is for too many kept files.
 func (n *Names) AtLast(f Folder, ce *histories.Counterexample, name string) (string, error) {
 	if begun := n.begun[ce.Violation.Name()]; begun != "" {
 		return begun, nil

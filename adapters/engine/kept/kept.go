@@ -16,30 +16,30 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// mostCarriedOut bounds how many counterexamples of a lock a run carries out before its own executions.
+// mostCarriedOut is the maximum number of counterexamples of a lock that a run repeats before its own executions.
 const mostCarriedOut = 200
 
 // Past is what earlier runs have left.
 type Past struct {
 	Folder
-	By      string                                                         // the command that found it; "" is any
-	Command func(ce *histories.Counterexample, path string) (shows string) // how a file's execution is seen; nil is not said
+	By      string                                                         // the command that found them; "" is any
+	Command func(ce *histories.Counterexample, path string) (shows string) // the command that shows the execution of a file; nil gives none
 }
 
-// Lock tells which counterexamples are those of a run's lock.
+// Lock identifies the counterexamples that belong to a run's lock.
 type Lock struct {
-	Target   string // "" is not known: a program is known by its command
+	Target   string // "" is unknown: a program is identified by its command
 	Exec     string
 	Kind     lock.Kind
-	Server   string // its kind, as scenarios name it
+	Server   string // kind of its server, as scenarios name it
 	Servers  int
-	Options  []string // that the run was told
-	Holes    bool     // it may begin with slots missing
+	Options  []string // options of the run
+	Holes    bool     // it may begin with missing slots
 	Restarts bool     // its server can be restarted
 	engine.Judging
 }
 
-// has reports whether a counterexample is one of the lock, and of what is judged.
+// has reports whether a counterexample belongs to the lock and violates a judged property.
 func (l *Lock) has(ce *histories.Counterexample) bool {
 	p, known := ce.Property, true
 	if ce.Violation.Own != "" {
@@ -56,28 +56,28 @@ func (l *Lock) same(ce *histories.Counterexample) bool {
 		l.FailedAcquire == ce.FailedAcquire && slices.Equal(options, slices.Sorted(slices.Values(ce.Origin.Options)))
 }
 
-// can reports whether the run could have come to such an execution.
+// can reports whether the run could have had such an execution.
 func (l *Lock) can(ce *histories.Counterexample) bool {
 	missing := slices.ContainsFunc(ce.Scenario.Locks, func(k scenario.Lock) bool { return k.Missing != 0 })
 	return (l.Holes || !missing) && (l.Restarts || !ce.Scenario.Restarts())
 }
 
-// Earlier is what became of the counterexamples of earlier runs.
+// Earlier is the result of repeating the counterexamples of earlier runs.
 type Earlier struct {
 	past  Past
 	again []again
 	told  report.Earlier
-	Err   error // of files that could not be read or moved
+	Err   error // for files that could not be read or moved
 }
 
-// again is a counterexample whose execution violates its property again.
+// again is a counterexample whose execution still violates its property.
 type again struct {
 	File
 	*engine.Replayed
 }
 
-// Run carries out what is kept of a lock, and moves each file to where it belongs. The error is for clients that could not be
-// run. An end of ctx leaves the rest as it is.
+// Run repeats the kept counterexamples of a lock, and moves each file to where it belongs. The error is for clients that
+// could not be run. If ctx ends, the other files stay as they are.
 func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*Earlier, error) {
 	files, err := past.read(func(ce *histories.Counterexample) bool {
 		return (past.By == "" || past.By == ce.Origin.Command) && l.has(ce)
@@ -103,7 +103,7 @@ func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *h
 	return e, nil
 }
 
-// settle takes in what one came to.
+// settle handles the result of one counterexample.
 func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	var err error
 	switch {
@@ -127,14 +127,14 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	e.told.Again = append(e.told.Again, path)
 }
 
-// Into puts it into what the run came to. A property of which the run itself has shown no violation, or one that is known, is
-// violated by what was kept. nil is nothing.
+// Into adds the result to that of the run. A kept violation of a property counts if the run itself has shown no violation of
+// the property, or a known one. e may be nil.
 func (e *Earlier) Into(res *engine.Result, findings known.Findings) {
 	if e == nil {
 		return
 	}
 	res.Report.Earlier = e.told
-	shown := make(map[property.Property]bool) // by what is new
+	shown := make(map[property.Property]bool) // by an unknown violation
 	for _, ce := range res.Counterexamples("") {
 		shown[ce.Property] = !ce.Suspected && findings.Of(ce.Violation.Name(), ce.Fingerprint()) == nil
 	}

@@ -23,28 +23,29 @@ import (
 type Library struct {
 	Name    string `yaml:"library"`
 	Version string `yaml:"version"`
-	// Language is what it is written in.
+	// Language is the programming language.
 	Language string `yaml:"language"`
-	// By is how it is installed: npm, go or debian; "" is not known. Package is what it is called there.
+	// By is how the library is installed: npm, go or debian; "" is unknown. Package is its name there.
 	By      string `yaml:"by"`
 	Package string `yaml:"package"`
-	Server  string `yaml:"server"`  // a kind of [gated.Kinds]
-	Servers int    `yaml:"servers"` // how many the lock stands on; 0 is one
-	Lock    string `yaml:"lock"`    // its type; "" is a mutex
-	Exec    string `yaml:"exec"`    // its adapter, a command that runs in the catalogue's folder
-	// Known is what was found, and confirmed, of this version.
+	Server  string `yaml:"server"`  // one of [gated.Kinds]
+	Servers int    `yaml:"servers"` // number of servers that the lock uses; 0 is one
+	Lock    string `yaml:"lock"`    // type of the lock; "" is a mutex
+	Exec    string `yaml:"exec"`    // its adapter: a command that runs in the catalogue's folder
+	// Known are the confirmed findings in this version.
 	Known []Known `yaml:"known"`
 }
 
-// Known is a finding that was confirmed.
+// Known is a confirmed finding.
 type Known struct {
 	Property string `yaml:"property"`
-	Says     string `yaml:"says"` // what happens, in a sentence or two
-	// Against is what the library's documentation says of that, and where; "" is nothing.
+	Says     string `yaml:"says"` // what happens, in one or two sentences
+	// Against is what the library's documentation says about that, and where; "" is nothing.
 	Against string `yaml:"against"`
-	// Stock is how often it happened on stock servers, of how many rounds; "" where it was confirmed by reading the source alone.
+	// Stock is how often the finding was reproduced on stock servers, and in how many rounds; "" if it was only confirmed in
+	// the source.
 	Stock string `yaml:"stock"`
-	// Issue is where it was reported, as OWNER/REPOSITORY#NUMBER; "" where it is not known to have been.
+	// Issue is the issue that reports it, as OWNER/REPOSITORY#NUMBER; "" if none is known.
 	Issue string `yaml:"issue"`
 }
 
@@ -66,7 +67,7 @@ func (k *Known) String() string {
 // Title is the library with its version.
 func (l *Library) Title() string { return l.Name + " " + l.Version }
 
-// On is the server that it stands on, in words.
+// On describes the library's servers.
 func (l *Library) On() string {
 	if l.Servers > 1 {
 		return fmt.Sprintf("%d × %s", l.Servers, l.Server)
@@ -83,7 +84,7 @@ func (l *Library) Kind() lock.Kind {
 	return kind
 }
 
-// known are the properties that it is known to violate.
+// known are the properties with a confirmed violation.
 func (l *Library) known() (set property.Set) {
 	for _, k := range l.Known {
 		if p, err := property.Named(k.Property); err == nil {
@@ -93,7 +94,7 @@ func (l *Library) known() (set property.Set) {
 	return set
 }
 
-// reports are where what is known of it was reported.
+// reports are the issues that report the confirmed findings.
 func (l *Library) reports() (all []string) {
 	for _, k := range l.Known {
 		if k.Issue != "" && !slices.Contains(all, k.Issue) {
@@ -103,13 +104,13 @@ func (l *Library) reports() (all []string) {
 	return all
 }
 
-// input is what a catalogue may be.
+// input bounds the file of a catalogue.
 var input = infile.Input{Noun: "catalogue of libraries", Most: 1 << 20}
 
-// mostLibraries is how many a catalogue may have.
+// mostLibraries is the maximum number of libraries in a catalogue.
 const mostLibraries = 1000
 
-// Load reads a catalogue. An error names the file, and the library where there is one.
+// Load reads a catalogue. An error names the file and, if possible, the library.
 func Load(path string) ([]Library, error) {
 	data, err := input.Read(path)
 	if err != nil {
@@ -122,7 +123,7 @@ func Load(path string) ([]Library, error) {
 	return all, nil
 }
 
-// decode reads a catalogue's text.
+// decode decodes the text of a catalogue.
 func decode(data []byte) (all []Library, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
@@ -149,7 +150,7 @@ func decode(data []byte) (all []Library, err error) {
 	return all, nil
 }
 
-// check refuses what makes no sense.
+// check rejects invalid entries.
 func (l *Library) check() error {
 	for name, value := range map[string]string{"library": l.Name, "version": l.Version, "server": l.Server, "exec": l.Exec} {
 		if strings.TrimSpace(value) == "" {
@@ -170,10 +171,10 @@ func (l *Library) check() error {
 	return errors.Join(l.checkKnown(), gated.CheckServers(l.Server, l.Servers))
 }
 
-// issues are what a report is called by.
+// issues matches the name of an issue.
 var issues = regexp.MustCompile(`^[\w.-]+/[\w.-]+#\d+$`)
 
-// checkKnown refuses findings that make no sense.
+// checkKnown rejects invalid findings.
 func (l *Library) checkKnown() error {
 	for _, k := range l.Known {
 		if _, err := property.Named(k.Property); err != nil {

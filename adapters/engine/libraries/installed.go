@@ -14,20 +14,20 @@ import (
 
 // ecosystem is how libraries are installed.
 type ecosystem struct {
-	install string // what does that, in the catalogue's folder; %s is the package
-	// version is which version of a package is installed for a catalogue in a folder. An error says why that is not known.
+	install string // the install command, to run in the catalogue's folder; %s is the package
+	// version is the installed version of a package, for a catalogue in a folder. The error says why it is unknown.
 	version func(folder, name string) (string, error)
 }
 
-// ecosystems are those that there are, by their names in catalogues.
+// ecosystems are the supported ecosystems, by their names in catalogues.
 var ecosystems = map[string]ecosystem{
 	"npm":    {"npm ci --prefix node", npmVersion},
 	"go":     {"go build -C go -o locks .", goVersion},
 	"debian": {"apt-get install %s", debianVersion},
 }
 
-// Missing says what has to be done before the library can be judged, as its version is not installed; "" is nothing. Of a library whose
-// catalogue does not say how it is installed, nothing is known.
+// Missing says what to do before the library can be judged, if its version is not installed. It is "" if nothing is to be
+// done, or if the catalogue does not say how the library is installed.
 func (l *Library) Missing(folder string) string {
 	e, ok := ecosystems[l.By]
 	if !ok {
@@ -46,10 +46,10 @@ func (l *Library) Missing(folder string) string {
 	return ""
 }
 
-// installed is what says which version of a package is installed.
+// installed bounds the file that contains the installed version.
 var installed = infile.Input{Noun: "package of npm", Most: 1 << 20}
 
-// npmVersion reads what npm has installed in the folder node.
+// npmVersion reads the version that npm has installed in the folder node.
 func npmVersion(folder, name string) (string, error) {
 	data, err := installed.Read(filepath.Join(folder, "node", "node_modules", filepath.FromSlash(name), "package.json"))
 	if err != nil {
@@ -60,7 +60,7 @@ func npmVersion(folder, name string) (string, error) {
 	return strings.TrimPrefix(is.Version, "v"), err
 }
 
-// goVersion reads what the program go/locks was built with.
+// goVersion reads the version with which the program go/locks was built.
 func goVersion(folder, name string) (string, error) {
 	info, err := buildinfo.ReadFile(filepath.Join(folder, "go", "locks"))
 	if err != nil {
@@ -74,10 +74,10 @@ func goVersion(folder, name string) (string, error) {
 	return "", fmt.Errorf("go/locks was built without %s", name)
 }
 
-// debianRevision is what Debian adds to a version.
+// debianRevision matches what Debian adds to a version.
 var debianRevision = regexp.MustCompile(`^\d+:|[+~][^-]*|-[^-]*$`)
 
-// debianVersion asks for the version of a package of Debian's, without what Debian adds to it.
+// debianVersion is the version of an installed Debian package, without what Debian adds.
 func debianVersion(_, name string) (string, error) {
 	out, err := exec.Command("dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}", name).Output()
 	status, version, _ := strings.Cut(string(out), " ")

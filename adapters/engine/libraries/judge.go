@@ -23,28 +23,28 @@ import (
 
 // Config says how each library is judged.
 type Config struct {
-	Folder     string // the catalogue's, where adapters run
+	Folder     string // folder of the catalogue, where adapters run
 	Seed       uint64
-	Executions int           // of each; 0 is [gated.DefaultScenarios]
-	Time       time.Duration // for each; 0 is no limit
-	Stderr     io.Writer     // what adapters say
+	Executions int           // for each library; 0 is [gated.DefaultScenarios]
+	Time       time.Duration // for each library; 0 is no limit
+	Stderr     io.Writer     // receives the adapters' standard error
 	// Found is called with each violation. It may be nil.
 	Found func(*Library, *histories.Counterexample)
-	// Stock has each finding repeated on stock servers, so many rounds; 0 is none.
+	// Stock is the number of rounds in which each finding is repeated on stock servers; 0 is none.
 	Stock int
 }
 
-// Row is what judging a library came to.
+// Row is the result of judging a library.
 type Row struct {
 	Library *Library
-	Report  *report.Report // nil where it could not be judged
-	Err     error          // why not
-	Skipped string         // why it was not tried: it is not installed; "" otherwise
-	// Stock is what repeating its findings on stock servers came to, where that was asked for.
+	Report  *report.Report // nil if the library could not be judged
+	Err     error          // why it could not be judged
+	Skipped string         // why it was not tried: it is not installed; otherwise ""
+	// Stock are the results of repeating the findings on stock servers, if requested.
 	Stock []Stock
 }
 
-// Stock is what repeating a finding on stock servers came to.
+// Stock is the result of repeating a finding on stock servers.
 type Stock struct {
 	Property property.Property
 	Result   stock.Result
@@ -89,7 +89,7 @@ func (c *Config) starter(l *Library) *subprocess.Starter {
 	return &subprocess.Starter{Command: l.Exec, Dir: c.Folder, Stderr: c.Stderr}
 }
 
-// repeat repeats findings on stock servers, in the order of the card. What cannot be repeated is left out.
+// repeat repeats findings on stock servers, in the order of the report. Findings that cannot be repeated are left out.
 func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Property]*histories.Counterexample) (all []Stock) {
 	for _, p := range slices.Sorted(maps.Keys(found)) {
 		if !stock.Repeatable.Has(p) || ctx.Err() != nil {
@@ -101,7 +101,8 @@ func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Prop
 	return all
 }
 
-// violated are the properties of a part that are violated for certain, with how many steps show each.
+// violated are the properties of part that are certainly violated. words name them with the number of steps of each
+// execution.
 func (r *Row) violated(part property.Set) (found property.Set, words []string) {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
@@ -118,7 +119,7 @@ func (r *Row) violated(part property.Set) (found property.Set, words []string) {
 	return found, words
 }
 
-// Unexpected are the properties of safety and recovery that a library violates, and is not known to.
+// Unexpected are the violated properties of safety and recovery that are not known to be violated.
 func (r *Row) Unexpected() property.Set {
 	if r.Report == nil {
 		return 0
@@ -127,7 +128,7 @@ func (r *Row) Unexpected() property.Set {
 	return found &^ r.Library.known()
 }
 
-// Missed are those that it is known to violate, and did not this time.
+// Missed are the properties that are known to be violated, and were not violated this time.
 func (r *Row) Missed() property.Set {
 	if r.Report == nil {
 		return 0
@@ -136,7 +137,7 @@ func (r *Row) Missed() property.Set {
 	return r.Library.known() &^ found
 }
 
-// broken are the promises that are broken.
+// broken are the broken promises.
 func (r *Row) broken() (names []string) {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
@@ -147,10 +148,10 @@ func (r *Row) broken() (names []string) {
 	return names
 }
 
-// columns are the heads of the table.
+// columns are the headings of the table.
 var columns = []string{"library", "server", "is it safe?", "does it recover?", "promises broken", "executions", "reported as"}
 
-// cells are a row of the table.
+// cells are the cells of a row.
 func (r *Row) cells() []string {
 	l := r.Library
 	reports := strings.Join(l.reports(), ", ")
@@ -170,7 +171,7 @@ func (r *Row) cells() []string {
 	return []string{l.Title(), l.On(), safety, recovery, strings.Join(r.broken(), ", "), fmt.Sprint(r.Report.Scenarios), reports}
 }
 
-// WriteTable writes rows for a terminal.
+// WriteTable writes the rows as text for a terminal.
 func WriteTable(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 1, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(columns, "\t"))
@@ -183,7 +184,7 @@ func WriteTable(w io.Writer, rows []Row) error {
 	return writeNotes(w, rows, "")
 }
 
-// WriteMarkdown writes rows as a table of Markdown.
+// WriteMarkdown writes the rows as a Markdown table.
 func WriteMarkdown(w io.Writer, rows []Row) error {
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;")
 	line := func(cells []string) error {
@@ -200,7 +201,7 @@ func WriteMarkdown(w io.Writer, rows []Row) error {
 	return errors.Join(append(errs, writeNotes(w, rows, "- "))...)
 }
 
-// writeNotes writes what the table has no room for: what is known, and why something was not judged.
+// writeNotes writes what does not fit into the table: what is known, and why something was not judged.
 func writeNotes(w io.Writer, rows []Row, bullet string) (err error) {
 	note := func(r *Row, text string) {
 		_, wrong := fmt.Fprintf(w, "\n%s%s: %s\n", bullet, r.Library.Title(), text)
@@ -225,7 +226,7 @@ func writeNotes(w io.Writer, rows []Row, bullet string) (err error) {
 	return err
 }
 
-// errorText is what an error says.
+// errorText is the text of an error.
 func errorText(err error) string {
 	if err == nil {
 		return ""
@@ -233,7 +234,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// String is what it came to, in words.
+// String is the result in words.
 func (s Stock) String() string {
 	if s.Err != nil {
 		return fmt.Sprintf("%v again: %v", s.Property, s.Err)

@@ -19,36 +19,35 @@ import (
 	"github.com/lockproof/lockproof/model/shares"
 )
 
-// CheckOptions say what a recorded history is judged by.
+// CheckOptions say how a recorded history is judged.
 type CheckOptions struct {
 	engine.Judging
-	// Source is the file that the history was read from, or what else it is of.
+	// Source is the file from which the history was read, or describes its origin.
 	Source string
-	// Permits is how many there are of a lock whose history names no slots; 0 is the number of slots
-	// that it begins with.
+	// Permits is the number of permits of a lock whose history names no slots; 0 is its initial number of slots.
 	Permits int
-	// Releases is who may release a lock, and FailedRelease what a release that failed says of who called it.
+	// Releases says who may release a lock. FailedRelease says what a failed release implies about its caller.
 	Releases      linear.Releases
 	FailedRelease linear.FailedRelease
-	// Order is what says which event was first where times contradict the order of lines.
+	// Order decides the order of events if times contradict the order of lines.
 	Order Order
-	// Reentrant is how often the holder of a mutex may acquire it, to release it as often: see [history.Reentrant]. 0 and 1
-	// are once.
+	// Reentrant is the maximum number of times that the holder of a mutex may acquire it, before releasing it as often: see
+	// [history.Reentrant]. 0 and 1 are once.
 	Reentrant int
 	// Audit says that the history ends with an audit, which is judged as well: see [beliefs.Audit].
 	Audit bool
 }
 
-// Order says in which order the events of a recording were.
+// Order is how the events of a recording are ordered.
 type Order uint8
 
 // The orders.
 const (
-	// BothOrders is that of the lines; where times contradict it, nothing is decided.
+	// BothOrders is the order of lines. If times contradict it, nothing is decided.
 	BothOrders Order = iota
-	// ByLines is that of the lines, whatever the times are.
+	// ByLines is the order of lines, whatever the times are.
 	ByLines
-	// ByTime is that of the times, and of the lines where they are equal.
+	// ByTime is the order of times, and of lines for equal times.
 	ByTime
 )
 
@@ -57,7 +56,7 @@ var orderNames = [...]string{"both", "lines", "time"}
 // String is the order's name.
 func (o Order) String() string { return orderNames[o] }
 
-// Arrange puts the events of a history into the order, by time only. Events without a time stay behind the one before.
+// Arrange sorts the events of a history by time, if the order is ByTime. Events without a time stay behind the one before.
 func (o Order) Arrange(h *history.History) {
 	if o != ByTime {
 		return
@@ -70,7 +69,7 @@ func (o Order) Arrange(h *history.History) {
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// OrderNamed is the order with that name.
+// OrderNamed is the order with a name.
 func OrderNamed(name string) (Order, error) {
 	for o, n := range orderNames {
 		if n == name {
@@ -80,8 +79,8 @@ func OrderNamed(name string) (Order, error) {
 	return 0, fmt.Errorf("%q: expected one of %q", name, orderNames)
 }
 
-// Check judges a recorded history: linearizability, and the other properties as far as a history
-// alone can show them broken. The error is for a history that is none.
+// Check judges a recorded history: linearizability, and the other properties as far as a history alone can show violations.
+// The error is for an invalid history.
 func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	verdicts, err := o.judge(h)
 	if err != nil {
@@ -90,7 +89,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	return o.report(h, verdicts), nil
 }
 
-// judge judges a history that is at hand.
+// judge judges a history in memory.
 func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
 	if shares.Taken(h) {
 		return o.shared(h)
@@ -102,7 +101,7 @@ func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
 	return o.audited(h, judge.Events(h), verdicts)
 }
 
-// shared judges a history of which clients take shares.
+// shared judges a history whose clients take shares.
 func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 	switch {
 	case o.Audit:
@@ -117,7 +116,7 @@ func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 	return verdicts, nil
 }
 
-// audited adds the verdicts on the audit that a history ends with, if that is asked for.
+// audited adds the verdicts on the audit at the end of a history, if requested.
 func (o *CheckOptions) audited(h *history.History, read linear.Source, verdicts []linear.Verdict) ([]linear.Verdict, error) {
 	if !o.Audit {
 		return verdicts, nil
@@ -129,10 +128,11 @@ func (o *CheckOptions) audited(h *history.History, read linear.Source, verdicts 
 	return judge.Merge(append(verdicts, more...)), nil
 }
 
-// wholeEvents is how many events a history may have that is judged whole, in memory. A longer one is judged as it is read.
+// wholeEvents is the maximum number of events of a history that is judged in memory. A longer one is judged while it is
+// read.
 const wholeEvents = 1 << 20
 
-// CheckRecording is [Check] of a history of any length.
+// CheckRecording is [Check] for a history of any length.
 func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, error) {
 	var verdicts []linear.Verdict
 	h, err := rec.Whole(wholeEvents)
@@ -148,7 +148,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		verdicts, err = o.read(rec, h)
 	}
 	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
-		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors say where
+		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors name the place
 	} else if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	return r, nil
 }
 
-// read judges a history that is too long to be judged whole.
+// read judges a history that is too long for memory.
 func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]linear.Verdict, error) {
 	each := func(use func(*history.Event) error) error {
 		return rec.Each(func(e *history.Event) error {
@@ -177,7 +177,7 @@ func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]lin
 	return o.audited(h, each, verdicts)
 }
 
-// Arranged is a history as it is judged.
+// Arranged is a history in the order in which it is judged.
 func (o *CheckOptions) Arranged(h *history.History) *history.History {
 	o.Order.Arrange(h)
 	if o.Reentrant > 1 {
@@ -186,7 +186,7 @@ func (o *CheckOptions) Arranged(h *history.History) *history.History {
 	return h
 }
 
-// counting is the reading of a reentrant lock.
+// counting describes how a reentrant lock is read.
 func (o *CheckOptions) counting() []string {
 	if o.Reentrant < 2 {
 		return nil
@@ -194,7 +194,7 @@ func (o *CheckOptions) counting() []string {
 	return []string{fmt.Sprintf("the holder may acquire the lock up to %d times, and the last release gives it back", o.Reentrant)}
 }
 
-// sharing is the reading of a history of which clients take shares.
+// sharing describes how a history is read whose clients take shares.
 func sharing(h *history.History) []string {
 	if !shares.Taken(h) {
 		return nil
@@ -202,7 +202,7 @@ func sharing(h *history.History) []string {
 	return shares.Readings(h)
 }
 
-// unordered leaves every judged property undecided, as n events of the history have an earlier time than one before.
+// unordered makes every judged property undecided, as n events of the history have an earlier time than one before.
 func unordered(r *report.Report, n int) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {
@@ -212,7 +212,7 @@ func unordered(r *report.Report, n int) {
 	}
 }
 
-// has is that so many events have something.
+// has is the phrase for n events with a common feature.
 func has(n int) string {
 	if n == 1 {
 		return "1 event has"
@@ -220,7 +220,7 @@ func has(n int) string {
 	return style.Plural(n, "event") + " have"
 }
 
-// report is that of a history.
+// report is the report about a history.
 func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *report.Report {
 	r := &report.Report{
 		Tool: engine.Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
@@ -234,7 +234,7 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 	r.Operations = judged[property.Linearizable].Checked
 	silence := judged[property.Linearizable].Unjudged
 	asked := o.Properties
-	if property.Applicable(h.Kind)&^asked == 0 { // and what the history has to judge beside that
+	if property.Applicable(h.Kind)&^asked == 0 { // and other properties that the history can show
 		asked = 0
 	}
 	asked = engine.JudgedOf(applicable, asked)
@@ -255,12 +255,12 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 	return r
 }
 
-// Reading is how a history is read.
+// Reading says how a history is read.
 func (o *CheckOptions) Reading() linear.Options {
 	return linear.Options{FailedAcquire: o.FailedAcquire, Permits: o.Permits, Releases: o.Releases, FailedRelease: o.FailedRelease}
 }
 
-// note is the reading that a property was judged by.
+// note describes the reading by which a property was judged.
 func (o *CheckOptions) note(p property.Property) string {
 	switch p {
 	case property.Linearizable:
@@ -271,10 +271,10 @@ func (o *CheckOptions) note(p property.Property) string {
 	return ""
 }
 
-// notShown is why a property is skipped that takes what the broker had, or what was sent.
+// notShown is the reason why a property is skipped that depends on the broker's state, or on what was sent.
 const notShown = "not shown by a history alone: it takes a server, real or simulated"
 
-// fromHistory is what a history says of a property. Where it is of several locks, a violation names the lock.
+// fromHistory is the result of a history for a property. If the history has several locks, a violation names the lock.
 func fromHistory(h *history.History, p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
 	r := report.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
 	switch {

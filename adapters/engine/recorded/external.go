@@ -17,24 +17,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ExternalStressConfig says whose lock to put under stress on which broker, how, and how much.
+// ExternalStressConfig says which external lock to stress on which broker, how, and how much.
 type ExternalStressConfig struct {
 	clientstress.Config
-	// Exec is the command behind the clients, for the report; "" where there is none.
+	// Exec is the command of the clients, for the report; "" if there is none.
 	Exec string
-	// Name is what the target is called; "" is what its clients call themselves.
+	// Name is the name of the target; "" is the name that its clients give.
 	Name string
-	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
+	// Broker is the broker's name for itself, for the report: "RabbitMQ 3.10.8".
 	Broker string
 	engine.Judging
-	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
-	// and says where it has put it. It may be nil.
+	// Keep stores the history of a target before it is judged, so that it is not lost whatever happens next. source says
+	// where it is. Keep may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// StressExternal has external clients use a lock on a real broker, all at once, and judges the history: see
-// [clientstress.Run]. The error is for a run that could not be made, or ended early: ctx, a client that can't be started, or
-// one that breaks the protocol. The result has what was seen until then; it is nil if there was nothing.
+// StressExternal makes external clients use a lock concurrently on a real broker, and judges the history: see
+// [clientstress.Run]. The error is for a run that could not be carried out, or ended early: ctx ended, a client can't be
+// started, or a client breaks the protocol. The result contains what was seen until then; it is nil if that is nothing.
 func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result, error) {
 	h, stats, err := clientstress.Run(ctx, c.Config)
 	if h == nil {
@@ -58,8 +58,8 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 	return &engine.Result{Report: report}, err
 }
 
-// judged judges a history as what passes the gate is judged: safety by certain holds, recovery by the audit, and whether it is
-// linearizable, which is a promise, where nothing went wrong.
+// judged judges a history by the rules for what passes the gate: safety by certain holds; recovery by the audit; and
+// linearizability, which is a promise, if nothing went wrong.
 func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.Stats, source string) *report.Report {
 	o := CheckOptions{Judging: c.Judging, Source: source}
 	verdicts := o.certain(h)
@@ -75,7 +75,7 @@ func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.St
 	return r
 }
 
-// certain gives the verdicts of safety by certain holds, and of recovery by the audit, unless the run was interrupted.
+// certain are the verdicts of safety by certain holds and, unless the run was interrupted, of recovery by the audit.
 func (o *CheckOptions) certain(h *history.History) []linear.Verdict {
 	verdicts := judge.Certain(h, o.Reading())
 	if recovery, err := judge.Audit(h, judge.Events(h), o.Reading(), beliefs.Before{}); err == nil {
@@ -84,8 +84,8 @@ func (o *CheckOptions) certain(h *history.History) []linear.Verdict {
 	return verdicts
 }
 
-// Certain judges a history of somebody else's clients, of whose lock and server nothing else is known: safety by certain holds, and
-// recovery by the audit that it ends with.
+// Certain judges a history of external clients about whose lock and server nothing else is known: safety by certain holds,
+// and recovery by the audit at its end.
 func Certain(h *history.History, o CheckOptions) *report.Report {
 	r := o.report(h, o.certain(h))
 	if p := r.Result(property.Linearizable); p != nil {
@@ -94,10 +94,10 @@ func Certain(h *history.History, o CheckOptions) *report.Report {
 	return r
 }
 
-// unsettled is why it is not judged whether a history is linearizable.
+// unsettled is the reason why linearizability of a history is not judged.
 const unsettled = "a promise, which is judged where no client dies and every operation has an end"
 
-// tell adds to a report of the history what is known of the run.
+// tell adds to the report of a history what is known of the run.
 func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
 	r.Target, r.Doc, r.Mode = c.Name, secret.Command(c.Exec), report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed

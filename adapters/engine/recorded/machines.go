@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MostEvents is how many events several files may have together.
+// MostEvents is the maximum total number of events of several files.
 const MostEvents = wholeEvents
 
-// CheckMachines judges what several machines recorded, whose clocks differ by at most bound. Operations nearer than that
-// count as concurrent: see [history.Loosen]. Of one machine the bound is 0.
+// CheckMachines judges the recordings of several machines whose clocks differ by at most bound. Operations closer in time
+// than bound count as concurrent: see [history.Loosen]. For a single machine the bound is 0.
 func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (*report.Report, error) {
 	h, readings := m.History, []string{fmt.Sprintf("%s, ordered by their times", style.Plural(len(m.Names), "machine"))}
 	if err := linear.Validate(h); err != nil {
@@ -64,7 +64,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 	return r, nil
 }
 
-// blurred says of a history with answers which the clock error makes say nothing that this is the reason.
+// blurred adds the reason to the verdicts of a history if the clock error makes answers say nothing.
 func blurred(h *history.History, verdicts []linear.Verdict, bound time.Duration) {
 	answers := h.Answers()
 	if answers.Silence() != "" {
@@ -77,8 +77,8 @@ func blurred(h *history.History, verdicts []linear.Verdict, bound time.Duration)
 	}
 }
 
-// alone adds the violations that one machine's clients show among themselves, whose order is certain. It says nothing
-// if clients may have lost what they held, as another clock says when.
+// alone adds the violations among the clients of a single machine, whose order is certain. It adds nothing if clients may
+// have lost what they held, as another machine's clock says when.
 func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) error {
 	parts := make([]*history.History, len(m.Names))
 	for i := range parts {
@@ -112,7 +112,7 @@ func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) e
 	return nil
 }
 
-// loosens reports why a history cannot be judged with a clock error.
+// loosens returns an error if a history cannot be judged with a clock error.
 func (o *CheckOptions) loosens(h *history.History) error {
 	if o.Releases == linear.ByAnyone {
 		return errors.New("--clock-error: which hold a release by anyone ends is not known where clocks differ; expected --release-by-others reject")

@@ -14,22 +14,22 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// StressConfig says which lock of this module to put under stress, and how much.
+// StressConfig says which lock of this module to stress, and how much.
 type StressConfig struct {
 	Target *lock.Target
-	// Options are those that differ from the defaults, by name and value.
+	// Options are the options that differ from the defaults, by name and value.
 	Options [][2]string
 	Load    stress.Load
-	// Restarts is how often the broker is restarted: one that was started here.
+	// Restarts is the number of restarts of the broker, which must have been started here.
 	Restarts int
 	engine.Judging
-	// Keep is given the history before it is judged, and says where it has put it. It may be nil.
+	// Keep stores the history before it is judged. source says where it is. Keep may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// Stress has clients of a lock of this module use it on a real broker, all at once, and judges the history: see
-// [rabbitmq.Stress]. The error is for a run that could not be made, or ended early; the result stands beside it, unless
-// there was nothing to be seen.
+// Stress makes clients of a lock of this module use the lock concurrently on a real broker, and judges the history: see
+// [rabbitmq.Stress]. The error is for a run that could not be carried out, or ended early. The result contains what was seen
+// until then; it is nil if that is nothing.
 func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Result, error) {
 	options, err := c.options()
 	if err != nil {
@@ -61,7 +61,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 	return &engine.Result{Report: r}, err
 }
 
-// Check reports options that make no sense.
+// Check returns an error for invalid options.
 func (c *StressConfig) Check() error {
 	_, err := c.options()
 	return err

@@ -10,16 +10,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// MutantLimit is how many scenarios a mutant may survive.
+// MutantLimit is the maximum number of scenarios that a mutant may survive.
 const MutantLimit = 2000
 
-// Killed is what became of one mutant.
+// Killed is the result for one mutant.
 type Killed struct {
 	Mutant   *lock.Target
-	Property property.Property // the one that it was made to break
-	// Scenarios is how many it took to see it broken; 0 means that it was not, within the limit.
+	Property property.Property // the property that the mutant was made to violate
+	// Scenarios is the number of scenarios until the violation was seen; 0 means that it was not seen within the limit.
 	Scenarios int
-	// Also are the other properties that were seen broken by then.
+	// Also are the other properties that were seen violated until then.
 	Also  []property.Property
 	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
 }

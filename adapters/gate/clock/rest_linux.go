@@ -41,7 +41,7 @@ func (c *Client) waits() map[int32]row {
 		if c.processes[r.Process] == nil {
 			c.processes[r.Process] = newProcess(r.Process)
 		}
-		if r.Until != 0 && c.processes[r.Process].threads[r.Thread] != nil { // a thread that has ended may leave its row behind
+		if r.Until != 0 && c.processes[r.Process].threads[r.Thread] != nil { // the row may be of an ended thread
 			waits[r.Thread] = r
 		}
 	}

@@ -17,26 +17,26 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Config says what to check. Command alone must be given.
+// Config says what to check. Command is required.
 type Config struct {
-	// Command is a shell's command line that starts the adapter, and Dir where it runs; "" is here.
+	// Command is a shell command line that starts the adapter. Dir is its working directory; "" is the current one.
 	Command, Dir string
-	// Kind is the type of lock to check it with.
+	// Kind is the type of lock to check the adapter with.
 	Kind lock.Kind
-	// Options are the target's own, handed to every client.
+	// Options are options of the target, given to every client.
 	Options map[string]any
 	// Open opens the server that the lock uses; nil is the simulated broker.
 	Open func() (gate.Server, error)
-	// Limit is how long a call may take; 0 is DefaultLimit.
+	// Limit is how long a call may take; 0 is [DefaultLimit].
 	Limit time.Duration
-	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.
+	// Stderr receives the adapter's standard error; nil drops it.
 	Stderr io.Writer
 }
 
-// DefaultLimit is how long a call may take.
+// DefaultLimit is the default of [Config.Limit].
 const DefaultLimit = 10 * time.Second
 
-// Mark is how a step ended.
+// Mark is the result of a step.
 type Mark uint8
 
 // The marks.
@@ -46,21 +46,21 @@ const (
 	Skipped
 )
 
-// Step is one step of the walk, when it is over.
+// Step is a completed step of the check.
 type Step struct {
 	Mark     Mark
 	Client   string
 	What     string // the call, such as "acquire jobs"
 	Came     string
-	Expected string // where it is red, what should have come
-	Advice   string // where it is red, what to do
+	Expected string // for a red step: the expected answer
+	Advice   string // for a red step: what to do
 }
 
 // ErrNotStarted is the error of a check of a program that ended before its first answer.
 var ErrNotStarted = errors.New("nothing was checked: the program ended before it answered initialize")
 
-// Run walks through the protocol and tells of each step. It ends early where an adapter can't be talked
-// to any more. The error is for a check that could not be made.
+// Run checks the adapter step by step through the protocol, and calls tell with each step. It ends early if the adapter no
+// longer answers correctly. The error is for a check that could not be made.
 func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
 	w := &walk{Config: c, ctx: ctx, tell: tell, green: true}
@@ -69,7 +69,7 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	}
 	clock, stop := context.WithCancel(ctx)
 	defer stop()
-	go w.server.follow(clock) // who waits may do that by the server's
+	go w.server.follow(clock) // clients may wait by the server's clock
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
@@ -102,7 +102,7 @@ func (c *Config) open() (server, error) {
 // atBroker reports whether the server is the simulated broker.
 func (c *Config) atBroker() bool { return c.Open == nil }
 
-// walk is a check under way.
+// walk is a running check.
 type walk struct {
 	Config
 	ctx     context.Context
@@ -114,12 +114,12 @@ type walk struct {
 	// unstarted is ErrNotStarted if nothing could be checked.
 	unstarted error
 	token     int64 // the largest fencing token so far
-	lost      bool  // an adapter can't be talked to any more
+	lost      bool  // the adapter no longer answers correctly
 }
 
-// checkedClient is a client of the walk, with an address of its own.
+// checkedClient is a client of the check, with an address of its own.
 type checkedClient struct {
-	slot    int // that it was granted, 0 for none
+	slot    int // that it was granted, 0 if none
 	name    string
 	client  *subprocess.Client
 	address address
@@ -165,7 +165,7 @@ func (w *walk) begin(p *checkedClient) {
 	w.report(s)
 }
 
-// announced says what a client announces beside that, if anything.
+// announced describes what else a client's answer to initialize declares.
 func announced(p *checkedClient) []string {
 	a := &p.about
 	var all []string
@@ -183,9 +183,9 @@ func announced(p *checkedClient) []string {
 	return []string{"with " + strings.Join(all, ", ")}
 }
 
-// broken reports a step after which an adapter can't be talked to: a call of an operation, or NoOp.
+// broken reports a step after which the adapter can no longer be called. op is the operation that was called, or NoOp.
 func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
-	if w.ctx.Err() != nil { // interrupted: not its doing
+	if w.ctx.Err() != nil { // interrupted: not the adapter's fault
 		w.lost = true
 		return
 	}
@@ -210,7 +210,7 @@ func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
 	w.report(s)
 }
 
-// call makes a call of the script and looks at what comes.
+// call makes a call of the script and checks the answer.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
 	offers := func(op lock.Op) bool { return slices.Contains(p.about.Operations, op) }
@@ -264,7 +264,7 @@ func (w *walk) call(l line) {
 	w.report(s)
 }
 
-// unknown calls a method that nobody has.
+// unknown calls a method that does not exist.
 func (w *walk) unknown(p *checkedClient) {
 	s := Step{Client: p.name, What: "a method that nobody has"}
 	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
@@ -281,7 +281,7 @@ func (w *walk) unknown(p *checkedClient) {
 	w.report(s)
 }
 
-// connected looks whether a client uses the server that it was told of.
+// connected checks whether a client uses the server that it was told to use.
 func (w *walk) connected(p *checkedClient) {
 	s := Step{Client: p.name, What: w.advised("uses the broker")}
 	n := p.address.opened()
@@ -292,7 +292,7 @@ func (w *walk) connected(p *checkedClient) {
 	w.report(s)
 }
 
-// variable is the name of the environment variable with the address.
+// variable is the name of the environment variable with the server's address.
 func (w *walk) variable(p *checkedClient) string {
 	urls, err := p.address.urls()
 	if err != nil || len(urls) == 0 {
@@ -302,12 +302,12 @@ func (w *walk) variable(p *checkedClient) string {
 	return name
 }
 
-// advised is a text about the broker, as it is said of the server.
+// advised is text, about the broker, adapted to the server.
 func (c *Config) advised(text string) string {
 	if c.atBroker() {
 		return text
 	}
-	text, _, _ = strings.Cut(text, " (") // what a broker's client may have done wrong
+	text, _, _ = strings.Cut(text, " (") // omit what a broker's client may have done wrong
 	return strings.ReplaceAll(text, "broker", "server")
 }
 
@@ -315,7 +315,7 @@ func (c *Config) advised(text string) string {
 func (w *walk) end(p *checkedClient) {
 	s := Step{Client: p.name, What: "end of input", Came: "the process ended"}
 	before := p.address.undone()
-	_ = p.client.Close() // it has no errors
+	_ = p.client.Close() // Close returns no errors here
 	switch {
 	case p.client.IgnoredEnd():
 		s.Mark, s.Came, s.Expected = Red, "the process went on and was made to end", "the process to end soon"
@@ -328,12 +328,12 @@ func (w *walk) end(p *checkedClient) {
 		s.Advice = "don't release at exit: the end of input stands for a program that just stops"
 	}
 	for late := time.Now().Add(w.Limit); p.address.present() > 0 && w.ctx.Err() == nil && time.Now().Before(late); {
-		time.Sleep(time.Millisecond) // the server sees the end of its sockets in a moment
+		time.Sleep(time.Millisecond) // the server sees the end of its sockets a moment later
 	}
 	w.report(s)
 }
 
-// said is an answer as it came.
+// said is the answer as it was received.
 func said(r *subprocess.Reply) string {
 	if r.Error != nil {
 		return r.Error.Error()

@@ -1,6 +1,6 @@
-// Package adaptercheck walks the author of an adapter through the protocol, call by call, before anything
-// is proved: what was called, what was expected, what came, and what to do about it.
+// Package adaptercheck guides the author of an adapter through the protocol, call by call, before anything is proved: what
+// was called, what was expected, what was answered, and what to do about it.
 //
-// The calls are those of two clients that get along without any scheduling, on the simulated broker. They
-// show whether an adapter can be talked to; whether its lock is any good is for package lockproof.
+// The calls are those of two clients without any scheduling, on the simulated broker. They show whether the adapter speaks
+// the protocol; package lockproof judges its lock.
 package adaptercheck

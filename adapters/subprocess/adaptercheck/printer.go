@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Printer prints the steps of a check as they come, and then how many there were of each kind.
+// Printer prints the steps of a check as they come, and finally the number of steps of each kind.
 type Printer struct {
 	Out   io.Writer
 	Color bool
-	Width int // columns; 0 is as many as it takes
+	Width int // columns; 0 is unbounded
 
 	marks [3]int
 }
@@ -41,11 +41,11 @@ func (p *Printer) Step(s Step) {
 	}
 }
 
-// narrowest is the narrowest column that text is printed in.
+// narrowest is the minimum width of a column of text.
 const narrowest = 36
 
-// beside prints text that goes on below itself, behind a head that takes so many columns. Words stay whole, so that what a
-// program said can be copied.
+// beside prints text after a head that is columns wide, and continues it below in the same column. It does not break words,
+// so that a program's text can be copied.
 func (p *Printer) beside(head string, columns int, text string) {
 	if p.Width == 0 {
 		fmt.Fprintf(p.Out, "%s%s\n", head, text)
@@ -62,7 +62,7 @@ func (p *Printer) beside(head string, columns int, text string) {
 	fmt.Fprintf(p.Out, "%s%s\n", head, line)
 }
 
-// Sum prints the end.
+// Sum prints the number of steps of each kind.
 func (p *Printer) Sum() {
 	fmt.Fprintf(p.Out, "\n%d green, %d red, %d skipped\n", p.marks[Green], p.marks[Red], p.marks[Skipped])
 	if p.marks[Red] > 0 {

@@ -16,9 +16,9 @@ type line struct {
 	op     lock.Op
 	params foreign.Params
 	held   bool
-	slots  uint8   // that count returns
-	after  lock.Op // only where that is offered as well, whose outcome it is
-	more   bool    // only where nobody creates the lock, and callers state limits
+	slots  uint8   // expected result of count
+	after  lock.Op // only if this operation is offered as well; its outcome is expected
+	more   bool    // only if locks are not created and callers state limits
 	advice string
 }
 
@@ -44,7 +44,7 @@ func (l *line) words() string {
 	return fmt.Sprintf("%s %s", l.op, l.params.Name)
 }
 
-// fits reports whether an acquire may be told a slot: the only one that there is. If there are no slots, any is as good.
+// fits reports whether an acquire may be granted a slot: the only one. If locks have no slots, any number is right.
 func (l *line) fits(slot uint8, any bool) bool {
 	return (slot > 0) == l.held && (slot <= 1 || any)
 }
@@ -61,7 +61,7 @@ func (l *line) expected() string {
 	return "{}"
 }
 
-// fencing is what to do about fencing tokens that do not grow, or are missing.
+// fencing is the advice for fencing tokens that do not grow, or are missing.
 const fencing = `initialize has said "tokens":true: answer with a number that is larger than that of every grant of the lock before, ` +
 	"by whichever client; keep it at the broker"
 
@@ -75,7 +75,7 @@ var (
 	two   = foreign.Params{Name: name, Limit: 2}
 )
 
-// opening is what both do until the first has acquired.
+// opening are the calls of both clients until the first has acquired.
 var opening = []line{
 	{client: 1, op: lock.Create, params: one, advice: "make the lock with so many slots, and answer {} when the broker has them"},
 	{client: 1, op: lock.Count, params: named, slots: 1, advice: "count the slots that there are at the broker, held or not"},
@@ -84,7 +84,7 @@ var opening = []line{
 	{client: 1, op: lock.Refresh, params: first, held: true, advice: "this client holds the lock: have its lease last for that long from now on"},
 }
 
-// contest is what the second does against the first.
+// contest are the calls with which the second client competes with the first.
 var contest = []line{
 	{client: 2, op: lock.Acquire, params: named, advice: "c1 holds the only slot: answer {\"held\":false}, which is no error"},
 	{client: 2, op: lock.Acquire, params: soon, advice: "c1 holds the only slot: answer {\"held\":false} when the time is up"},
@@ -103,7 +103,7 @@ var contest = []line{
 	{client: 1, op: lock.Acquire, params: named, held: true, after: lock.Release, advice: "slot 1 is free again"},
 }
 
-// closing is what the second does when the first is gone.
+// closing are the calls of the second client when the first is gone.
 var closing = []line{
 	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has ended and its connection with it: the slot is free (is the holder's queue exclusive?)"},
 	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
@@ -111,7 +111,7 @@ var closing = []line{
 	{client: 2, op: lock.Count, params: named, slots: 0, after: lock.Destroy, advice: "the lock was destroyed: it has no slots"},
 }
 
-// walk goes through the script.
+// walk runs the script.
 func (w *walk) walk() {
 	c1, c2 := w.clients[0], w.clients[1]
 	steps := []func(){func() { w.begin(c1) }}

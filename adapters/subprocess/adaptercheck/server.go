@@ -12,13 +12,13 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// server is what the clients of a walk use: the simulated broker, or another server of ours.
+// server is the server of the checked clients: the simulated broker, or another server of ours.
 type server interface {
 	// listen opens an address for one client.
 	listen() (address, error)
-	// follow has the server's time go as ours does, until the context ends.
+	// follow makes the server's time follow the real time, until the context ends.
 	follow(context.Context)
-	// lapse lets so much time pass that every lease is over.
+	// lapse lets enough time pass for every lease to end.
 	lapse()
 	close() error
 }
@@ -26,12 +26,12 @@ type server interface {
 // address is where one client finds the server.
 type address interface {
 	urls() ([]string, error)
-	// opened is how many connections there have been, and present how many there are.
+	// opened is the number of connections so far, and present is the number of open ones.
 	opened() int
 	present() int
-	// undone is how much the client has done that may give something back.
+	// undone is the number of actions of the client that may release something.
 	undone() int
-	// misspoken is that the client speaks another protocol than the server; nil while it does not.
+	// misspoken is the error of a client that speaks another protocol than the server, or nil.
 	misspoken() error
 	Close() error
 }
@@ -45,7 +45,7 @@ func (b broker) listen() (address, error) {
 }
 
 func (b broker) follow(ctx context.Context) { b.FollowClock(ctx) }
-func (broker) lapse()                       {} // what its clients have is gone with them
+func (broker) lapse()                       {} // its clients' holds end with them
 func (broker) close() error                 { return nil }
 
 type brokerAddress struct{ *wire.Server }
@@ -67,7 +67,7 @@ func (a brokerAddress) undone() int {
 // gated is a server that can stand behind a gate. Here the gate is open.
 type gated struct {
 	gate.Server
-	mu    sync.Mutex // of its time
+	mu    sync.Mutex // for its time
 	ended bool
 }
 
@@ -78,10 +78,10 @@ func (s *gated) listen() (address, error) {
 	return a, err
 }
 
-// mostOfChecked is how many connections a checked client may have at once.
+// mostOfChecked is the maximum number of simultaneous connections of a checked client.
 const mostOfChecked = 256
 
-// tick is how often the server's time goes on.
+// tick is the time between two advances of the server's clock.
 const tick = 10 * time.Millisecond
 
 func (s *gated) follow(ctx context.Context) {
@@ -104,7 +104,7 @@ func (s *gated) pass(d time.Duration) {
 	}
 }
 
-// longest is how long a lock may go on after the end of its holder.
+// longest is the maximum time that a lock may persist after the end of its holder.
 const longest = 25 * time.Minute
 
 func (s *gated) lapse() { s.pass(longest) }
@@ -116,7 +116,7 @@ func (s *gated) close() error {
 	return s.Close()
 }
 
-// gatedAddress is where a client finds such a server, and the gate through which everything passes at once.
+// gatedAddress is where a client finds a gated server. It is also the gate, through which everything passes at once.
 type gatedAddress struct {
 	gate.Address
 	mu    sync.Mutex
@@ -141,7 +141,7 @@ func (a *gatedAddress) misspoken() error {
 	return a.wrong
 }
 
-// undone is how many commands there were that say no goodbye.
+// undone is the number of commands other than those that close a connection.
 func (a *gatedAddress) undone() (n int) {
 	for name, sent := range a.Counts().Commands {
 		if !strings.EqualFold(name, "QUIT") {
@@ -166,7 +166,7 @@ func (*gatedAddress) Arrived(c gate.Command) { c.Pass() }
 // Answered sends an answer.
 func (*gatedAddress) Answered(answer gate.Answer) { answer.Send(false) }
 
-// ClientGone has the server know.
+// ClientGone lets the server see the end.
 func (a *gatedAddress) ClientGone(c gate.Conn, err error) {
 	c.Release()
 	a.is(-1)
@@ -177,5 +177,5 @@ func (a *gatedAddress) ClientGone(c gate.Conn, err error) {
 	}
 }
 
-// ServerGone has the client know.
+// ServerGone lets the client see the end.
 func (*gatedAddress) ServerGone(c gate.Conn) { c.HangUp() }

@@ -19,16 +19,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// use is two more clients that acquire and release a lock while it is watched what the broker has.
+// use is two more clients that acquire and release a lock while the check watches the broker's state.
 type use struct {
 	*walk
 	broker  broker
-	held    map[uint8]int // the slots that they have been told, by client
+	held    map[uint8]int // slots that were granted, by client
 	last    int           // the slot that was released last
 	guesses []holding.Declared
 }
 
-// watch has other clients use a lock, and tells what to declare of how it is held, and how they answer what changes nothing.
+// watch makes other clients use a lock. It reports what to declare about what holds the lock, and how clients answer
+// operations without effect.
 func (w *walk) watch() {
 	s := Step{Client: "c1", What: "watched"}
 	said, err := w.watched()
@@ -94,7 +95,7 @@ func (u *use) join(name string) (err error) {
 
 func (u *use) offers(op lock.Op) bool { return slices.Contains(u.clients[0].about.Operations, op) }
 
-// do has a client carry out an operation on the lock.
+// do makes a client carry out an operation on the lock.
 func (u *use) do(c uint8, op lock.Op, params foreign.Params) (lock.Result, error) {
 	ctx, cancel := context.WithTimeout(u.ctx, u.Limit)
 	defer cancel()
@@ -105,7 +106,8 @@ func (u *use) do(c uint8, op lock.Op, params foreign.Params) (lock.Result, error
 	return u.clients[c-1].client.Call(ctx, op, params)
 }
 
-// round has both clients acquire the lock and release it, at once if there is room for both. It is looked after each call.
+// round makes both clients acquire the lock and release it, simultaneously if the lock has room for both. It calls look
+// after each call.
 func (u *use) round(look func()) error {
 	for _, next := range []struct {
 		client uint8
@@ -132,7 +134,7 @@ func (u *use) round(look func()) error {
 
 var number = regexp.MustCompile(`\d+`)
 
-// guess takes in by what the lock may be held, by the names of the queues that there are: those with a slot's number first.
+// guess records what may hold the lock, from the names of the existing queues: those with a slot's number first.
 func (u *use) guess() {
 	var names []string
 	u.broker.Observe(func(v wire.State) { names = slices.Sorted(v.Queues()) })
@@ -149,7 +151,7 @@ func (u *use) guess() {
 	}
 }
 
-// numbered are the ways in which one of a name's numbers may be that of a slot.
+// numbered are the patterns for a queue name in which one of its numbers is the slot's.
 func numbered(queue string, slots []int) (all []string) {
 	for _, at := range number.FindAllStringIndex(queue, -1) {
 		n, _ := strconv.Atoi(queue[at[0]:at[1]])
@@ -165,10 +167,10 @@ func numbered(queue string, slots []int) (all []string) {
 	return all
 }
 
-// lateEffect is how long the effect of a call may come after its answer.
+// lateEffect is the maximum time between the answer to a call and its effect.
 const lateEffect = 50 * time.Millisecond
 
-// compare leaves out the guesses by which others hold the lock now than those who were told so.
+// compare drops the guesses whose current holders differ from the clients that were granted the lock.
 func (u *use) compare() {
 	wrong := func(d holding.Declared) bool { return !u.right(d) }
 	for late := time.Now().Add(lateEffect); slices.ContainsFunc(u.guesses, wrong) && time.Now().Before(late); {
@@ -177,7 +179,7 @@ func (u *use) compare() {
 	u.guesses = slices.DeleteFunc(u.guesses, wrong)
 }
 
-// right reports whether those hold the lock by a guess who were told so.
+// right reports whether the holders by declaration d are the clients that were granted the lock.
 func (u *use) right(d holding.Declared) bool {
 	var shown []holding.Hold
 	u.broker.Observe(func(v wire.State) {
@@ -194,7 +196,7 @@ func (u *use) right(d holding.Declared) bool {
 	return len(shown) == len(u.held)
 }
 
-// suggestion is what to declare.
+// suggestion is the suggested declaration.
 func (u *use) suggestion() string {
 	if len(u.guesses) == 0 {
 		return "holding: nothing to declare, as no queue, message or consumer that has the lock's name comes and goes with it"
@@ -202,7 +204,7 @@ func (u *use) suggestion() string {
 	return fmt.Sprintf("holding: %s", u.guesses[0])
 }
 
-// aside has a client carry out what changes nothing, and says how that is answered.
+// aside makes a client carry out an operation without effect, and describes the answer.
 func (u *use) aside(c uint8, what string, op lock.Op, params foreign.Params) string {
 	var exit *subprocess.ExitError
 	switch r, err := u.do(c, op, params); {
