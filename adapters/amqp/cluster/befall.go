@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Befall has one step of a sequence befall the cluster now. Nodes that are started take clients when it returns.
+// Befall carries out one step of the faults. When it returns, nodes that it starts accept clients.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	if c.network.Befall(s) {
 		return nil
@@ -45,7 +45,7 @@ func (c *Cluster) befallNode(ctx context.Context, f history.F, n *node) error {
 	return fmt.Errorf("%s is no fault of a node", f)
 }
 
-// Mend ends every fault: all is joined, nodes that stand still go on, and nodes that are down are started.
+// Mend ends every fault: all links are restored, paused nodes are resumed, and nodes that are down are started.
 func (c *Cluster) Mend(ctx context.Context) error {
 	errs := []error{c.Befall(ctx, nemesis.Step{F: history.Heal})}
 	for _, n := range c.nodes {
@@ -56,7 +56,7 @@ func (c *Cluster) Mend(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Ready waits until every node takes clients: nodes that have paused themselves, or restart, do not.
+// Ready waits until every node accepts clients: nodes that have paused themselves, or are restarting, do not.
 func (c *Cluster) Ready(ctx context.Context) error {
 	for _, n := range c.nodes {
 		if err := n.await(ctx); err != nil {

@@ -19,24 +19,24 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// Cluster is a private cluster. Its nodes count from 1, as people count them.
+// Cluster is a private cluster. Its nodes are numbered from 1.
 type Cluster struct {
-	Version string // what its nodes call themselves, such as "RabbitMQ 3.10.8"
-	Origin  string // where its programs come from, for people
+	Version string // the nodes' name and version, such as "RabbitMQ 3.10.8"
+	Origin  string // describes where its programs come from
 	Mode    Mode
 
 	folder  *leftover.Folder
 	janitor *rabbitmq.Janitor
-	leader  *exec.Cmd // of the process group that every node is in
-	hold    io.Closer // the leader's input, whose end is its end
+	leader  *exec.Cmd // leads the process group of all nodes
+	hold    io.Closer // the leader's input; closing it ends the leader
 	network *nemesis.Network
 	nodes   []*node
 	stopped sync.Once
-	failed  error // in stopping
+	failed  error // error of Stop
 }
 
-// Start starts a cluster and waits until all its nodes say that it has formed. The cluster lives until [Cluster.Stop], or until
-// this process ends in any way; ctx bounds the start alone.
+// Start starts a cluster and waits until all its nodes report that it has formed. The cluster lives until [Cluster.Stop], or
+// until this process ends in any way; ctx bounds the start only.
 func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	return c, c.form(ctx, o)
 }
 
-// prepare makes what nodes need: the janitor first, so that nothing after it can be left behind.
+// prepare creates what nodes need. It starts with the janitor, so that nothing can be left behind.
 func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 	if c.folder, err = leftover.NewFolder("cluster"); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 	return nil
 }
 
-// lead starts the process that leads the group of all nodes, which the janitor ends. It does nothing.
+// lead starts the process that leads the group of all nodes, which the janitor ends. That process does nothing.
 func (c *Cluster) lead() (err error) {
 	c.leader = exec.Command("/bin/cat")
 	c.leader.Dir = "/"
@@ -113,7 +113,7 @@ func (c *Cluster) lead() (err error) {
 
 func (c *Cluster) group() int { return c.leader.Process.Pid }
 
-// connect gives a node its links to the others, its epmd, and its files.
+// connect creates a node's links to the others, its epmd, and its files.
 func (c *Cluster) connect(i int, cookie string) (err error) {
 	n, peers := c.nodes[i], make(map[string]int)
 	for j, other := range c.nodes {
@@ -137,7 +137,7 @@ func (c *Cluster) connect(i int, cookie string) (err error) {
 	return n.Configure()
 }
 
-// Stop ends every node at once, and removes every trace of the cluster. Stopping again does nothing.
+// Stop ends every node at once, and removes all files of the cluster. Further calls do nothing.
 func (c *Cluster) Stop() error {
 	c.stopped.Do(func() { c.failed = c.stop() })
 	return c.failed
@@ -149,9 +149,9 @@ func (c *Cluster) stop() error {
 		errs = append(errs, c.janitor.End())
 	}
 	if c.leader != nil && c.leader.Process != nil {
-		_ = syscall.Kill(-c.group(), syscall.SIGKILL) // should the janitor have died before us
+		_ = syscall.Kill(-c.group(), syscall.SIGKILL) // in case the janitor has died before us
 		_ = c.hold.Close()
-		_ = c.leader.Wait() // not earlier: reaped, its group's number could become another's
+		_ = c.leader.Wait() // not earlier: once reaped, its group's number could be reused
 	}
 	c.network.Close()
 	for _, n := range c.nodes {
@@ -169,16 +169,16 @@ func (c *Cluster) stop() error {
 	return nil
 }
 
-// Abandon does nothing: what has befallen a private cluster ends with it.
+// Abandon does nothing: the faults of a private cluster end with it.
 func (*Cluster) Abandon() error { return nil }
 
-// Nodes is how many nodes there are.
+// Nodes is the number of nodes.
 func (c *Cluster) Nodes() int { return len(c.nodes) }
 
 // URL is where clients find a node.
 func (c *Cluster) URL(number int) string { return c.nodes[number-1].URL() }
 
-// String is the cluster as reports have it.
+// String describes the cluster in reports.
 func (c *Cluster) String() string {
 	return fmt.Sprintf("%s, a cluster of %d nodes with %s (started)", c.Version, len(c.nodes), c.Mode)
 }

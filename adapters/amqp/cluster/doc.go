@@ -1,12 +1,12 @@
-// Package cluster starts private RabbitMQ clusters on loopback ports, and has faults of machines befall their nodes. It needs
-// no root and no firewall: nodes find one another by an epmd of ours, one a node, which answers with the port of a proxy.
-// Each ordered pair of nodes has a proxy of its own, so that each direction between two nodes can be silenced.
+// Package cluster starts private RabbitMQ clusters on loopback ports, and causes machine faults of their nodes. It needs no
+// root privileges and no firewall: each node has an epmd of ours, which answers with the port of a proxy when the node looks
+// for another node. Each ordered pair of nodes has its own proxy, so that each direction between two nodes can be silenced.
 //
 //	cluster.go   a cluster, from its start to its end
-//	form.go      how it forms, and what it says where it does not
+//	form.go      how it forms, and what it says if it does not
 //	node.go      one node: started, killed, terminated, paused
-//	shell.go     what a node is asked, in Erlang
+//	shell.go     Erlang expressions that a node evaluates
 //	epmd.go      the process by which nodes find one another
-//	hooked.go    a cluster of a user's, whose faults are commands of the user's
+//	hooked.go    a user's cluster, whose faults are the user's commands
 //	measured.go  the tables of the page
 package cluster

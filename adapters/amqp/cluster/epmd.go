@@ -13,19 +13,19 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// Requests and answers of epmd's protocol, by which an Erlang node says where it listens and asks where others do.
+// Requests and answers of epmd's protocol, with which an Erlang node registers its port and looks up those of others.
 const (
 	aliveRequest  = 'x'
 	portRequest   = 'z'
 	namesRequest  = 'n'
-	aliveAnswer   = 'y' // to nodes before Erlang 23
+	aliveAnswer   = 'y' // for nodes before Erlang 23
 	aliveAnswerX  = 'v'
 	portAnswer    = 'w'
-	aliveVersionX = 6   // from which a node expects the longer answer
-	maxEpmdBytes  = 600 // of a request: a node's name has 255 at most
+	aliveVersionX = 6   // version from which a node expects the longer answer
+	maxEpmdBytes  = 600 // of a request: a node's name has at most 255
 )
 
-// epmd is the port mapper of one node. To a question for another node it answers with the port of the link to it.
+// epmd is the port mapper of one node. If the node asks for another node, it answers with the port of the link to that node.
 type epmd struct {
 	acceptor *acceptor.Acceptor
 	peers    map[string]int // by name: the port that it is told for it
@@ -35,13 +35,13 @@ type epmd struct {
 	creation uint32                // of the last one
 }
 
-// registered is a node that listens at a port. Its creation tells it from an earlier one of its name.
+// registered is a node that listens at a port. Its creation distinguishes it from an earlier node with its name.
 type registered struct {
 	port     int
 	creation uint32
 }
 
-// serveEpmd begins to answer one node. The peers are set before the node starts.
+// serveEpmd starts the port mapper of one node. The peers are set before the node starts.
 func serveEpmd(peers map[string]int) (*epmd, error) {
 	a, err := acceptor.Listen()
 	if err != nil {
@@ -54,7 +54,7 @@ func serveEpmd(peers map[string]int) (*epmd, error) {
 
 func (e *epmd) port() int { return e.acceptor.Addr().Port }
 
-// answer answers one connection. A node is registered for as long as its connection lasts.
+// answer serves one connection. A node is registered as long as its connection lasts.
 func (e *epmd) answer(conn net.Conn) {
 	request, err := readEpmd(conn)
 	if err != nil {
@@ -84,10 +84,10 @@ func readEpmd(in io.Reader) ([]byte, error) {
 	return request, err
 }
 
-// alive is what a node says of itself when it registers.
+// alive is what a node declares when it registers.
 type alive struct {
 	port    uint16
-	version uint16 // of the protocol, the highest that it speaks
+	version uint16 // the highest version of the protocol that it supports
 	name    string
 }
 
@@ -106,7 +106,7 @@ func parseAlive(request []byte) (a alive, err error) {
 	return a, nil
 }
 
-// register takes a node in until its connection ends.
+// register registers a node until its connection ends.
 func (e *epmd) register(conn net.Conn, request []byte) {
 	a, err := parseAlive(request)
 	if err != nil {
@@ -131,12 +131,12 @@ func (e *epmd) register(conn net.Conn, request []byte) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.own[a.name].creation == creation { // no new one has come in the meantime
+	if e.own[a.name].creation == creation { // not replaced by a new registration
 		delete(e.own, a.name)
 	}
 }
 
-// lookUp is the answer to where a node listens.
+// lookUp is the answer to a request for a node's port.
 func (e *epmd) lookUp(name string) []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -155,7 +155,7 @@ func (e *epmd) lookUp(name string) []byte {
 	return append(answer, 0, 0) // nothing extra
 }
 
-// names is the answer to who is registered.
+// names is the answer to a request for the registered nodes.
 func (e *epmd) names() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()

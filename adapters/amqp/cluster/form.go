@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	formLimit = 5 * time.Minute        // for a cluster to form: 8 to 24 s, and on a very busy machine 70
+	formLimit = 5 * time.Minute        // for a cluster to form: 8 to 24 s, on a very busy machine 70 s
 	formPause = 200 * time.Millisecond // before nodes are asked again
 	askLimit  = 10 * time.Second       // for one answer
 )
 
-// form waits until every node takes clients, and says that all others run.
+// form waits until every node accepts clients, and reports that all others run.
 func (c *Cluster) form(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, formLimit, fmt.Errorf("it had not formed after %s", formLimit))
 	defer cancel()
@@ -39,7 +39,7 @@ func (c *Cluster) form(ctx context.Context, o Options) error {
 	return c.Whole(ctx)
 }
 
-// Whole waits until every node says that all nodes run. The error has the last words of a node that does not say so.
+// Whole waits until every node reports that all nodes run. The error has the last answer of a node that does not.
 func (c *Cluster) Whole(ctx context.Context) error {
 	for {
 		alone, saw := c.apart(ctx)
@@ -54,7 +54,7 @@ func (c *Cluster) Whole(ctx context.Context) error {
 	}
 }
 
-// apart is a node that does not see all others, with how many it sees; nil where there is none.
+// apart is a node that does not see all others, with the number that it sees; nil if there is none.
 func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	for _, n := range c.nodes {
 		if saw := n.sees(ctx, running); saw != strconv.Itoa(len(c.nodes)) {
@@ -64,7 +64,7 @@ func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	return nil, ""
 }
 
-// sees is what a node says, or why it says nothing.
+// sees is a node's value of an expression, or the error.
 func (n *node) sees(ctx context.Context, expression string) string {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -75,7 +75,8 @@ func (n *node) sees(ctx context.Context, expression string) string {
 	return value
 }
 
-// Views is what each node says of the others: how many it takes for running, and from how many it is partitioned.
+// Views are the nodes' views of the cluster: the number of nodes that each takes for running, and the number from which it
+// is partitioned.
 func (c *Cluster) Views(ctx context.Context) string {
 	var all []string
 	for i, n := range c.nodes {

@@ -18,18 +18,18 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Hooks are commands of a user by which faults befall the nodes of a cluster, by the names cut, heal, kill, terminate, start,
-// pause and resume. A shell carries each out, with the addresses of the nodes in LOCKPROOF_NODES, and for a cut those that
-// they are to be separated from in LOCKPROOF_TO.
+// Hooks are a user's commands that cause faults of the nodes of a cluster, by the names cut, heal, kill, terminate, start,
+// pause and resume. A shell runs each command, with the addresses of the nodes in LOCKPROOF_NODES and, for a cut, the
+// addresses of the nodes to separate them from in LOCKPROOF_TO.
 type Hooks map[string]string
 
-// hookNames are the names of hooks, by the step that they carry out.
+// hookNames maps each step of a fault to the name of its hook.
 var hookNames = map[history.F]string{
 	history.Cut: "cut", history.Heal: "heal", history.KillNode: "kill", history.TerminateNode: "terminate", history.StartNode: "start",
 	history.PauseNode: "pause", history.ResumeNode: "resume",
 }
 
-// ParseHooks reads hooks that are written as NAME=COMMAND.
+// ParseHooks parses hooks in the form NAME=COMMAND.
 func ParseHooks(all []string) (Hooks, error) {
 	h := make(Hooks)
 	for _, text := range all {
@@ -45,7 +45,7 @@ func ParseHooks(all []string) (Hooks, error) {
 	return h, nil
 }
 
-// hookList are the names in order.
+// hookList are the names of hooks, sorted.
 func hookList() (names []string) {
 	for _, name := range hookNames {
 		names = append(names, name)
@@ -54,7 +54,7 @@ func hookList() (names []string) {
 	return names
 }
 
-// Missing is a hook that a fault takes, for one of its steps, and that is not there; "" is none.
+// Missing is a missing hook that a fault needs for one of its steps; "" is none.
 func (h Hooks) Missing(f nemesis.Fault) string {
 	for _, s := range (nemesis.Plan{Nodes: 2, Faults: []nemesis.Fault{f}, At: 1}).Draw() {
 		if name := hookNames[s.F]; h[name] == "" {
@@ -64,7 +64,7 @@ func (h Hooks) Missing(f nemesis.Fault) string {
 	return ""
 }
 
-// Faults are those for which there are hooks.
+// Faults are the faults whose hooks exist.
 func (h Hooks) Faults() (all []nemesis.Fault) {
 	for _, f := range nemesis.Faults {
 		if h.Missing(f) == "" {
@@ -76,10 +76,10 @@ func (h Hooks) Faults() (all []nemesis.Fault) {
 
 const (
 	hookLimit = 2 * time.Minute // for one hook
-	hookSaid  = 300             // bytes of what a hook said that an error shows
+	hookSaid  = 300             // bytes of a hook's output that an error shows
 )
 
-// Hooked is a cluster of a user's, whose faults are hooks. Their effects are undone at the end.
+// Hooked is a user's cluster, whose faults are hooks. Their effects are undone at the end.
 type Hooked struct {
 	version   string
 	urls      []string
@@ -90,7 +90,7 @@ type Hooked struct {
 	paused    history.Nodes
 }
 
-// Join takes a user's cluster, whose nodes are at these addresses.
+// Join connects to a user's cluster, whose nodes are at urls.
 func Join(ctx context.Context, urls []string, hooks Hooks) (*Hooked, error) {
 	told, err := rabbitmq.Ask(ctx, urls...)
 	if err != nil {
@@ -103,25 +103,25 @@ func Join(ctx context.Context, urls []string, hooks Hooks) (*Hooked, error) {
 	for _, address := range urls {
 		u, err := url.Parse(address)
 		if err != nil {
-			return nil, errors.New("an address is none") // it was asked already
+			return nil, errors.New("an address is none") // the address was valid before
 		}
 		h.addresses = append(h.addresses, u.Host)
 	}
 	return h, nil
 }
 
-// Nodes is how many nodes there are.
+// Nodes is the number of nodes.
 func (h *Hooked) Nodes() int { return len(h.urls) }
 
 // URL is where clients find a node.
 func (h *Hooked) URL(number int) string { return h.urls[number-1] }
 
-// String is the cluster as reports have it.
+// String describes the cluster in reports.
 func (h *Hooked) String() string {
 	return fmt.Sprintf("%s, a cluster of yours, %d nodes of it", h.version, len(h.urls))
 }
 
-// Befall has one step of a sequence befall the cluster, by its hook.
+// Befall carries out one step of the faults, with its hook.
 func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
 	h.begins(s)
 	if err := h.carryOut(ctx, s); err != nil {
@@ -131,7 +131,7 @@ func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
 	return nil
 }
 
-// begins notes what will have to be undone, whether its hook succeeds or not.
+// begins records what must be undone, whether the hook of step s succeeds or not.
 func (h *Hooked) begins(s nemesis.Step) {
 	switch s.F {
 	case history.Cut:
@@ -143,7 +143,7 @@ func (h *Hooked) begins(s nemesis.Step) {
 	}
 }
 
-// ends notes what was undone.
+// ends records what was undone.
 func (h *Hooked) ends(s nemesis.Step) {
 	switch s.F {
 	case history.Heal:
@@ -172,7 +172,7 @@ func (h *Hooked) carryOut(ctx context.Context, s nemesis.Step) error {
 	return err
 }
 
-// named are the addresses of nodes.
+// named are the addresses of nodes, joined.
 func (h *Hooked) named(nodes history.Nodes) string {
 	var all []string
 	for _, number := range nodes.List() {
@@ -181,7 +181,7 @@ func (h *Hooked) named(nodes history.Nodes) string {
 	return strings.Join(all, " ")
 }
 
-// Mend undoes what hooks have done and others have not undone.
+// Mend undoes what hooks have done and other hooks have not undone.
 func (h *Hooked) Mend(ctx context.Context) error {
 	var errs []error
 	if h.cut {
@@ -196,10 +196,10 @@ func (h *Hooked) Mend(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Abandon undoes what hooks have done, and leaves the cluster alone.
+// Abandon undoes what hooks have done, without waiting for the cluster.
 func (h *Hooked) Abandon() error { return h.Mend(context.Background()) }
 
-// Ready waits until every node takes clients.
+// Ready waits until every node accepts clients.
 func (h *Hooked) Ready(ctx context.Context) error {
 	for i, u := range h.urls {
 		if _, err := rabbitmq.AwaitReady(ctx, u, nil); err != nil {
@@ -209,7 +209,7 @@ func (h *Hooked) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Mirror is an error: mirrored queues take a policy, and nothing of a user's cluster is changed.
+// Mirror returns an error: mirrored queues need a policy, and a user's cluster is not changed.
 func (*Hooked) Mirror(context.Context, string) error {
 	return errors.New("mirrored queues take a policy, and no policy is set on a cluster of yours")
 }

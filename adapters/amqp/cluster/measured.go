@@ -8,31 +8,31 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// page is the page for operators, whose tables are what was measured.
+// page is the page for operators, whose tables contain the measurements.
 //
 //go:embed README.md
 var page string
 
-// MeasuredVersions are the versions of RabbitMQ of which the page has tables. The first was measured under all modes.
+// MeasuredVersions are the versions of RabbitMQ in the tables of the page. The first was measured under all modes.
 var MeasuredVersions = []string{"3.10.8", "4.0.5", "4.0.5 with Khepri", "4.3.6"}
 
-// Cell is what was measured of one design in one placement, under one fault and one mode.
+// Cell is the measurement of one design in one placement, under one fault and one mode.
 type Cell struct {
-	Version string // of RabbitMQ, as [MeasuredVersions] have it
+	Version string // of RabbitMQ, one of [MeasuredVersions]
 	Fault   nemesis.Fault
 	Design  string
 	Where   string // the placement in words
 	Mode    Mode
-	// Said is the cell: for how many seconds two clients held the lock for certain, ∞ where neither was told, and the words
-	// lost and stuck. There are several, with commas, where it was measured several times. Told is how holders were told, in
-	// all cells of the row.
+	// Said is the text of the cell: for how many seconds two clients held the lock for certain, ∞ if neither was told, and
+	// the words lost and stuck. If the cell was measured several times, there are several results, separated by commas. Told
+	// says how holders were told, in all cells of the row.
 	Said, Told string
 }
 
-// Measured are the cells of the tables on the page. A placement that is not among them was measured, and nothing was wrong.
+// Measured are the cells of the tables on the page. A placement that is missing there was measured without a failure.
 func Measured() (cells []Cell) {
 	var fault nemesis.Fault
-	var columns []Cell // what those of a table are of
+	var columns []Cell // the columns of a table
 	for line := range strings.Lines(page) {
 		if title, is := strings.CutPrefix(line, "## "); is {
 			fault, columns = "", columnsOf(strings.TrimSpace(title))

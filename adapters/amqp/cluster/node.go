@@ -15,11 +15,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// startLimit is how long a node may take to be ready for clients: some seconds on an idle machine, and on a busy one more than
-// a minute.
+// startLimit is the maximum time for a node to be ready for clients: some seconds on an idle machine, and on a busy one more
+// than a minute.
 const startLimit = 3 * time.Minute
 
-// node is one node of a cluster. Its files are in a folder of its own.
+// node is one node of a cluster. Its files are in its own folder.
 type node struct {
 	rabbitmq.Setting
 	epmd  *epmd
@@ -30,13 +30,13 @@ type node struct {
 	version string
 
 	asking sync.Mutex
-	input  io.WriteCloser // of the server's Erlang shell; nil while the node is down
+	input  io.WriteCloser // standard input of the server's Erlang shell; nil while the node is down
 	asked  int
 }
 
 // boot starts the node's server in a process group, and does not wait until it is ready.
 func (n *node) boot(group int) (err error) {
-	if n.Console != nil { // answers to questions of an earlier start stay there
+	if n.Console != nil { // it contains answers from before
 		_ = n.Console.Close()
 	}
 	if n.Console, err = os.OpenFile(n.Dir+"/console.log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
@@ -58,7 +58,7 @@ func (n *node) boot(group int) (err error) {
 	return nil
 }
 
-// await waits until the node takes clients.
+// await waits until the node accepts clients.
 func (n *node) await(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("it was not ready after %s", startLimit))
 	defer cancel()
@@ -68,7 +68,7 @@ func (n *node) await(ctx context.Context) (err error) {
 	return nil
 }
 
-// down notes that the server has ended.
+// down records that the server has ended.
 func (n *node) down() {
 	<-n.server.Ended
 	n.asking.Lock()
@@ -125,7 +125,7 @@ func (n *node) terminate() error {
 	return err
 }
 
-// start starts the server again, with what it has on disk, and waits until it takes clients.
+// start starts the server again, with its data on disk, and waits until it accepts clients.
 func (n *node) start(ctx context.Context, group int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

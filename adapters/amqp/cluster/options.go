@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Mode is what nodes do when they are separated from others: RabbitMQ's cluster_partition_handling.
+// Mode is how nodes react when they are separated from others: RabbitMQ's cluster_partition_handling.
 type Mode string
 
 // The modes.
@@ -19,7 +19,7 @@ const (
 // Modes are all modes, in the order of RabbitMQ's documentation.
 var Modes = []Mode{Ignore, PauseMinority, Autoheal}
 
-// ModeNamed is the mode with that name.
+// ModeNamed is the mode with a name.
 func ModeNamed(name string) (Mode, error) {
 	for _, m := range Modes {
 		if string(m) == name {
@@ -29,32 +29,33 @@ func ModeNamed(name string) (Mode, error) {
 	return "", fmt.Errorf("%q: expected ignore, pause_minority or autoheal", name)
 }
 
-// Bounds of a cluster's size. Each node takes 100 to 150 MB.
+// Bounds of a cluster's size. Each node needs 100 to 150 MB.
 const (
 	SmallestCluster = 2
 	LargestCluster  = 7
 )
 
-// DefaultTick is the nodes' net_ticktime in seconds, unless another is asked for. RabbitMQ's own is 60.
+// DefaultTick is the default of [Options.Tick]. RabbitMQ's own default is 60.
 const DefaultTick = 4
 
 // Options say which cluster to start.
 type Options struct {
-	// Nodes is how many there are; 0 is three.
+	// Nodes is the number of nodes; 0 is three.
 	Nodes int
-	// Mode is what nodes do when they are separated; "" is ignore, as RabbitMQ has it.
+	// Mode is how nodes react when they are separated; "" is ignore, which is RabbitMQ's default.
 	Mode Mode
-	// Khepri has nodes keep their records by Khepri, where RabbitMQ can and does not by itself: from 4.0 to 4.1.
+	// Khepri makes nodes keep their metadata in Khepri. It is for versions that support Khepri but do not use it by default:
+	// 4.0 and 4.1.
 	Khepri bool
-	// Tick is net_ticktime, in seconds: how long another node may say nothing; 0 is [DefaultTick].
+	// Tick is net_ticktime, in seconds: how long another node may be silent before it counts as down; 0 is [DefaultTick].
 	Tick int
-	// Folder has the RabbitMQ to start; "" is the installed one. See [rabbitmq.FindPrograms].
+	// Folder contains the RabbitMQ to start; "" is the installed one. See [rabbitmq.FindPrograms].
 	Folder string
-	// Log is called with what is being done, one line a call. It may be nil.
+	// Log is called with each action, in one line. It may be nil.
 	Log func(string)
 }
 
-// check completes the options, or says what is wrong with them.
+// check sets defaults, and returns an error for invalid options.
 func (o *Options) check() error {
 	if o.Nodes == 0 {
 		o.Nodes = 3
@@ -76,7 +77,7 @@ func (o *Options) logf(format string, args ...any) {
 	}
 }
 
-// config is what every node's rabbitmq.conf has.
+// config is the content of every node's rabbitmq.conf.
 func (o *Options) config() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "cluster_partition_handling = %s\n", o.Mode)
@@ -84,9 +85,9 @@ func (o *Options) config() string {
 	for i := range o.Nodes {
 		fmt.Fprintf(&b, "cluster_formation.classic_config.nodes.%d = %s@localhost\n", i+1, nodeName(i))
 	}
-	b.WriteString("vm_memory_high_watermark.absolute = 512MB\n") // of a busy machine's memory a share can be little
+	b.WriteString("vm_memory_high_watermark.absolute = 512MB\n") // a share of a busy machine's memory can be little
 	return b.String()
 }
 
-// nodeName is what a node is called, counted from 0 here and from 1 in names.
+// nodeName is the name of node i, from 0. Names count from 1.
 func nodeName(i int) string { return fmt.Sprintf("lp%d", i+1) }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// Cluster is a private cluster, which is started on Unix systems only.
+// Cluster is a private cluster, which only Unix systems support.
 type Cluster struct {
 	Version, Origin string
 	Mode            Mode
@@ -17,7 +17,7 @@ type Cluster struct {
 
 var errNotUnix = errors.New("a cluster is started on Unix systems only")
 
-// Start starts a cluster where it can; here it can't.
+// Start returns an error on this system.
 func Start(context.Context, Options) (*Cluster, error) { return nil, errNotUnix }
 
 // Stop does nothing.
@@ -26,32 +26,32 @@ func (*Cluster) Stop() error { return nil }
 // Abandon does nothing.
 func (*Cluster) Abandon() error { return nil }
 
-// Nodes is none.
+// Nodes is 0.
 func (*Cluster) Nodes() int { return 0 }
 
-// URL is none.
+// URL is "".
 func (*Cluster) URL(int) string { return "" }
 
-// String is nothing.
+// String is "".
 func (*Cluster) String() string { return "" }
 
-// Views is nothing.
+// Views is "".
 func (*Cluster) Views(context.Context) string { return "" }
 
-// Whole is an error.
+// Whole returns an error.
 func (*Cluster) Whole(context.Context) error { return errNotUnix }
 
-// Befall is an error.
+// Befall returns an error.
 func (*Cluster) Befall(context.Context, nemesis.Step) error { return errNotUnix }
 
-// Mend is an error.
+// Mend returns an error.
 func (*Cluster) Mend(context.Context) error { return errNotUnix }
 
-// Ready is an error.
+// Ready returns an error.
 func (*Cluster) Ready(context.Context) error { return errNotUnix }
 
 // Mirrors is false.
 func (*Cluster) Mirrors() bool { return false }
 
-// Mirror is an error.
+// Mirror returns an error.
 func (*Cluster) Mirror(context.Context, string) error { return errNotUnix }

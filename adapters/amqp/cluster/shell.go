@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// askPause is how long is waited before a node's console is looked at again.
+// askPause is the time between two looks at a node's console.
 const askPause = 50 * time.Millisecond
 
-// tellLimit is how long a node may take to do what it is told.
+// tellLimit is the maximum time for a node to carry out an expression.
 const tellLimit = time.Minute
 
 // errNoNode is the error of asking a node that is down.
 var errNoNode = errors.New("the node is down")
 
-// ask has a node evaluate an Erlang expression, and returns the value as Erlang writes it. The node reads expressions from
-// its standard input and prints values on its console: no other program is started for it.
+// ask makes a node evaluate an Erlang expression, and returns the value in Erlang's notation. The node reads expressions
+// from its standard input and prints values on its console, so that no other program is needed.
 func (n *node) ask(ctx context.Context, expression string) (string, error) {
 	n.asking.Lock()
 	defer n.asking.Unlock()
@@ -49,7 +49,7 @@ func (n *node) ask(ctx context.Context, expression string) (string, error) {
 	}
 }
 
-// answered finds the value that a node has printed behind a mark.
+// answered finds the value that a node has printed after a mark.
 func (n *node) answered(mark string) (value string, found bool) {
 	printed, err := os.ReadFile(n.Console.Name())
 	if err != nil {
@@ -60,16 +60,17 @@ func (n *node) answered(mark string) (value string, found bool) {
 	return value, found && whole
 }
 
-// Expressions that nodes are asked for.
+// Expressions for nodes to evaluate.
 const (
-	// running is how many nodes of its cluster a node takes for running. The name of the function differs between versions.
+	// running is the number of nodes of its cluster that a node takes for running. The name of the function differs between
+	// versions.
 	running = `case [F || F <- [list_running, all_running], lists:member({F, 0}, rabbit_nodes:module_info(exports))] of ` +
 		`[F | _] -> length(rabbit_nodes:F()) end`
-	// partitions counts the nodes from which a node knows to be partitioned.
+	// partitions is the number of nodes from which a node is partitioned, as far as it knows.
 	partitions = `length(rabbit_node_monitor:partitions())`
-	// khepri has a cluster keep its records by Khepri from now on.
+	// khepri makes a cluster keep its metadata in Khepri from now on.
 	khepri = `rabbit_feature_flags:enable(khepri_db)`
-	// mirroring sets a policy by which queues whose name has an ending are mirrored on all nodes.
+	// mirroring sets a policy that mirrors queues whose names have a suffix on all nodes.
 	mirroring = `rabbit_policy:parse_set(<<"/">>, <<"lockproof">>, <<"%s$">>, ` +
 		`<<"{\"ha-mode\":\"all\",\"ha-sync-mode\":\"automatic\"}">>, <<"0">>, <<"queues">>, <<"lockproof">>)`
 )
@@ -81,7 +82,8 @@ func (c *Cluster) Mirrors() bool {
 	return err == nil && major < 4
 }
 
-// Mirror has classic queues be mirrored on all nodes whose name ends so. It is an error where there are no mirrored queues.
+// Mirror makes classic queues whose names have a suffix mirrored on all nodes. It returns an error if the version has no
+// mirrored queues.
 func (c *Cluster) Mirror(ctx context.Context, suffix string) error {
 	if err := c.tell(ctx, fmt.Sprintf(mirroring, strings.ReplaceAll(suffix, ".", "[.]"))); err != nil {
 		return fmt.Errorf("setting a policy that mirrors queues: %w", err)
@@ -89,7 +91,7 @@ func (c *Cluster) Mirror(ctx context.Context, suffix string) error {
 	return nil
 }
 
-// tell has the first node evaluate an expression whose value is ok.
+// tell makes the first node evaluate an expression whose value must be ok.
 func (c *Cluster) tell(ctx context.Context, expression string) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// door is a gate as package wire knows it: it tells a [gate.Gate].
+// door is a gate as package wire defines it. It forwards to a [gate.Gate].
 type door struct {
 	server *Server
 	gate   gate.Gate
@@ -23,22 +23,22 @@ type conn struct {
 	server *Server
 
 	mu       sync.Mutex
-	channels []uint16   // as they were first used: the i-th is channel i+1 in traces
-	broken   uint16     // a channel that the broker is to close when the client next uses it; 0 is none
+	channels []uint16   // in order of first use: the i-th is channel i+1 in traces
+	broken   uint16     // a channel that the broker will close when the client next uses it; 0 is none
 	parked   []*command // at the gate
-	last     *command   // that has passed
+	last     *command   // the last command that has passed
 }
 
 var _ gate.Conn = (*conn)(nil)
 
-// Opened tells of a connection.
+// Opened reports a connection.
 func (d door) Opened(c *wire.Conn) {
 	l := &conn{Conn: c, server: d.server}
 	c.Peer = l
 	d.gate.Opened(l)
 }
 
-// Arrived tells of a command.
+// Arrived reports a command.
 func (d door) Arrived(c *wire.Command) {
 	l := connOf(c.Conn)
 	cmd := &command{Command: c, conn: l}
@@ -48,10 +48,10 @@ func (d door) Arrived(c *wire.Command) {
 	d.gate.Arrived(cmd)
 }
 
-// Answered tells of an answer.
+// Answered reports an answer.
 func (d door) Answered(a *wire.Answer) { d.gate.Answered(answer{a}) }
 
-// ClientGone tells that a client has gone.
+// ClientGone reports that a client has gone.
 func (d door) ClientGone(c *wire.Conn, err error) {
 	if errors.Is(err, wire.ErrBound) {
 		err = fmt.Errorf("%w: %w", gate.ErrExcess, err)
@@ -59,32 +59,32 @@ func (d door) ClientGone(c *wire.Conn, err error) {
 	d.gate.ClientGone(connOf(c), err)
 }
 
-// BrokerGone tells that the broker has ended a connection.
+// BrokerGone reports that the broker has ended a connection.
 func (d door) BrokerGone(c *wire.Conn, _ error) { d.gate.ServerGone(connOf(c)) }
 
-// connOf is a connection as the gate knows it; nil where it has not heard of it.
+// connOf is the gate's connection for c; nil if the gate does not know it.
 func connOf(c *wire.Conn) *conn {
 	l, _ := c.Peer.(*conn)
 	return l
 }
 
-// Farewell answers the client's goodbye, and hangs up.
+// Farewell answers the client's connection.close, and closes its socket.
 func (l *conn) Farewell(cmd gate.Command) { l.Conn.Farewell(cmd.(*command).Command) }
 
-// Open is false: a command opens it.
+// Open is false: a command opens the connection.
 func (l *conn) Open() bool { return false }
 
-// Parts are the open channels.
+// Parts is the number of open channels.
 func (l *conn) Parts() int { return l.Channels() }
 
-// Renew has channels be numbered anew.
+// Renew restarts the numbering of channels.
 func (l *conn) Renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.channels = l.channels[:0]
 }
 
-// Break has the broker close a command's channel, or else the one that the client used first most recently.
+// Break makes the broker close a command's channel or, if cmd is nil, the channel whose first use is the latest.
 func (l *conn) Break(cmd gate.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,14 +95,14 @@ func (l *conn) Break(cmd gate.Command) {
 	}
 }
 
-// Mend has nothing be about to be closed.
+// Mend revokes Break.
 func (l *conn) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = 0
 }
 
-// number is a channel's number in traces: channels count from 1, in the order in which they are used.
+// number is a channel's number in traces: channels are numbered from 1, in order of first use.
 func (l *conn) number(channel uint16) uint16 {
 	if channel == 0 {
 		return channel
@@ -117,14 +117,15 @@ func (l *conn) number(channel uint16) uint16 {
 	return uint16(i + 1)
 }
 
-// leaves notes that a command leaves the gate.
+// leaves records that a command leaves the gate.
 func (l *conn) leaves(c *command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parked = slices.DeleteFunc(l.parked, func(o *command) bool { return o == c })
 }
 
-// passes notes that a command passes. A message is followed if another one to be confirmed waits behind it on the same channel.
+// passes records that a command passes. A message is followed if another message that needs a confirm waits behind it on the
+// same channel.
 func (l *conn) passes(c *command) {
 	l.leaves(c)
 	l.mu.Lock()
@@ -138,7 +139,7 @@ func (l *conn) passes(c *command) {
 	})
 }
 
-// followed reports whether a command was the last to pass, and is followed.
+// followed reports whether c was the last command to pass, and is followed.
 func (l *conn) followed(c *wire.Command) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

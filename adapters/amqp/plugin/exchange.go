@@ -12,11 +12,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// names are what traces call the queues of a run: without the part of a lock's name that differs from run to run. A queue
-// from whose name no lock can be read may be called otherwise in each run: its place in the order of first use names it.
+// names gives the queues of a run their names in traces: without the part of a lock's name that differs from run to run. A
+// queue whose name contains no lock's name may have another name in each run; it is named by its place in the order of first
+// use.
 type names struct {
-	here    string          // what lock names begin with in this run
-	before  map[string]bool // the queues that there were before it
+	here    string          // the beginning of lock names in this run
+	before  map[string]bool // queues that existed before the run
 	aliases map[string]string
 	all     amqp.Names
 }
@@ -46,7 +47,7 @@ func (n *names) queue(name string) amqp.Queue {
 	return n.all.Intern(n.canonical(name))
 }
 
-// Usual are the queues that a lock of so many slots has by the guidelines.
+// Usual are the queues of a lock with a number of slots, according to the guidelines.
 func Usual(lock string, slots int) []string {
 	names := new(amqp.Names)
 	amqplock.NewLayout(names, amqplock.Names, lock, slots)
@@ -62,7 +63,7 @@ type exchange struct {
 	command *wire.Command
 	model   amqp.Command
 	reply   amqp.Reply
-	broken  bool // a fault broke the channel: Refuse tells the client another code than the reply has
+	broken  bool // a fault broke the channel: Refuse sends another code than the reply has
 	names   *names
 }
 
@@ -76,7 +77,7 @@ func (c *command) Exchange() gate.Exchange {
 	return x
 }
 
-// Answer takes in the reply. A channel that a fault has broken was closed by an error of the broker's own.
+// Answer sets the reply. If fault is set, the reply is that the broker closed the channel with an internal error.
 func (x *exchange) Answer(a gate.Answer, fault bool) {
 	if a != nil {
 		x.reply = a.(answer).Reply
@@ -86,7 +87,7 @@ func (x *exchange) Answer(a gate.Answer, fault bool) {
 	}
 }
 
-// told is the reply with the code that the client was told.
+// told is the reply with the code that the client received.
 func (x *exchange) told() amqp.Reply {
 	told := x.reply
 	if x.broken {
@@ -95,30 +96,30 @@ func (x *exchange) told() amqp.Reply {
 	return told
 }
 
-// Disconnect has the reply be that the connection is gone.
+// Disconnect sets, in place of a reply, that the connection is gone.
 func (x *exchange) Disconnect() {
 	x.reply = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
 }
 
-// EndsConnection reports whether it ends its connection, and whether that is the client's doing.
+// EndsConnection reports whether the exchange ends its connection, and whether the client caused that.
 func (x *exchange) EndsConnection() (ends, byClient bool) {
 	byClient = x.model.Method == amqp.ConnectionClose
 	return byClient || x.reply.Kind == amqp.ConnectionClosed, byClient
 }
 
-// EndsPart reports whether it ends its channel, and whether a fault has done that.
+// EndsPart reports whether the exchange ends its channel, and whether a fault caused that.
 func (x *exchange) EndsPart() (ends, fault bool) {
 	return x.reply.Kind == amqp.ChannelClosed, x.reply.Code == amqp.InternalError
 }
 
-// Cost is the exchange as promises are judged by it.
+// Cost is the exchange in the form in which promises about cost are judged.
 func (x *exchange) Cost() backend.Exchange {
 	e := x.model.Exchange(x.reply, x.command.Replies)
-	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // in a transaction, it is waited for the commit alone
+	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // in a transaction, the client waits for the commit only
 	return e
 }
 
-// Describe notes the command and its reply in a step.
+// Describe records the command and its reply in step.
 func (x *exchange) Describe(step *scenario.TraceStep) {
 	sent := amqp.Sent{Command: x.model, Reply: x.reply, Names: &x.names.all}
 	step.Exchange, step.Payload, step.Resource = x.model.Exchange(x.reply, true), sent, sent.Resource()

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Holders are who holds a lock of so many slots, by what its user has declared. client is whose a connection is; 0 is nobody's who
-// plays.
+// Holders are the holders of a lock with a number of slots, according to declaration d. client maps a connection to its
+// client; 0 is no client of the run.
 func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	if !d.Numbered() {
 		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)
@@ -18,7 +18,7 @@ func Holders(v wire.State, d holding.Declared, lock string, slots int, client fu
 	return all
 }
 
-// holders is who holds what a queue stands for: a slot, or any of so many.
+// holders are the holders of what a queue stands for: one slot, or any of slots slots.
 func holders(v wire.State, thing holding.Thing, queue string, of holding.Hold, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	held := func(c uint8) {
 		of.Client = c

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// Notes keeps account of what clients make on a real broker, so that it can be deleted at the end, or later, should we be
-// killed.
+// Notes records what clients create on a real broker, so that it can be deleted at the end or, if this process is killed,
+// later.
 type Notes interface {
-	// Note registers a queue or an exchange before it is made; the other name is "".
+	// Note registers a queue or an exchange before it is created; the other name is "".
 	Note(queue, exchange string)
-	// Forget removes queues that are known to be gone from the register.
+	// Forget removes deleted queues from the register.
 	Forget(queues []string)
-	// Prefix begins the names of a set of queues, so that the register shows whose they are.
+	// Prefix begins the names of a set of queues, so that the register shows their owner.
 	Prefix() string
 }
 
-// Declared is the queues that clients have declared. It is safe for concurrent use.
+// Declared is the set of queues that clients have declared. It is safe for concurrent use.
 type Declared struct {
 	mu     sync.Mutex
 	queues map[string]bool
@@ -30,7 +30,7 @@ func (n *Declared) Queues() []string {
 	return slices.Sorted(maps.Keys(n.queues))
 }
 
-// Gone forgets the queues that do not exist any more, and gives their names.
+// Gone removes the queues that no longer exist, and returns their names.
 func (n *Declared) Gone(exists func(string) bool) (names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,7 +43,7 @@ func (n *Declared) Gone(exists func(string) bool) (names []string) {
 	return names
 }
 
-// Take notes what a client is about to declare.
+// Take records a queue that a client is about to declare.
 func (n *Declared) Take(queue string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config says which broker stands behind the gate. The zero value is a simulated one.
+// Config says which broker is behind the gate. The zero value is a simulated one.
 type Config struct {
-	// URL is where a real RabbitMQ is, which others may use at the same time; "" is the simulated broker. A real one is not
-	// restarted, and no time passes for it but its own.
+	// URL is the address of a real RabbitMQ, which others may use at the same time; "" is the simulated broker. A real
+	// broker is not restarted, and has the real time.
 	URL string
 	// Sweep deletes queues from a real broker.
 	Sweep func(queues []string) error
-	// Notes keeps account of what clients make on a real broker; nil keeps none.
+	// Notes records what clients create on a real broker; nil records nothing.
 	Notes Notes
-	// Version is what a real broker calls itself: the simulated one beside it is to be like that.
+	// Version is the real broker's version, in its own words. The simulated broker beside it behaves like that version.
 	Version string
 }
 
@@ -33,44 +33,44 @@ type Server struct {
 	broker   broker
 	prefix   string
 	names    *names
-	declared Declared // on a real broker
+	declared Declared // queues declared on a real broker
 }
 
 var _ gate.Stated = (*Server)(nil)
 
-// broker is what both kinds of brokers offer.
+// broker has the methods of both kinds of brokers.
 type broker interface {
 	wire.Backend
-	// Observe shows what it has, as far as that is known: see Disagreement.
+	// Observe shows the broker's state, as far as it is known: see Disagreement.
 	Observe(func(wire.State))
-	// CloseChannel closes a channel as for an error of the broker's own.
+	// CloseChannel closes a channel as if the broker had an internal error.
 	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
-	// Forget deletes a queue from what it is thought to have, and from the simulated broker.
+	// Forget removes a queue from the assumed state, and from the simulated broker.
 	Forget(queue string)
-	// Advance and Restart do nothing to a real one.
+	// Advance and Restart do nothing on a real broker.
 	Advance(ms int64)
 	Restart()
 	Disagreement() string
 	Agreed() int
 }
 
-// simulated is the simulated broker, which shows what it has.
+// simulated is the simulated broker, whose state is known.
 type simulated struct{ *wire.Simulated }
 
 func (b simulated) Forget(queue string)  { b.Delete(queue) }
 func (b simulated) Disagreement() string { return "" }
 func (b simulated) Agreed() int          { return 0 }
 
-// real is a real broker with the simulated one beside it.
+// real is a real broker with a simulated one beside it.
 type real struct{ *wire.Mirror }
 
 func (b real) Advance(int64) {}
 func (b real) Restart()      {}
 
-// Simulated is a simulated broker.
+// Simulated is a new simulated broker.
 func Simulated() (gate.Server, error) { return Config{}.Open() }
 
-// Open is a new simulated broker, or a way to a real one.
+// Open is a new simulated broker, or a proxy to a real one.
 func (c Config) Open() (gate.Server, error) {
 	if c.URL == "" {
 		return &Server{broker: simulated{wire.NewSimulated(wire.SimulatedOptions{})}, names: new(names)}, nil
@@ -100,19 +100,19 @@ func (s *Server) Prefix() string { return s.prefix }
 // Ours reports whether the broker is simulated.
 func (s *Server) Ours() bool { return s.config.URL == "" }
 
-// Plays reports whether a fault can be made to happen: a real broker is not restarted.
+// Plays reports whether the server supports a fault: a real broker is not restarted.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.Restart || s.Ours() }
 
-// Advance lets virtual milliseconds pass.
+// Advance lets ms milliseconds of virtual time pass.
 func (s *Server) Advance(ms int64) { s.broker.Advance(ms) }
 
 // Restart stops the broker and starts it again.
 func (s *Server) Restart() { s.broker.Restart() }
 
-// Disagreement is how a real broker first did something else than the simulated one.
+// Disagreement describes the first difference between a real broker and the simulated one.
 func (s *Server) Disagreement() string { return s.broker.Disagreement() }
 
-// Agreed is how many replies of both were equal.
+// Agreed is the number of replies on which both brokers agreed.
 func (s *Server) Agreed() int { return s.broker.Agreed() }
 
 // Close deletes what clients have left on a real broker.
@@ -138,7 +138,7 @@ func (s *Server) Begin(part string) {
 	})
 }
 
-// Items are the queues that there were not before, by name.
+// Items are the queues that did not exist before the run, by name.
 func (s *Server) Items() (all []gate.Item) {
 	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
@@ -156,7 +156,7 @@ func (s *Server) Items() (all []gate.Item) {
 	return all
 }
 
-// State is how the queues were declared, and whose they are, where that is all that a simulated broker has.
+// State describes the queues and their owners. whole is true if the simulated broker has no other state.
 func (s *Server) State(client func(gate.Conn) uint8) (state string, whole bool) {
 	if !s.Ours() {
 		return "", false
@@ -180,10 +180,10 @@ func (s *Server) State(client func(gate.Conn) uint8) (state string, whole bool) 
 // Canonical is a queue's name in traces.
 func (s *Server) Canonical(queue string) string { return s.names.canonical(queue) }
 
-// Words are those of queues and messages.
+// Words are the words queue and messages.
 func (s *Server) Words() (item, amount string) { return "queue", "messages" }
 
-// Holders are who holds a lock.
+// Holders are the holders of a lock, according to declaration d.
 func (s *Server) Holders(d holding.Declared, lock string, slots int, client func(gate.Conn) uint8) (all []holding.Hold) {
 	s.broker.Observe(func(v wire.State) {
 		all = Holders(v, d, lock, slots, func(c *wire.Conn) uint8 { return client(connOf(c)) })
@@ -191,7 +191,7 @@ func (s *Server) Holders(d holding.Declared, lock string, slots int, client func
 	return all
 }
 
-// Crowds reports whether clients declare queues on a real broker whose names have nothing to do with a lock's.
+// Crowds reports whether clients declare queues on a real broker whose names are not derived from a lock's name.
 func (s *Server) Crowds() bool {
 	return slices.ContainsFunc(s.declared.Queues(), func(q string) bool { return !strings.Contains(q, s.prefix) })
 }
@@ -216,7 +216,7 @@ func (s *Server) Remove(queues []string) error {
 	return nil
 }
 
-// settle takes back the notes of queues that clients have deleted themselves, where it is known which there are.
+// settle removes the notes of queues that clients have deleted themselves, if the existing queues are known.
 func (s *Server) settle() {
 	if s.config.Notes == nil || s.Disagreement() != "" {
 		return
@@ -238,10 +238,10 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 // address is where one client finds the broker.
 type address struct {
 	*wire.Server
-	real string // the URL of the real broker, "" where there is none
+	real string // URL of the real broker, "" if there is none
 }
 
-// URLs are the address as clients want it.
+// URLs are the address in the form that clients expect.
 func (a *address) URLs() ([]string, error) {
 	if a.real != "" {
 		url, err := a.URLFor(a.real)
@@ -250,16 +250,16 @@ func (a *address) URLs() ([]string, error) {
 	return []string{a.URL()}, nil
 }
 
-// Counts is what has gone over its connections.
+// Counts counts what has gone over the address's connections.
 func (a *address) Counts() gate.Counts { return CountsOf(a.Server.Counts()) }
 
-// ofLogin are the methods by which a connection comes and goes, which are told of as connections.
+// ofLogin are the methods that open and close a connection, which are counted as connections instead.
 var ofLogin = map[frame.ID]bool{
 	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
 	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
 }
 
-// CountsOf are the counts of a server as the gate knows them.
+// CountsOf are a server's counts in the form of package gate.
 func CountsOf(c wire.Counts) gate.Counts {
 	counts := gate.Counts{
 		Opened: c.Opened, RoundTrips: c.RoundTrips, In: gate.Traffic(c.In), Out: gate.Traffic(c.Out), Heartbeats: c.HeartbeatsIn,

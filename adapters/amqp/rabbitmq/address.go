@@ -13,11 +13,11 @@ import (
 
 const exampleURL = "amqp://guest:guest@127.0.0.1:5672/%2F"
 
-// shownURL says how an address is written: nothing of it is hidden as a secret.
+// shownURL shows the form of an address. It contains no secret.
 const shownURL = "amqp://USER:PASSWORD@HOST:5672/%2F"
 
-// checkURL returns an address as every driver reads it alike: with its virtual host written out,
-// because drivers disagree on what none, or a bare "/", means.
+// checkURL returns an address in a form that all drivers read alike: its virtual host is explicit, as drivers disagree about
+// a missing one and about a bare "/".
 func checkURL(address string) (string, error) {
 	wrong := func(what string) error {
 		return fmt.Errorf("%q is not the address of a broker: %s; expected something like %s", redact(address), what, shownURL)

@@ -9,22 +9,22 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Told is what a broker tells of itself over AMQP.
+// Told is what a broker says about itself over AMQP.
 type Told struct {
-	// Address is where it was asked, without a password.
+	// Address is the broker's address, without a password.
 	Address string
-	// Product, Version, Cluster and Platform are among the server-properties of connection.start; "" where it does not say.
+	// Product, Version, Cluster and Platform are from the server-properties of connection.start; "" if missing.
 	Product, Version, Cluster, Platform string
-	// Heartbeat is the interval that it proposes in connection.tune; 0 is none.
+	// Heartbeat is the interval that the broker proposes in connection.tune; 0 is none.
 	Heartbeat time.Duration
-	// Registry says that the queue exists in which runs of lockproof note what they make. Entries is how many messages wait
-	// in it.
+	// Registry says that the queue exists in which runs of lockproof register what they create. Entries is the number of
+	// messages in it.
 	Registry bool
 	Entries  int
 }
 
-// Ask connects to brokers and asks each what it is, by commands that change nothing there. None is asked before all addresses
-// are known to be right.
+// Ask connects to brokers and asks each for its properties, without changing anything. It checks all addresses before it
+// connects.
 func Ask(ctx context.Context, urls ...string) (all []*Told, err error) {
 	checked := make([]string, len(urls))
 	for i, url := range urls {
@@ -42,7 +42,7 @@ func Ask(ctx context.Context, urls ...string) (all []*Told, err error) {
 	return all, nil
 }
 
-// ask asks the broker at an address that is right.
+// ask asks the broker at an address that was checked.
 func ask(ctx context.Context, checked string) (*Told, error) {
 	conn, err := open(ctx, checked, amqp.Config{FrameSize: frameSize, Heartbeat: longestHeartbeat})
 	if err != nil {
@@ -50,7 +50,7 @@ func ask(ctx context.Context, checked string) (*Told, error) {
 	}
 	closeSoon := func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }
 	defer closeSoon()
-	defer time.AfterFunc(greetLimit, closeSoon).Stop() // a broker that does not answer
+	defer time.AfterFunc(greetLimit, closeSoon).Stop() // in case the broker does not answer
 	said := func(name string) string {
 		text, _ := conn.Properties[name].(string)
 		return text
@@ -59,16 +59,17 @@ func ask(ctx context.Context, checked string) (*Told, error) {
 		Address: redact(checked), Product: said("product"), Version: said("version"), Cluster: said("cluster_name"), Platform: said("platform"),
 		Heartbeat: conn.Config.Heartbeat,
 	}
-	if told.Heartbeat == longestHeartbeat { // it proposes none: ours is what was agreed on
+	if told.Heartbeat == longestHeartbeat { // the broker proposes none, so that ours was agreed on
 		told.Heartbeat = 0
 	}
 	return told, told.lookForRegistry(conn)
 }
 
-// longestHeartbeat is asked for, so that what is agreed on is what the broker proposes: the shorter of the two.
+// longestHeartbeat is the requested heartbeat. It is so long that the agreed one, which is the shorter of both, is the
+// broker's.
 const longestHeartbeat = time.Hour
 
-// lookForRegistry looks whether runs of lockproof have a registry there.
+// lookForRegistry looks for the registry of lockproof's runs on the broker.
 func (t *Told) lookForRegistry(conn *amqp.Connection) error {
 	ch, err := conn.Channel()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// call makes a command a call of amqp091-go, and its result a reply.
+// call carries out a command as a call of amqp091-go, and turns the result into a reply.
 func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	done := amqp.Reply{Kind: amqp.OK}
 	queue := c.names.Name(cmd.Queue)
@@ -67,7 +67,7 @@ func (ch *channel) declare(queue string, dead amqp.Routing, cmd amqp.Command) (a
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.Messages), Consumers: uint32(q.Consumers)}, err
 }
 
-// route has an exchange or a binding made or removed.
+// route creates or removes an exchange or a binding.
 func (ch *channel) route(queue string, r amqp.Routing, cmd amqp.Command) error {
 	switch cmd.Method {
 	case amqp.QueueBind:
@@ -103,7 +103,7 @@ func headers(h amqp.Headers) amqp091.Table {
 	return t
 }
 
-// table is the arguments as RabbitMQ names them. dead is where dead letters go.
+// table is the arguments under RabbitMQ's names. dead is the target of dead letters.
 func table(a amqp.Arguments, dead amqp.Routing) amqp091.Table {
 	t := amqp091.Table{}
 	if a.Has&amqp.HasDeadLetterExchange != 0 {
@@ -153,7 +153,7 @@ func (ch *channel) get(queue string, cmd amqp.Command) (amqp.Reply, error) {
 	}, err
 }
 
-// cameBack is how often a message had come back to its queue, where that counts.
+// cameBack is how often a message had been returned to its queue, if the queue counts that.
 func cameBack(headers amqp091.Table) uint16 {
 	n, _ := headers["x-delivery-count"].(int64)
 	return uint16(n)

@@ -9,18 +9,18 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// maxReturns is how many messages may come back before they are counted, which is done after every
-// command. amqp091-go waits when there is no room, and then drops them.
+// maxReturns is the maximum number of returned messages that are not counted yet; they are counted after every command. If
+// there is no room, amqp091-go waits, and then drops them.
 const maxReturns = 1 << 12
 
-// channel is a channel that was opened and not closed by us.
+// channel is a channel that we have opened and not closed.
 type channel struct {
 	*amqp091.Channel
 	returns    chan amqp091.Return
 	closes     chan *amqp091.Error
 	confirming bool
-	returned   uint16    // messages returned since the last reply
-	broken     amqp.Code // why the broker closed it, as far as we have been told
+	returned   uint16    // number of messages returned since the last reply
+	broken     amqp.Code // why the broker closed it, if we have been told
 }
 
 func (c *Conn) openChannel(number uint16) amqp.Reply {
@@ -65,7 +65,7 @@ func (c *Conn) doOn(ch *channel, cmd amqp.Command) amqp.Reply {
 	return reply
 }
 
-// failure is the reply behind an error on a channel, or on the connection where there is none.
+// failure is the reply for an error on a channel or, if ch is nil, on the connection.
 func (c *Conn) failure(ch *channel, err error) amqp.Reply {
 	if c.gaveUp.Load() {
 		c.conn = nil
@@ -76,7 +76,7 @@ func (c *Conn) failure(ch *channel, err error) amqp.Reply {
 	if !said && ch != nil && !c.conn.IsClosed() {
 		e, said = c.reason(ch.closes)
 	}
-	if said && e.Recover && ch != nil { // a soft error, by the specification, is the channel's
+	if said && e.Recover && ch != nil { // by the specification, a soft error belongs to the channel
 		ch.broken = amqp.Code(e.Code)
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.broken}
 	}
@@ -92,8 +92,7 @@ func (c *Conn) failure(ch *channel, err error) amqp.Reply {
 	return reply
 }
 
-// reason waits for what the broker said when it closed something. amqp091-go calls it closed a moment
-// before it passes the reason on.
+// reason waits for the broker's reason for closing something. amqp091-go reports the close a moment before the reason.
 func (c *Conn) reason(closes <-chan *amqp091.Error) (*amqp091.Error, bool) {
 	select {
 	case e := <-closes:

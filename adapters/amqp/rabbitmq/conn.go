@@ -14,15 +14,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Dialer has the options of a connection. The zero value has the defaults.
+// Dialer has the options for connections. The zero value has the defaults.
 type Dialer struct {
-	// Heartbeat is the interval that is asked for, at least a second; 0 means 10 seconds. A broker
-	// takes up to two of them to notice a connection that is gone without a word.
+	// Heartbeat is the interval that is requested, at least a second; 0 is 10 seconds. A broker takes up to two intervals to
+	// notice a connection that has disappeared.
 	Heartbeat time.Duration
-	// Timeout bounds the wait for each reply, and for the connection itself; 0 means 5 seconds. A
-	// connection on which a reply did not come in time is cut: see [amqp.Lost].
+	// Timeout bounds the wait for each reply, and for the connection; 0 is 5 seconds. If a reply does not come in time, the
+	// connection is cut: see [amqp.Lost].
 	Timeout time.Duration
-	// Socket connects to the broker; nil does over the network.
+	// Socket connects to the broker; nil connects over the network.
 	Socket func(network, address string) (net.Conn, error)
 }
 
@@ -31,13 +31,12 @@ const (
 	defaultTimeout   = 5 * time.Second
 )
 
-// Dial opens a connection with the default options. names must know every queue that commands will
-// name.
+// Dial opens a connection with the default options. names must contain every queue that commands will name.
 func Dial(ctx context.Context, url string, names *amqp.Names) (*Conn, error) {
 	return Dialer{}.Dial(ctx, url, names)
 }
 
-// Dial opens a connection. ctx bounds the opening alone.
+// Dial opens a connection. ctx bounds the opening only.
 func (d Dialer) Dial(ctx context.Context, url string, names *amqp.Names) (*Conn, error) {
 	if d.Heartbeat == 0 {
 		d.Heartbeat = defaultHeartbeat
@@ -56,22 +55,22 @@ func (d Dialer) Dial(ctx context.Context, url string, names *amqp.Names) (*Conn,
 	return c, nil
 }
 
-// Conn is one client's connection. It is not safe for concurrent use but for Kill.
+// Conn is one client's connection. It is not safe for concurrent use, except for Kill.
 type Conn struct {
 	dialer   Dialer
 	url      string
 	names    *amqp.Names
 	conn     *amqp091.Connection // nil once it is known to be gone
-	closes   chan *amqp091.Error // why it went, if the broker said
-	channels map[uint16]*channel // by the number that commands use; amqp091-go allots its own
-	sent     uint64              // messages published, to tell them apart
+	closes   chan *amqp091.Error // the broker's reason for closing it, if it gave one
+	channels map[uint16]*channel // by the number that commands use; amqp091-go assigns its own
+	sent     uint64              // number of published messages, to distinguish them
 	gaveUp   atomic.Bool         // a reply did not come in time
 	killed   atomic.Bool
-	socket   atomic.Pointer[net.Conn] // what Kill closes
+	socket   atomic.Pointer[net.Conn] // closed by Kill
 	inbox    *inbox
 }
 
-// open makes the connection, the first time and again.
+// open opens the connection, for the first time or again.
 func (c *Conn) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.dialer.Timeout)
 	defer cancel()
@@ -103,8 +102,8 @@ func (c *Conn) open(ctx context.Context) error {
 	return nil
 }
 
-// Kill closes the socket without a goodbye, as a crash does. Another goroutine may call it during a command. The
-// broker finds out by itself.
+// Kill closes the socket abruptly, as a crash does. Another goroutine may call it during a command. The broker detects it by
+// itself.
 func (c *Conn) Kill() {
 	c.killed.Store(true)
 	if socket := c.socket.Load(); socket != nil {
@@ -112,7 +111,7 @@ func (c *Conn) Kill() {
 	}
 }
 
-// Close closes the connection in good order. It is no error if the connection is gone.
+// Close closes the connection in good order. A connection that is already gone is no error.
 func (c *Conn) Close() error {
 	if !c.up() {
 		c.conn = nil
@@ -126,8 +125,8 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// patiently calls something that waits for the broker, and cuts the connection if it waits too long.
-// amqp091-go itself waits for ever.
+// patiently calls a function that waits for the broker, and cuts the connection if it waits too long, as amqp091-go itself
+// has no timeout.
 func (c *Conn) patiently(call func() error) error {
 	timer := time.AfterFunc(c.dialer.Timeout, func() {
 		c.gaveUp.Store(true)
@@ -137,16 +136,16 @@ func (c *Conn) patiently(call func() error) error {
 	return call()
 }
 
-// Do sends commands and returns the replies, up to the first that closes the channel or the connection, or that did
-// not come. Replies are those of the simulated broker, and comparable by ==.
+// Do sends commands and returns the replies, up to the first that closes the channel or the connection, or that did not
+// come. Replies are those of the simulated broker, and comparable by ==.
 //
 // Consecutive messages on a channel in confirm mode are all written before the first confirm is awaited. Every other reply
-// is awaited before the next command is written, because amqp091-go cannot write behind a synchronous method. This
-// connection may therefore take more round trips than a batch says.
+// is awaited before the next command is written, because amqp091-go cannot write behind a synchronous method. Therefore a
+// batch may take more round trips here than it would need.
 //
-// connection.open on a lost connection opens another one. Two mistakes never reach the broker, since amqp091-go
-// cannot make them: opening an open channel, and using a closed one. Do answers them as the broker would, with 504,
-// and cuts the connection.
+// connection.open on a lost connection opens another one. Two mistakes never reach the broker, as amqp091-go cannot make
+// them: opening an open channel, and using a closed one. Do answers them as the broker would, with 504, and cuts the
+// connection.
 func (c *Conn) Do(batch []amqp.Command) []amqp.Reply {
 	replies := make([]amqp.Reply, 0, len(batch))
 	for len(replies) < len(batch) {
@@ -186,8 +185,7 @@ func (c *Conn) do(cmd amqp.Command) amqp.Reply {
 	return c.doOn(ch, cmd)
 }
 
-// up reports whether the connection is up from our point of view. The broker's reason for closing it may still be
-// unread.
+// up reports whether the connection is up as far as we know. The broker's reason for closing it may still be unread.
 func (c *Conn) up() bool { return c.conn != nil && !c.killed.Load() }
 
 // reopen answers connection.open.

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// inbox is what consumers were sent, in the order of its arrival at each of them.
+// inbox is what consumers have received, in order of arrival at each consumer.
 type inbox struct {
 	mu         sync.Mutex
 	deliveries []amqp.Delivery
-	arrived    chan struct{} // has room for one: something did
-	flooded    func()        // is called where there is more than anybody asked for
+	arrived    chan struct{} // has room for one signal: something has arrived
+	flooded    func()        // called if there are more than maxInbox deliveries
 }
 
-// maxInbox is how many deliveries may be there that nobody has taken: a broker that sends more is cut off.
+// maxInbox is the maximum number of deliveries waiting to be taken: a broker that sends more is cut off.
 const maxInbox = 1 << 16
 
 func newInbox(flooded func()) *inbox {
@@ -42,7 +42,7 @@ func (in *inbox) put(d amqp.Delivery) {
 	}
 }
 
-// take appends what is there to buf.
+// take appends the content of the inbox to buf.
 func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -66,8 +66,8 @@ func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	return nil
 }
 
-// consumerTag is what RabbitMQ knows a consumer by. In digits alone it would be taken for a basic.get of a quorum queue,
-// by its delivery tag (FACTS Q19).
+// consumerTag is the consumer tag that RabbitMQ receives. A tag of digits only would be confused with the delivery tag of a
+// basic.get from a quorum queue (FACTS Q19).
 func consumerTag(number uint64) string { return tagPrefix + strconv.FormatUint(number, 10) }
 
 const tagPrefix = "c"
@@ -81,17 +81,17 @@ func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery
 	}
 }
 
-// receiveCancels notes the consumers of a channel that the broker cancels.
+// receiveCancels records the consumers of a channel that the broker cancels.
 func receiveCancels(in *inbox, channel uint16, cancels <-chan string) {
 	for tag := range cancels {
-		consumer, _ := strconv.ParseUint(strings.TrimPrefix(tag, tagPrefix), 10, 64) // we have chosen it
+		consumer, _ := strconv.ParseUint(strings.TrimPrefix(tag, tagPrefix), 10, 64) // the tag is ours
 		in.put(amqp.Delivery{Channel: channel, Consumer: consumer, Cancelled: true})
 	}
 }
 
-// Deliveries appends to buf what consumers were sent since the last call, waiting until there are
-// at least n, but not longer than that. Those of one consumer are in their order; how those of
-// several are interleaved says nothing, nor does where among them it is that a consumer was cancelled.
+// Deliveries appends to buf what consumers have received since the last call. It waits until there are at least n
+// deliveries, at most for patience. Deliveries of one consumer are in order. The interleaving of several consumers means
+// nothing, nor does the place of a cancellation among them.
 func (c *Conn) Deliveries(n int, patience time.Duration, buf []amqp.Delivery) []amqp.Delivery {
 	have := len(buf)
 	timeout := time.After(patience)

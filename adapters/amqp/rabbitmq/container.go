@@ -12,7 +12,7 @@ type inContainer struct{ container.Server }
 func (c inContainer) restart(ctx context.Context) error { return c.Restart(ctx) }
 func (c inContainer) stop() error                       { return c.Stop() }
 
-// StartContainer starts a RabbitMQ in a container of an image, whatever the environment says.
+// StartContainer starts a RabbitMQ in a container of an image, without looking at the environment.
 func StartContainer(ctx context.Context, i container.Image, o Options) (*Broker, error) {
 	o.logf("starting %v in a container", i)
 	var version string

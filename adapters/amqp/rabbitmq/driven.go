@@ -5,20 +5,20 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 )
 
-// driven is a machine of a lock's, whose commands somebody sends.
+// driven is a machine of a lock, whose commands its owner sends.
 type driven struct {
 	protocol amqplock.Implementation
 	machine  amqplock.Machine
 }
 
-// clientChannel is the channel that clients work on.
+// clientChannel is the channel that clients use.
 const clientChannel = 1
 
 func newDriven(protocol amqplock.Implementation) driven {
 	return driven{protocol, amqplock.Machine{Channel: clientChannel}}
 }
 
-// batch is what the machine wants written before any reply is read.
+// batch is the commands that the machine wants to write before any reply is read.
 func (d *driven) batch() []amqp.Command {
 	batch := make([]amqp.Command, d.protocol.Pending(&d.machine))
 	for i := range batch {
@@ -29,8 +29,8 @@ func (d *driven) batch() []amqp.Command {
 	return batch
 }
 
-// take hands the machine the replies to a batch. Those that it does not wait for any more, since an earlier one led it
-// elsewhere, it does not get.
+// take passes the replies to a batch to the machine. It omits replies that the machine no longer waits for because an
+// earlier reply led it elsewhere.
 func (d *driven) take(batch []amqp.Command, replies []amqp.Reply) {
 	for i, r := range replies {
 		if i > 0 && !d.expects(batch[i]) {

@@ -13,13 +13,13 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// usualURL is where a RabbitMQ that was installed and left as it is can be found.
+// usualURL is the address of a RabbitMQ that was installed without configuration.
 const usualURL = exampleURL
 
-// lookLimit is how long a broker at usualURL may take to answer.
+// lookLimit is the maximum time for a broker at usualURL to answer.
 const lookLimit = 2 * time.Second
 
-// find finds the broker that runs on this machine at the usual address.
+// find finds the broker that runs on this machine at usualURL.
 func find(ctx context.Context, o Options) (*Broker, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -37,10 +37,10 @@ func find(ctx context.Context, o Options) (*Broker, error) {
 	return nil, err
 }
 
-// product is what a RabbitMQ's name begins with.
+// product is the beginning of a RabbitMQ's name.
 const product = "RabbitMQ "
 
-// unreached says why a broker could not be connected to, and what to do.
+// unreached explains why the connection to a broker failed, and what to do.
 func unreached(err error) error {
 	var timeout net.Error
 	var refusal *amqp.Error
@@ -57,7 +57,7 @@ func unreached(err error) error {
 	return fmt.Errorf("%w; expected a broker that speaks AMQP 0-9-1 there", err)
 }
 
-// address is where a broker is, without who uses it: the host and port, and the virtual host if it is not the usual.
+// address is the address of a broker, without the user: the host and port, and the virtual host if it is not the default.
 func address(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Measured is the broker as locks are measured on it: those by exclusive queues, and those by consumption.
+// Measured is the broker as a server for measurements of locks: of locks by exclusive queues, and by consumption.
 func (b *Broker) Measured() measure.Server { return measuredBroker{b} }
 
 type measuredBroker struct{ broker *Broker }
@@ -51,7 +51,7 @@ func (m measuredBroker) Lock(ctx context.Context, t *lock.Target, _ time.Duratio
 	return l, setUp(o)
 }
 
-// furnish makes the one slot of a lock by consumption.
+// furnish creates the one slot of a lock by consumption.
 func furnish(o *observer, p *consumption.Protocol) error {
 	for _, cmd := range append([]amqp.Command{{Method: amqp.ConfirmSelect}}, p.Furnish(1)...) {
 		if r := o.ask(cmd); r.Kind != amqp.OK && r.Kind != amqp.Ack {
@@ -61,14 +61,14 @@ func furnish(o *observer, p *consumption.Protocol) error {
 	return nil
 }
 
-// measuredLock is one lock, whose names on the broker nobody else uses.
+// measuredLock is one lock, whose names on the broker are unique.
 type measuredLock struct {
 	broker  *Broker
 	names   *amqp.Names
 	machine func() machine
 }
 
-// queues are all that there can be.
+// queues are all queues that the lock may have.
 func (l *measuredLock) queues() []amqp.Queue {
 	all := make([]amqp.Queue, l.names.Len())
 	for i := range all {
@@ -102,12 +102,12 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 	return c, err
 }
 
-// machine is a client's of either sort of lock.
+// machine is a client's machine of either sort of lock.
 type machine interface {
 	start(op lock.Op)
-	// step sends what is next, and reports what was sent and how it was answered; nothing where it only waited.
+	// step sends the next commands, and returns them with their replies; both are empty if it only waited.
 	step(c *Conn) (batch []amqp.Command, replies []amqp.Reply)
-	// result is how the operation ended, and whether it has.
+	// result is the result of the operation, and whether it has ended.
 	result() (lock.Result, bool)
 }
 
@@ -119,7 +119,7 @@ type measuredClient struct {
 	bill    bill
 }
 
-// Do implements [measure.Client]. A lost connection is an error; it is not repaired.
+// Do implements [measure.Client]. A lost connection is an error; it is not reopened.
 func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error) {
 	c.start(op)
 	for {
@@ -155,7 +155,7 @@ func (m *asking) start(op lock.Op) { m.protocol.Start(&m.machine, op, 0) }
 
 func (m *asking) result() (lock.Result, bool) { return m.machine.Result, m.machine.Done() }
 
-// step takes the first of several ways that an option leaves open: by default there are none.
+// step takes the first way if an option leaves several open; by default none does.
 func (m *asking) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	if m.protocol.Choices(&m.machine) > 0 {
 		m.protocol.Choose(&m.machine, 0)
@@ -203,7 +203,7 @@ func (m *consuming) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	return batch, replies
 }
 
-// receive takes what the consumer was sent, and reports whether there was anything.
+// receive takes the deliveries of the consumer, and reports whether there were any.
 func (m *consuming) receive(c *Conn, least int, patience time.Duration) bool {
 	m.inbox = c.Deliveries(least, patience, m.inbox[:0])
 	for _, d := range m.inbox {

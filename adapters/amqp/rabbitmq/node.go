@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	nodeStartLimit = 5 * time.Minute  // for a node to be ready; on an idle machine it takes 3 to 6 s, on a busy one 90 s were too few
-	nodeStopLimit  = 60 * time.Second // for a node to end in good order; it takes about 1 s
+	nodeStartLimit = 5 * time.Minute  // for a node to be ready: 3 to 6 s when idle; on a busy machine 90 s were too few
+	nodeStopLimit  = 60 * time.Second // for a node to end in good order: about 1 s
 )
 
-// node is a private RabbitMQ: an installed rabbitmq-server on its own loopback ports. All its files are in one
-// temporary directory. It has an epmd of its own (the process by which Erlang's nodes find one another), since the
-// default one would serve the whole machine and stay.
+// node is a private RabbitMQ: an installed rabbitmq-server on its own loopback ports. All its files are in one temporary
+// directory. It has its own epmd (the process by which Erlang nodes find one another), since the default epmd would serve
+// the whole machine and stay.
 type node struct {
 	Setting
 	folder  *leftover.Folder
@@ -36,8 +36,8 @@ func installed() bool {
 	return err == nil
 }
 
-// StartNode starts a private RabbitMQ from the rabbitmq-server that is installed, whatever the
-// environment says. Without one, the error is [ErrNoBroker].
+// StartNode starts a private RabbitMQ from the installed rabbitmq-server, without looking at the environment. If there is
+// none, the error is [ErrNoBroker].
 func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	programs, err := FindPrograms("")
 	if err != nil {
@@ -66,8 +66,7 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	return &Broker{URL: n.URL(), Version: version, Origin: "a private node of " + programs.Place(), own: n}, nil
 }
 
-// prepare makes what every start of the node shares: the janitor first, so that nothing after it
-// can be left behind.
+// prepare creates what every start of the node shares. It starts with the janitor, so that nothing can be left behind.
 func (n *node) prepare(ctx context.Context) (err error) {
 	if n.folder, err = leftover.NewFolder("node"); err != nil {
 		return err
@@ -91,8 +90,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 	return n.startEpmd(ctx)
 }
 
-// startEpmd starts the epmd that this node registers with. It leads the process group that the
-// janitor ends.
+// startEpmd starts the epmd of this node, which leads the process group that the janitor ends.
 func (n *node) startEpmd(ctx context.Context) error {
 	n.epmd = n.Command(n.Programs.Epmd)
 	n.epmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -105,7 +103,7 @@ func (n *node) startEpmd(ctx context.Context) error {
 	return awaitPort(ctx, n.Epmd)
 }
 
-// awaitPort waits until something listens on a port.
+// awaitPort waits until a program listens on a port.
 func awaitPort(ctx context.Context, port int) error {
 	ctx, cancel := context.WithTimeout(ctx, greetLimit)
 	defer cancel()
@@ -122,7 +120,7 @@ func awaitPort(ctx context.Context, port int) error {
 	}
 }
 
-// boot starts the server and waits until it takes connections.
+// boot starts the server and waits until it accepts connections.
 func (n *node) boot(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, nodeStartLimit, fmt.Errorf("it was not ready after %s", nodeStartLimit))
 	defer cancel()
@@ -146,14 +144,14 @@ func (n *node) restart(ctx context.Context) error {
 	return err
 }
 
-// stop ends a node in any state, also a half-started one, without a graceful shutdown.
+// stop ends a node in any state, even a half-started one, without a graceful shutdown.
 func (n *node) stop() (err error) {
 	if n.janitor != nil {
 		err = n.janitor.End()
 	}
 	if n.epmd != nil && n.epmd.Process != nil {
-		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // should the janitor have died before us
-		_ = n.epmd.Wait()                                      // not earlier: reaped, its group's number could become another's
+		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // in case the janitor has died before us
+		_ = n.epmd.Wait()                                      // not earlier: once reaped, its group's number could be reused
 	}
 	if n.server != nil {
 		<-n.server.Ended

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Setting says how one private node of RabbitMQ is run: from which programs, in which folder, on which loopback ports. No
+// Setting says how to run one private node of RabbitMQ: with which programs, in which folder, on which loopback ports. No
 // file outside its folder is read or written.
 type Setting struct {
 	Programs Programs
-	// Dir has all files of the node.
+	// Dir contains all files of the node.
 	Dir string
-	// Name is the node's, which Erlang nodes know it by, such as lp1@localhost.
+	// Name is the node's Erlang name, such as lp1@localhost.
 	Name string
-	// AMQP is the port for clients, Dist that for other nodes, and Epmd where the node asks for the ports of others.
+	// AMQP is the port for clients, Dist is the port for other nodes, and Epmd is the port of the epmd that the node asks.
 	AMQP, Dist, Epmd int
-	// Conf is added to its rabbitmq.conf.
+	// Conf is added to the node's rabbitmq.conf.
 	Conf string
-	// Advanced is its advanced.config; empty is none.
+	// Advanced is the node's advanced.config; "" is none.
 	Advanced string
-	// Flags are added to Erlang's, which the nodes that it starts for a while have too.
+	// Flags are added to the Erlang flags, also of the nodes that the node starts temporarily.
 	Flags []string
-	// Plugins are those to enable. None starts faster, and opens no other port.
+	// Plugins are the plugins to enable. Without plugins the node starts faster, and opens no other port.
 	Plugins []string
-	// Shell says that the node carries out Erlang expressions that it reads from its standard input.
+	// Shell makes the node evaluate Erlang expressions from its standard input.
 	Shell bool
-	// Console takes what the programs print.
+	// Console receives the output of the programs.
 	Console *os.File
 }
 
@@ -36,7 +36,7 @@ type Setting struct {
 func (s *Setting) Configure() error {
 	files := map[string]string{
 		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\n", s.AMQP) +
-			"disk_free_limit.absolute = 1MB\n" + // or a full disk would block publishers, silently
+			"disk_free_limit.absolute = 1MB\n" + // otherwise a full disk silently blocks publishers
 			s.Conf,
 		"enabled_plugins": "[" + strings.Join(s.Plugins, ",") + "].\n",
 	}
@@ -44,7 +44,7 @@ func (s *Setting) Configure() error {
 		files["advanced.config"] = s.Advanced
 	}
 	if s.Programs.Root != "" {
-		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // that root may know no localhost
+		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // the other root may not define localhost
 	}
 	for name, text := range files {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
@@ -54,8 +54,8 @@ func (s *Setting) Configure() error {
 	return nil
 }
 
-// Command prepares a program of the node: in its directory, with an environment that has nothing in
-// it from outside but where programs are, its output in the node's console.
+// Command prepares a program of the node. It runs in the node's directory, and prints on the node's console. Its environment
+// has nothing from outside but the path of programs.
 func (s *Setting) Command(program string) *exec.Cmd {
 	cmd := s.Programs.command(program, s.Dir)
 	cmd.Dir = s.Dir
@@ -64,7 +64,7 @@ func (s *Setting) Command(program string) *exec.Cmd {
 	return cmd
 }
 
-// Printed is what the node has said: on its console until it has read where its log is, and there from then on.
+// Printed is the output of the node: on its console until it has read the path of its log, and from then on in its log.
 func (s *Setting) Printed() string {
 	all, _ := os.ReadFile(s.Console.Name())
 	logs, _ := filepath.Glob(s.path("log/*.log"))
@@ -78,8 +78,7 @@ func (s *Setting) Printed() string {
 // URL is where clients find the node.
 func (s *Setting) URL() string { return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/%%2F", s.AMQP) }
 
-// environment is how RabbitMQ is told to read and write nothing outside the directory and to listen
-// on no other ports, nor on any other interface.
+// environment makes RabbitMQ read and write nothing outside the directory, and listen on no other port or interface.
 func (s *Setting) environment() []string {
 	env := []string{
 		"PATH=" + s.Programs.path(),
@@ -90,7 +89,7 @@ func (s *Setting) environment() []string {
 		"ERL_EPMD_ADDRESS=127.0.0.1",
 		"ERL_CRASH_DUMP_SECONDS=0", // no dump: it takes seconds, and goes with the directory
 		"ERL_FLAGS=" + strings.Join(append([]string{
-			"-start_epmd false", // ours runs; one that an Erlang starts would outlive us
+			"-start_epmd false", // ours runs; one that Erlang starts would outlive us
 			"-kernel inet_dist_use_interface {127,0,0,1}",
 		}, s.Flags...), " "),
 
@@ -109,7 +108,7 @@ func (s *Setting) environment() []string {
 		"RABBITMQ_LOG_BASE=" + s.path("log"),
 		"RABBITMQ_PID_FILE=" + s.path("pid"),
 
-		"RABBITMQ_ALLOW_INPUT=1", // no shell stays between us and the server, so that our signals reach it
+		"RABBITMQ_ALLOW_INPUT=1", // no shell remains between us and the server, so that our signals reach it
 	}
 	if s.Programs.Root != "" {
 		env = append(env, "ERL_INETRC="+s.path("inetrc"))

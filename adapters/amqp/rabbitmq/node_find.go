@@ -8,34 +8,34 @@ import (
 	"strings"
 )
 
-// Programs are what a private node is made of: rabbitmq-server, and the epmd beside its Erlang.
+// Programs are the programs of a private node: rabbitmq-server, and the epmd of its Erlang.
 type Programs struct {
 	Server, Epmd string
-	// Root is the root of the file system in which the programs find their libraries; "" is this machine's.
+	// Root is the root of the file system that contains the programs and their libraries; "" is this machine's.
 	Root string
 }
 
-// installDirs are where packages put the programs, besides PATH: administrators' programs are often
-// not on it. The first comes before PATH, too: on Debian, what is on PATH is a wrapper that changes
-// to the user rabbitmq and puts its output elsewhere.
+// installDirs are the folders in which packages install the programs, as administrators' programs are often not on PATH. The
+// first comes even before PATH: on Debian, the program on PATH is a wrapper that changes to the user rabbitmq and puts its
+// output elsewhere.
 var installDirs = []string{"/usr/lib/rabbitmq/bin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"}
 
-// FindPrograms finds the RabbitMQ in a folder, or the installed one where the folder is "". The folder is that of RabbitMQ's
-// archive for Unix, which uses the installed Erlang, or the root of a file system with RabbitMQ and Erlang installed in it.
+// FindPrograms finds the RabbitMQ in a folder or, if folder is "", the installed one. The folder is that of RabbitMQ's
+// archive for Unix, which uses the installed Erlang, or the root of a file system with RabbitMQ and Erlang installed.
 func FindPrograms(folder string) (p Programs, err error) {
 	if folder == "" {
 		p.Server, err = findProgram("rabbitmq-server")
 	} else {
 		p, err = unpacked(folder)
 	}
-	if err != nil || p.Root != "" { // that root has an epmd of its own
+	if err != nil || p.Root != "" { // the other root has its own epmd
 		return p, err
 	}
 	p.Epmd, err = findProgram("epmd")
 	return p, err
 }
 
-// unpacked is the rabbitmq-server in a folder: that of the archive for Unix is in sbin.
+// unpacked is the rabbitmq-server in the folder of the archive for Unix: it is in sbin.
 func unpacked(folder string) (p Programs, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -54,11 +54,11 @@ func unpacked(folder string) (p Programs, err error) {
 		"or the root of a file system, with %s in it", folder, strings.TrimPrefix(inRoot.Server, "/"))
 }
 
-// Place is where the server's program is on this machine.
+// Place is the path of the server's program on this machine.
 func (p Programs) Place() string { return filepath.Join(p.Root, p.Server) }
 
-// inRoot runs the program $3 in another root, $1, where the folder $2 has the path that it has here. Its mounts are in a namespace
-// of the program's own, and end with it: nothing of that root is written.
+// inRoot runs the program $3 in another root, $1, in which the folder $2 has the same path as here. Its mounts are in a
+// private namespace, and end with the program: nothing in that root is written.
 const inRoot = `set -e
 top=/$(echo "$2" | cut -d / -f 2)
 mount --rbind /proc "$1/proc"
@@ -93,7 +93,7 @@ func findProgram(name string) (string, error) {
 	return "", missing(name + " is not installed: it is neither on PATH nor in " + strings.Join(installDirs, ", "))
 }
 
-// path is the PATH that the programs themselves need, to find Erlang.
+// path is the PATH that the programs need, to find Erlang.
 func (p Programs) path() string {
 	if p.Root != "" {
 		return strings.Join(append([]string{"/bin"}, installDirs[1:]...), ":")

@@ -9,16 +9,15 @@ import (
 	"syscall"
 )
 
-// Janitor is a small process that outlives us for a moment. It waits for the end of its standard input, which comes
-// when we end it and also when we die of any cause, and then cleans up. The same few lines run after a good run, a
-// panic and a SIGKILL.
+// Janitor is a small process that outlives us for a moment. It waits for the end of its standard input, which comes when we
+// end it or die for any reason, and then cleans up. So the same code cleans up after a good run, a panic and a SIGKILL.
 type Janitor struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
 
-// endNode ends a process group and removes a directory. It reads the group's number, if any comes, and then
-// nothing until the end of input. A process that is being killed can still write a file, so removing is tried again.
+// endNode ends a process group and removes a directory. It reads the number of the group, if there is one, and then waits
+// for the end of input. Since a process that is being killed can still write a file, removing is retried.
 const endNode = `
 trap '' HUP INT TERM
 read -r group
@@ -30,8 +29,8 @@ for pause in 0.05 0.2 1 5; do
 done
 exit 1`
 
-// StartJanitor starts the janitor of a node with that directory. It has a process group of its own: a terminal's
-// interrupt is for us, not for it.
+// StartJanitor starts the janitor of a node with directory dir. It has its own process group: a terminal's interrupt must
+// not reach it.
 func StartJanitor(dir string) (*Janitor, error) {
 	cmd := exec.Command("/bin/sh", "-c", endNode, dir)
 	cmd.Dir = "/"
@@ -46,13 +45,13 @@ func StartJanitor(dir string) (*Janitor, error) {
 	return &Janitor{cmd, stdin}, nil
 }
 
-// Watch tells the janitor which process group to end. It can be told once.
+// Watch tells the janitor which process group to end. It may be called once.
 func (j *Janitor) Watch(group int) error {
 	_, err := fmt.Fprintln(j.stdin, group)
 	return err
 }
 
-// End has the janitor clean up now, and waits until it has.
+// End makes the janitor clean up now, and waits for it.
 func (j *Janitor) End() error {
 	_ = j.stdin.Close()
 	if err := j.cmd.Wait(); err != nil {

@@ -4,7 +4,7 @@ package rabbitmq
 
 import "context"
 
-// StartNode starts a private RabbitMQ where it can; here it can't.
+// StartNode returns an error on this system.
 func StartNode(context.Context, Options) (*Broker, error) {
 	return nil, missing("a private node is started on Unix systems only")
 }

@@ -18,7 +18,7 @@ type Server struct {
 	process *os.Process
 }
 
-// StartServer starts a program in a process group that exists.
+// StartServer starts a program in an existing process group.
 func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	if err := cmd.Start(); err != nil {
@@ -26,7 +26,7 @@ func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 	}
 	s := &Server{process: cmd.Process, Ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended does not matter, only that it did
+		_ = cmd.Wait() // the way it ended does not matter
 		close(s.Ended)
 	}()
 	return s, nil
@@ -50,12 +50,12 @@ func (s *Server) End() error {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-const serverLogLimit = 500 // characters; Erlang's can go on for pages
+const serverLogLimit = 500 // characters; Erlang's output can be pages long
 
-// bootFailure is how RabbitMQ says why it does not start: a sentence, or an Erlang term of many lines.
+// bootFailure matches RabbitMQ's reason for not starting: a sentence, or an Erlang term of many lines.
 var bootFailure = regexp.MustCompile(`(?m)^(ERROR: .*|Error during startup: (?s:.*?)\n\n)`)
 
-// ServerLog picks from all that a server printed what is worth showing when it did not come up.
+// ServerLog selects from the output of a server that did not start what is worth showing.
 func ServerLog(printed string) string {
 	said := oneLine(bootFailure.FindString(printed))
 	if said == "" {

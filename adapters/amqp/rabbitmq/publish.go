@@ -16,7 +16,8 @@ type published struct {
 	returned uint16
 }
 
-// publish writes a message, as many bytes whatever was written before. The confirmation is nil on a channel that is not in confirm mode.
+// publish writes a message, always with the same number of bytes. The confirmation is nil on a channel that is not in
+// confirm mode.
 func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	c.sent++
 	m := amqp091.Publishing{MessageId: fmt.Sprintf("%020d", c.sent), Body: body(cmd.Number), DeliveryMode: amqp091.Transient}
@@ -37,8 +38,8 @@ func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	return published{DeferredConfirmation: confirmation}, err
 }
 
-// confirmable is how many commands at the beginning are messages for one channel in confirm mode,
-// which may be written without waiting.
+// confirmable is the number of commands at the beginning of batch that are messages for one channel in confirm mode, which
+// may be written without waiting.
 func (c *Conn) confirmable(batch []amqp.Command) int {
 	ch := c.channels[batch[0].Channel]
 	if !c.up() || ch == nil || !ch.confirming || ch.broken != 0 {
@@ -80,9 +81,8 @@ func (c *Conn) publishAll(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// confirmed waits for the confirm of one of the messages sent, the first of which has that number.
-// Those that come back meanwhile are noted with their messages; a message comes back before it is
-// confirmed.
+// confirmed waits for the confirm of sent[i]. first is the number of sent[0]. It notes returned messages with the messages
+// of sent; a message is returned before it is confirmed.
 func (c *Conn) confirmed(ch *channel, sent []published, i int, first uint64) amqp.Reply {
 	note := func(r amqp091.Return) {
 		if n, err := strconv.ParseUint(r.MessageId, 10, 64); err == nil && n-first < uint64(len(sent)) {
@@ -98,14 +98,14 @@ func (c *Conn) confirmed(ch *channel, sent []published, i int, first uint64) amq
 		return amqp.Reply{Kind: amqp.Ack, Code: amqp.NoRoute, Returned: sent[i].returned}
 	case sent[i].Acked():
 		return amqp.Reply{Kind: amqp.Ack}
-	case ch.IsClosed(): // amqp091-go calls nacked what was never confirmed
+	case ch.IsClosed(): // amqp091-go reports as nacked what was never confirmed
 		return c.failure(ch, amqp091.ErrClosed)
 	}
 	return amqp.Reply{Kind: amqp.Nack}
 }
 
-// collect takes messages that came back, until done and then those that are there already: amqp091-go
-// hands on what arrives in the order in which it arrives.
+// collect takes returned messages until done is closed, and then those that are already there: amqp091-go hands on messages
+// in order of arrival.
 func (ch *channel) collect(done <-chan struct{}, note func(amqp091.Return)) {
 	returns := ch.returns
 	for done != nil {

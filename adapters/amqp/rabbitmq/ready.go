@@ -12,32 +12,32 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// granted are a broker's limits. Heartbeats bound its silence. frameSize is the largest frame that it may send, also where
-// it would send larger ones.
+// granted are a broker's limits. Heartbeats bound its silence. frameSize is the largest frame that it may send, even if it
+// would send larger ones.
 var granted = bound.Limits{Most: 64 << 20}
 
 const frameSize = 128 << 10
 
 const (
-	greetLimit = 5 * time.Second        // for one connection to be opened
+	greetLimit = 5 * time.Second        // for opening one connection
 	firstPause = 20 * time.Millisecond  // between the first two attempts to connect
 	longPause  = 250 * time.Millisecond // between later ones
 )
 
-// greet opens a connection, asks the broker what it is, and closes the connection again.
+// greet opens a connection, asks the broker for its name and version, and closes the connection again.
 func greet(ctx context.Context, url string) (version string, err error) {
 	conn, err := open(ctx, url, amqp.Config{FrameSize: frameSize})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // which a broker may never confirm, though its heart beats
+	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // a broker may never confirm the close, although its heartbeats arrive
 	product, _ := conn.Properties["product"].(string)
 	number, _ := conn.Properties["version"].(string)
 	return product + " " + number, nil
 }
 
-// open opens a connection. If a broker exceeds its limits, amqp091-go reports other errors, such as that the broker refuses
-// the password.
+// open opens a connection. If a broker exceeds its limits, amqp091-go reports other errors, for example that the broker
+// refuses the password.
 func open(ctx context.Context, url string, config amqp.Config) (*amqp.Connection, error) {
 	ctx, told := telling(ctx)
 	config.Dial = dialer(ctx)
@@ -45,7 +45,7 @@ func open(ctx context.Context, url string, config amqp.Config) (*amqp.Connection
 	return conn, told(err)
 }
 
-// telling is [bound.Telling] for connections that have to be open within greetLimit.
+// telling is [bound.Telling] for connections that must be open within greetLimit.
 func telling(ctx context.Context) (context.Context, func(error) error) {
 	start := time.Now()
 	ctx, told := bound.Telling(ctx)
@@ -57,7 +57,7 @@ func telling(ctx context.Context) (context.Context, func(error) error) {
 	}
 }
 
-// dialer is amqp091-go's own dialer, except that it obeys ctx.
+// dialer is amqp091-go's own dialer, but it obeys ctx.
 func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 	return func(network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, greetLimit)
@@ -71,7 +71,7 @@ func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 	}
 }
 
-// errEnded says that the broker's process ended while it was being waited for.
+// errEnded is the error for a broker whose process ended before it was ready.
 var errEnded = errors.New("it ended before it was ready")
 
 // AwaitReady tries to connect until a connection is made, ctx is done, or ended is closed.

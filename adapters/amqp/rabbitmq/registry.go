@@ -17,44 +17,44 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// A killed run leaves its things on the broker. AMQP does not list queues, so runs on a shared broker keep a registry
-// there, by which the next run finds the things of a killed one:
+// A killed run leaves its things on the broker. AMQP does not list queues. Therefore runs on a shared broker keep a registry
+// there, in which the next run finds the things of a killed one:
 //
-//   - the queue lockproof.registry has an entry for each run, with the prefix of the run's own queues;
-//   - the run's queue "alive" is exclusive to its connection, so it is gone as soon as the run is;
-//   - its queue "notes" names the queues and exchanges that the run or its clients are about to make, before they do.
+//  - the queue lockproof.registry has an entry for each run, with the prefix of the run's own queues;
+//  - the run's queue "alive" is exclusive to its connection, so it is gone as soon as the run is;
+//  - the run's queue "notes" names the queues and exchanges that the run or its clients are about to create, before they do.
 //
-// A run is dead if its queue alive is gone, and still gone after a while. The run that can declare that name has it
-// alone, so two runs never tidy up after the same one. A run that loses its connection loses the proof that it lives,
-// and has to end.
+// A run is dead if its queue alive is gone, and still gone after a while. Only one run can declare that name, so two runs
+// never tidy up after the same one. A run that loses its connection loses the proof that it is alive, and has to end.
 //
-// Any user of the broker can write an entry and notes. An entry therefore proves its mark by a secret, so that it claims
-// no name of another program, and a note deletes only a name with the mark of its own run. Other names may belong to
-// another program by now. Only the run that saw them made deletes them: if they have existed since then, no other run is
-// alive, and nobody consumes. Later runs leave them and say so. A run has the registry to itself by an exclusive queue
-// while it reads it, and deletes it if it is empty at the end.
+// Any user of the broker can write an entry and notes. Therefore an entry proves its mark by a secret, so that it cannot
+// claim names of another program; and a note deletes only a name with the mark of its own run. Other names may belong to
+// another program by now. Only the run that saw them created deletes them: if they have existed since then, no other run is
+// alive, and they have no consumer. Later runs leave them, and report them. While a run reads the registry, it excludes
+// other runs with an exclusive queue. At the end it deletes the registry if it is empty.
 
 // registryQueue has an entry for each run.
 const registryQueue = "lockproof.registry"
 
-// lockLimit is how long a run waits for others to let go of the registry.
+// lockLimit is the maximum time that a run waits for others to release the registry.
 const lockLimit = 20 * time.Second
 
-// registerLimit is how long the broker may take to answer all that a run asks before it begins, whatever its heart beats.
+// registerLimit is the maximum time for the broker to answer everything that a run asks before it begins, even if its
+// heartbeats arrive.
 const registerLimit = 2 * time.Minute
 
-// deadFor is how long a run must seem dead before another one tidies up after it.
+// deadFor is how long a run must look dead before another one tidies up after it.
 const deadFor = time.Second
 
-// registryHeartbeat has the broker wait long for a run that stands still, such as on a laptop that sleeps. A connection
-// whose program has ended it notices at once.
+// registryHeartbeat is long, so that the broker waits for a run that stands still, for example on a sleeping laptop. The
+// broker notices the connection of an ended program at once.
 const registryHeartbeat = time.Minute
 
 // entry is a run in the registry.
 type entry struct {
 	Lockproof string    `json:"lockproof"` // entryFormat
-	Mark      string    `json:"mark"`      // what the run's own queues' names begin with
-	Secret    string    `json:"secret"`    // of the mark
+	Mark      string    `json:"mark"`      // prefix of the names of the run's own queues
+	Secret    string    `json:"secret"`    // secret that proves the mark
 	Began     time.Time `json:"began"`
 }
 
@@ -63,44 +63,44 @@ const entryFormat = "run 2"
 func (e *entry) alive() string { return e.Mark + "alive" }
 func (e *entry) notes() string { return e.Mark + "notes" }
 
-// thing is what can be left on a broker: one of the two.
+// thing is something that can be left on a broker: a queue or an exchange.
 type thing struct {
 	Queue    string `json:"queue,omitempty"`
 	Exchange string `json:"exchange,omitempty"`
 }
 
-// marked reports whether the thing can be nobody's but lockproof's.
+// marked reports whether the thing can only be lockproof's.
 func (t thing) marked() bool { return stress.Marked(t.name()) }
 
-// name is what the thing is called.
+// name is the name of the thing.
 func (t thing) name() string { return cmp.Or(t.Queue, t.Exchange) }
 
-// one reports whether it is one thing: a queue or an exchange.
+// one reports whether the thing is either a queue or an exchange, and not both.
 func (t thing) one() bool { return (t.Queue == "") != (t.Exchange == "") }
 
-// registration is this run in the registry.
+// registration is this run's membership of the registry.
 type registration struct {
 	entry
-	registry string // the queue
+	registry string // name of the queue
 	conn     *amqp091.Connection
 
 	mu      sync.Mutex
 	notes   *amqp091.Channel
-	kept    map[thing]bool // that may be there, by our doing
-	before  map[thing]bool // that were there before
-	noted   int            // notes on the broker
+	kept    map[thing]bool // things that this run may have left
+	before  map[thing]bool // things that existed before
+	noted   int            // number of notes on the broker
 	closing bool
 	lost    error
 }
 
-// Tidied is what a run has found of those before it.
+// Tidied is what a run has found of earlier runs.
 type Tidied struct {
-	Runs int      // dead runs that were tidied up after
-	Left []string // what was not deleted, and why, for people to read
+	Runs int      // dead runs that it tidied up after
+	Left []string // what it did not delete, with the reasons, as text
 }
 
-// Register enters this run in the registry of the broker and tidies up after runs that are dead. Until Stop, what is noted
-// is deleted by whoever comes next, should we be killed. lost is called if the run must end: the broker takes it for dead.
+// Register enters this run in the registry of the broker, and tidies up after runs that are dead. If this process is killed
+// before Stop, the next run deletes what is noted. lost is called if the run must end because the broker takes it for dead.
 func (b *Broker) Register(ctx context.Context, lost func(error)) (found Tidied, err error) {
 	mark, secret := stress.Proof()
 	r := &registration{
@@ -135,7 +135,7 @@ func (b *Broker) Register(ctx context.Context, lost func(error)) (found Tidied, 
 	return found, r.tidy(ctx, &found)
 }
 
-// lock has no other run of lockproof's read or delete the registry until unlock.
+// lock prevents other runs of lockproof from reading or deleting the registry until unlock.
 func (r *registration) lock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
@@ -151,7 +151,7 @@ func (r *registration) lock(ctx context.Context) error {
 	return nil
 }
 
-// unlock lets others have the registry. A connection that is closed has let go of it.
+// unlock releases the registry. A closed connection has released it already.
 func (r *registration) unlock() error {
 	if r.conn.IsClosed() {
 		return nil
@@ -161,7 +161,7 @@ func (r *registration) unlock() error {
 
 func (r *registration) lockQueue() string { return r.registry + ".lock" }
 
-// enter makes the entry: first what proves that we live, last what names are noted in.
+// enter makes the entry. It creates the queue alive first, and the queue notes last.
 func (r *registration) enter(ctx context.Context) (err error) {
 	if r.notes, err = r.conn.Channel(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *registration) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// publishEntry writes the entry, and waits until the broker has it.
+// publishEntry writes the entry, and waits until the broker has confirmed it.
 func (r *registration) publishEntry(ctx context.Context) error {
 	ch, err := r.conn.Channel()
 	if err != nil {
@@ -207,7 +207,7 @@ func message(body []byte) amqp091.Publishing {
 	return amqp091.Publishing{DeliveryMode: amqp091.Persistent, ContentType: "application/json", Body: body}
 }
 
-// watch tells of the loss of the connection.
+// watch reports the loss of the connection.
 func (r *registration) watch(lost func(error)) {
 	why := <-r.conn.NotifyClose(make(chan *amqp091.Error, 1))
 	r.mu.Lock()
@@ -222,7 +222,7 @@ func (r *registration) watch(lost func(error)) {
 	}
 }
 
-// cmpError is why a connection was closed, where that was said.
+// cmpError is the reason why a connection was closed, if one was given.
 func cmpError(why *amqp091.Error) error {
 	if why == nil {
 		return amqp091.ErrClosed
@@ -230,8 +230,8 @@ func cmpError(why *amqp091.Error) error {
 	return why
 }
 
-// note writes down a thing that is about to be made, unless it was there before. The broker has the note before it has
-// whatever is written to it after this returns, as far as a killed program's words reach it at all.
+// note notes a thing that is about to be created, unless it existed before. The broker receives the note before anything
+// that is written to it after note returns, as far as the writes of a killed program arrive at all.
 func (r *registration) note(t thing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,10 +249,10 @@ func (r *registration) note(t thing) {
 	}
 }
 
-// notesKept is how many notes of what is gone are not worth throwing away.
+// notesKept is the number of notes about deleted things that are tolerated before rewriting.
 const notesKept = 1000
 
-// write writes a note. A failure means that the connection is lost, and the run ends. The caller holds mu.
+// write writes a note. A failure means that the connection is lost, and the run ends. mu is held.
 func (r *registration) write(t thing) {
 	body, err := json.Marshal(t)
 	if err == nil && r.notes.Publish("", r.entry.notes(), false, false, message(body)) == nil {
@@ -260,7 +260,7 @@ func (r *registration) write(t thing) {
 	}
 }
 
-// rewrite notes what there may be anew, and throws older notes away. mu is held.
+// rewrite writes notes of everything that may exist, and deletes older notes. mu is held.
 func (r *registration) rewrite() {
 	older := r.noted
 	for t := range r.kept {
@@ -274,7 +274,7 @@ func (r *registration) rewrite() {
 	}
 }
 
-// exists reports whether a thing is there, as far as can be told. mu is held.
+// exists reports whether a thing exists, as far as known. mu is held.
 func (r *registration) exists(t thing) bool {
 	ch, err := r.conn.Channel()
 	if err != nil {
@@ -290,7 +290,7 @@ func (r *registration) exists(t thing) bool {
 	return !errors.As(err, &closed) || closed.Code != amqp091.NotFound
 }
 
-// forget takes back notes of things that are gone: others may make what has such a name from now on. Notes that are left on
+// forget removes notes of things that are gone, as others may create things with those names from now on. Notes that stay on
 // the broker do no harm.
 func (r *registration) forget(queues []string) {
 	r.mu.Lock()
@@ -300,7 +300,7 @@ func (r *registration) forget(queues []string) {
 	}
 }
 
-// Note registers a queue or an exchange before it is made, so that this run or the next one deletes it at the end. An
+// Note registers a queue or an exchange before it is created, so that this run or the next one deletes it at the end. An
 // existing one is not registered.
 func (b *Broker) Note(queue, exchange string) {
 	if r := b.registration(); r != nil {
@@ -315,14 +315,14 @@ func (b *Broker) Forget(queues []string) {
 	}
 }
 
-// registration is this run in the broker's registry, nil where it is in none.
+// registration is this run's registration on the broker, nil if there is none.
 func (b *Broker) registration() *registration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.registered
 }
 
-// Prefix begins the names of a set of queues on the broker. If the broker has a registry, it is this run's mark, by
+// Prefix begins the names of a set of queues on the broker. If the broker has a registry, the prefix is this run's mark, by
 // which other runs know the owner.
 func (b *Broker) Prefix() string {
 	if r := b.registration(); r != nil {
@@ -331,7 +331,7 @@ func (b *Broker) Prefix() string {
 	return stress.Prefix()
 }
 
-// ours reports whether this run made a queue that clients have declared. A broker of our own has no other users.
+// ours reports whether this run created a queue that clients have declared. A broker of our own has no other users.
 func (b *Broker) ours(queue string) bool {
 	t := thing{Queue: queue}
 	if t.marked() || b.CanRestart() {

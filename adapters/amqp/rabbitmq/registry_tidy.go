@@ -17,21 +17,21 @@ import (
 // run is another run in the registry.
 type run struct {
 	entry
-	got amqp091.Delivery // its entry, which is ours until it is acknowledged or the channel closed
+	got amqp091.Delivery // its entry, which no other run receives until it is acknowledged or the channel is closed
 }
 
-// reading is what is in the registry, which nobody else sees until the channel is closed.
+// reading is the content of the registry, which no other run sees until the channel is closed.
 type reading struct {
 	others []run
 	own    *amqp091.Delivery
-	alien  bool // there are messages that are no entries
+	alien  bool // the registry contains messages that are not entries
 }
 
-// mostRead bounds the messages that are read of a queue: anybody may write there, and go on. A run rewrites its notes before they
-// are as many.
+// mostRead is the maximum number of messages that are read from a queue: any program may write there endlessly. A run
+// rewrites its notes before there are so many.
 const mostRead = 100_000
 
-// runs are all in the registry.
+// runs are all runs in the registry.
 func (r *registration) runs(ch *amqp091.Channel) (all reading, err error) {
 	for range mostRead {
 		got, ok, err := ch.Get(r.registry, false)
@@ -48,7 +48,7 @@ func (r *registration) runs(ch *amqp091.Channel) (all reading, err error) {
 			all.others = append(all.others, run{e, got})
 		}
 	}
-	all.alien = true // whoever writes more is no run
+	all.alien = true // a writer of more is not a run
 	return all, nil
 }
 
@@ -58,7 +58,7 @@ func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	if err != nil {
 		return err
 	}
-	defer ch.Close() // entries that stay are put back
+	defer ch.Close() // returns the entries that stay
 	all, err := r.runs(ch)
 	if err != nil {
 		return err
@@ -83,14 +83,14 @@ func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	return errors.Join(errs...)
 }
 
-// there reports whether a queue is there, whoever has it.
+// there reports whether a queue exists, whatever connection owns it.
 func (r *registration) there(queue string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.exists(thing{Queue: queue})
 }
 
-// take declares a queue that is to be ours alone, and is false where it is somebody else's.
+// take declares an exclusive queue. It is false if the queue belongs to another connection.
 func (r *registration) take(queue string) bool {
 	ch, err := r.conn.Channel()
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *registration) take(queue string) bool {
 	return err == nil
 }
 
-// retire deletes what a dead run has left, and says what it leaves there for good.
+// retire deletes what a dead run has left, and returns what it does not delete.
 func (r *registration) retire(o run) (left []string, err error) {
 	marked, others, err := r.notedBy(o)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *registration) retire(o run) (left []string, err error) {
 	return r.unproved(others), nil
 }
 
-// notedBy are the things that a dead run's notes name: those that carry its mark, and others.
+// notedBy are the things that a dead run's notes name: those with its mark, and others.
 func (r *registration) notedBy(o run) (marked, others []thing, err error) {
 	if !r.there(o.notes()) {
 		return nil, nil, nil
@@ -134,10 +134,10 @@ func (r *registration) notedBy(o run) (marked, others []thing, err error) {
 	return marked, others, err
 }
 
-// unprovedSaid is how many names of a dead run's without its mark are looked for and said.
+// unprovedSaid is the maximum number of unmarked names of a dead run that are looked up and reported.
 const unprovedSaid = 20
 
-// unproved says which things are there that a dead run's notes name and that do not carry its mark.
+// unproved reports which things exist that a dead run's notes name and that do not have its mark.
 func (r *registration) unproved(things []thing) (left []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,7 +157,7 @@ func (t thing) String() string {
 	return fmt.Sprintf("exchange %q", t.Exchange)
 }
 
-// read reads notes. They stay until their queue is deleted.
+// read reads notes. They stay in their queue.
 func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 	for range mostRead {
 		got, ok, err := ch.Get(queue, false)
@@ -172,7 +172,7 @@ func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 	return left, nil
 }
 
-// remove deletes things, whether or not they are there, as far as it can.
+// remove deletes things, whether they exist or not, as far as possible.
 func (r *registration) remove(things []thing) error {
 	return r.delete(things, func(ch *amqp091.Channel, t thing) error {
 		if t.Queue == "" {
@@ -183,7 +183,8 @@ func (r *registration) remove(things []thing) error {
 	})
 }
 
-// removeUnused deletes what nobody uses and, if it has to be so, what is empty. The error says what it leaves.
+// removeUnused deletes things without users and, if ifEmpty is set, only those that are empty. The error names those that it
+// leaves.
 func (r *registration) removeUnused(things []thing, ifEmpty bool) error {
 	return r.delete(things, func(ch *amqp091.Channel, t thing) error {
 		if t.Queue == "" {
@@ -194,7 +195,7 @@ func (r *registration) removeUnused(things []thing, ifEmpty bool) error {
 	})
 }
 
-// delete deletes things in some way.
+// delete deletes things with the function one.
 func (r *registration) delete(things []thing, one func(*amqp091.Channel, thing) error) error {
 	var errs []error
 	var ch *amqp091.Channel
@@ -215,8 +216,8 @@ func (r *registration) delete(things []thing, one func(*amqp091.Channel, thing) 
 	return errors.Join(errs...)
 }
 
-// leave deletes the things of this run, and removes its entry from the registry, which it deletes if empty. The next
-// run finds anything left.
+// leave deletes the things of this run, and removes its entry from the registry. It deletes an empty registry. The next run
+// finds anything left.
 func (r *registration) leave() error {
 	marked, unmarked, err := r.closeNotes()
 	if err != nil {
@@ -245,7 +246,7 @@ func (r *registration) leave() error {
 	return errors.Join(err, r.unlock(), r.conn.Close())
 }
 
-// closeNotes ends the writing of notes, and returns the things that this run may have made.
+// closeNotes stops writing notes, and returns the things that this run may have created.
 func (r *registration) closeNotes() (marked, unmarked []thing, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,7 +261,7 @@ func (r *registration) closeNotes() (marked, unmarked []thing, err error) {
 	return marked, unmarked, r.lost
 }
 
-// shared is an error that names what carries no mark and is left, as another run that is alive may use it.
+// shared is the error that names unmarked things that are left because another live run may use them.
 func shared(things []thing) error {
 	var errs []error
 	for _, t := range things {
@@ -269,14 +270,14 @@ func shared(things []thing) error {
 	return errors.Join(errs...)
 }
 
-// depart takes this run out of the registry, unless somebody else has done so.
+// depart removes this run from the registry, unless another run has done so.
 func (r *registration) depart(ch *amqp091.Channel, all reading) error {
 	if all.own == nil {
 		return nil
 	}
 	err := errors.Join(all.own.Ack(false), ch.Close())
 	if len(all.others) == 0 && !all.alien {
-		_ = r.removeUnused([]thing{{Queue: r.registry}}, true) // what is in use stays
+		_ = r.removeUnused([]thing{{Queue: r.registry}}, true) // a queue in use stays
 	}
 	return err
 }

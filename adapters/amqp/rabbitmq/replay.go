@@ -15,39 +15,39 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// ReplayOptions says how a trace is replayed. The zero value has the defaults.
+// ReplayOptions says how to replay a trace. The zero value has the defaults.
 type ReplayOptions struct {
 	// Prefix begins the names of queues on the broker; "" chooses a unique one.
 	Prefix string
-	// Patience bounds the wait for the broker to notice by itself that a connection ended without a goodbye, or that
-	// a queue has expired. 0 means 10 seconds.
+	// Patience bounds the wait for the broker to notice by itself that a connection ended abruptly, or that a queue has
+	// expired. 0 is 10 seconds.
 	Patience time.Duration
-	// Progress is called before each step with the number of those taken, and of all. It may be nil.
+	// Progress is called before each step with the number of completed steps and their total. It may be nil.
 	Progress func(taken, of int)
 }
 
 const defaultPatience = 10 * time.Second
 
 // Replay carries out the steps of a simulated trace of the target on a real RabbitMQ, command by command in the recorded
-// order. Each client has a connection of its own (or a channel of a shared one, if the scenario's option says so). It ends
-// at the first step whose result differs from the recorded one.
+// order. Each client has its own connection (or a channel of a shared one, if the scenario's option says so). The replay
+// ends at the first step whose result differs from the recorded one.
 //
-// It compares the whole reply of every command: class, code, counters and returned messages. After every step it
-// compares whether each slot's A and B queue and the administration mutex exist, and whether B queues and the mutex
-// are exclusive to a connection. A client's machine is a function of its replies, so equal replies are the same
-// execution. It does not compare:
+// It compares the whole reply of every command: class, code, counters and returned messages. After every step it compares
+// whether each slot's A and B queue and the administration mutex exist, and whether B queues and the mutex are exclusive to
+// a connection. A client's machine is a function of its replies, so equal replies mean the same execution. It does not
+// compare:
 //
-//   - the code with which a fault closes a channel or connection: the simulator's are its own;
-//   - which connection has an exclusive queue (other than by the clients' replies), and whether a queue with x-expires is
-//     exclusive: asking would be a use, and keep it alive;
+//   - the code with which a fault closes a channel or connection, as the simulator has codes of its own;
+//   - which connection owns an exclusive queue (other than by the clients' replies), and whether a queue with x-expires is
+//     exclusive: asking would count as a use, and keep it alive;
 //   - how many messages a queue has, other than by the counters in replies;
 //   - time, unless a queue or message of the trace expires. Then a virtual millisecond lasts longer on the broker, and every
 //     x-expires and TTL with it: see [timeScales].
 //
-// Faults are carried out like this:
+// Faults are carried out as follows:
 //
-//   - A client's crash and a dropped connection close the client's socket without a goodbye. If the broker notices late,
-//     the socket stays open, unused, until then: to the broker, a half-open connection looks the same.
+//   - A client's crash and a dropped connection close the client's socket abruptly. If the broker notices late, the socket
+//     stays open, unused, until then: to the broker, a half-open connection looks the same.
 //   - A lost reply is read and dropped.
 //   - A channel error is provoked by asking, on the client's channel, for a queue that does not exist.
 //   - A restart is a real one; if the broker cannot be restarted, the replay is skipped.
@@ -85,7 +85,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 	return r, err
 }
 
-// attempt replays the trace once, and returns how it kept to the trace's time.
+// attempt replays the trace once. kept says whether the replay kept to the trace's time.
 func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, o ReplayOptions, scale uint32) (kept pace, err error) {
 	t := r.trace
 	r.Agreed, r.Disagreement = 0, nil
@@ -111,7 +111,7 @@ func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, 
 	return kept, nil
 }
 
-// routing is when a lock expects messages of a transaction to be routed, "" where that makes no difference to it.
+// routing says when a lock expects messages of a transaction to be routed, "" if it does not depend on that.
 func routing(target *lock.Target, t *scenario.Trace) string {
 	if target.Backend == consumption.Server {
 		return ""
@@ -119,12 +119,13 @@ func routing(target *lock.Target, t *scenario.Trace) string {
 	return amqplock.Table.Of(target.Settled(t.Scenario.Options)).TxRouting
 }
 
-// commits reports whether there are transactions in a trace.
+// commits reports whether a trace contains transactions.
 func commits(t *scenario.Trace) bool {
 	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return amqp.SentIn(s.Payload).Command.Method == amqp.TxCommit })
 }
 
-// step takes one step and compares what it came to. Setup has truth after its last step only.
+// step carries out one step and compares its result. truth says whether to compare the broker's state as well: during setup,
+// only after the last step.
 func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) (*Disagreement, error) {
 	if err := p.pace.await(ctx, s.Time); err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	return p.settled(ctx, s)
 }
 
-// excuse takes the recorded code for that of a close which a fault brought about.
+// excuse replaces the code of a close that a fault caused by the recorded code.
 func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.connection.cut || got.Kind == amqp.ChannelClosed && c.provoked {
@@ -153,11 +154,11 @@ func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	return got
 }
 
-// pollPause is the time between two looks at a broker that has something to notice.
+// pollPause is the time between two looks at a broker that has something left to notice.
 const pollPause = time.Millisecond
 
-// settled compares the broker's state with the truth after a step, and returns a difference, if there is one. If the
-// broker learns of the step later, it is asked until it agrees or patience is over.
+// settled compares the broker's state with the truth after a step, and returns a difference, if there is one. If the broker
+// learns of the step later, it is asked until it agrees or patience is over.
 func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*Disagreement, error) {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
@@ -173,7 +174,7 @@ func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*Disagre
 	}
 }
 
-// differs is what the broker has otherwise than the truth says, or nil.
+// differs is a difference between the broker's state and the truth, or nil.
 func (p *replayer) differs(s *scenario.TraceStep) (*Disagreement, error) {
 	w, has, err := p.observer.compare(p.queues, &s.Truth)
 	if w == nil {
@@ -183,7 +184,7 @@ func (p *replayer) differs(s *scenario.TraceStep) (*Disagreement, error) {
 	return &Disagreement{Taken: s, What: what, Expected: w.expected(&s.Truth).String(), Got: has.String()}, err
 }
 
-// sleep lets time pass, unless ctx is done earlier.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

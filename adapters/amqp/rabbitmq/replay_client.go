@@ -14,31 +14,31 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// replayer is the clients of a trace on a real broker. The trace's history has the ends of their connections: an
-// event Gone is the moment at which the broker sees one end.
+// replayer is the clients of a trace on a real broker. The trace's history contains the ends of their connections: an event
+// Gone is the moment at which the broker sees one end.
 type replayer struct {
 	broker      *Broker
 	trace       *scenario.Trace
 	options     ReplayOptions
-	names       *amqp.Names // the trace's numbers, this run's names
+	names       *amqp.Names // the numbers of the trace, with the names of this run
 	nowhere     amqp.Queue  // a queue that never exists
 	pace        pace
 	declared    map[amqp.Queue]amqp.ArgumentSet
 	queues      []watched
 	consumed    []consumed
 	observer    *observer
-	clients     []replayedClient      // by number; 0 is whoever made the slots that locks begin with
-	connections map[int32]*connection // connections that the broker has, by process
-	opened      []*connection         // all
+	clients     []replayedClient      // by number; 0 creates the initial slots of the locks
+	connections map[int32]*connection // connections that the broker has not seen end, by process
+	opened      []*connection         // all connections
 }
 
 // replayedClient is one client.
 type replayedClient struct {
 	connection *connection
-	opened     int32  // connections that it opened, or joined
-	channel    uint16 // the channel that it works on
-	up         bool   // that channel is open
-	provoked   bool   // a fault closed it
+	opened     int32  // number of connections that it opened, or joined
+	channel    uint16 // the channel that it uses
+	up         bool   // whether that channel is open
+	provoked   bool   // a fault closed the channel
 	inbox      []amqp.Delivery
 }
 
@@ -67,13 +67,13 @@ func newReplayer(ctx context.Context, b *Broker, target *lock.Target, t *scenari
 	return p, p.observe(ctx)
 }
 
-// observe opens the connection that the broker is looked at from.
+// observe opens the connection from which the broker's state is observed.
 func (p *replayer) observe(ctx context.Context) (err error) {
 	p.observer, err = newObserver(ctx, p.broker.URL, p.names)
 	return err
 }
 
-// take does what a step says and returns the reply to its command.
+// take carries out a step, and returns the reply to its command.
 func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.Reply, err error) {
 	switch s.Action.Kind {
 	case scenario.ChannelError:
@@ -91,7 +91,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.
 func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply, error) {
 	c, cmd := &p.clients[s.Action.Client], amqp.SentIn(s.Payload).Command
 	if c.connection == nil || cmd.Method == amqp.ConnectionOpen {
-		p.release(s) // what the client had until now
+		p.release(s) // the client's earlier connection
 		if err := p.open(ctx, s.Action.Client); err != nil {
 			return amqp.Reply{}, err
 		}
@@ -109,9 +109,9 @@ func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply,
 	return reply, nil
 }
 
-// do sends a command. An expired queue is gone a moment after its process, and a busy broker takes its time in
-// between: a message that is published meanwhile reaches no queue and is nacked. It is published again until the
-// broker has caught up, or patience is over.
+// do sends a command. An expired queue disappears a moment after its process, and on a busy broker a message that is
+// published in between reaches no queue and is nacked. do publishes it again until the broker has caught up, or patience is
+// over.
 func (p *replayer) do(ctx context.Context, c *replayedClient, cmd amqp.Command, want amqp.Reply) amqp.Reply {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
@@ -124,7 +124,7 @@ func (p *replayer) do(ctx context.Context, c *replayedClient, cmd amqp.Command, 
 	}
 }
 
-// open makes a connection for a client, or has it join the one that all share.
+// open opens a connection for a client, or makes it join the shared one.
 func (p *replayer) open(ctx context.Context, number uint8) error {
 	c := &p.clients[number]
 	l := p.shared()
@@ -144,12 +144,12 @@ func (p *replayer) open(ctx context.Context, number uint8) error {
 	return nil
 }
 
-// process is the number by which the trace's history knows a client's connection (see [spec.Event]).
+// process is the number of a client's connection in the trace's history (see [spec.Event]).
 func (p *replayer) process(number uint8) int32 {
 	return history.Process(int32(number), p.clients[number].opened, len(p.clients)-1)
 }
 
-// shared is the connection that all clients share, where they do and it is there.
+// shared is the connection that all clients share, nil if they do not, or if it does not exist.
 func (p *replayer) shared() *connection {
 	if !p.trace.Scenario.Options.Facts().SharedSession {
 		return nil
@@ -162,7 +162,7 @@ func (p *replayer) shared() *connection {
 	return nil
 }
 
-// breakChannel has the broker close a client's channel behind its back.
+// breakChannel makes the broker close a client's channel without the client's doing.
 func (p *replayer) breakChannel(c *replayedClient) error {
 	if !c.up {
 		return nil
@@ -175,7 +175,7 @@ func (p *replayer) breakChannel(c *replayedClient) error {
 	return nil
 }
 
-// release closes the sockets of the connections that the broker sees end in a step.
+// release closes the sockets of the connections whose end the broker sees in a step.
 func (p *replayer) release(s *scenario.TraceStep) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if l := p.connections[e.Target]; e.F == history.Gone && l != nil {
@@ -186,7 +186,7 @@ func (p *replayer) release(s *scenario.TraceStep) {
 	}
 }
 
-// unannounced reports whether a step does something to the broker that nobody tells it.
+// unannounced reports whether a step changes something that the broker has to detect by itself.
 func (p *replayer) unannounced(s *scenario.TraceStep) bool {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if e.F == history.Gone || e.F == history.Restart {

@@ -15,19 +15,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Locks by consumption are watched by what a passive declare tells of their queue: how many messages are ready, which are
-// the slots that are free, and how many consumers it has.
+// For locks by consumption, the replay observes what a passive declare returns about their queue: the number of ready
+// messages, which are the free slots, and the number of consumers.
 
-// consumed is the queue of such a lock.
+// consumed is the queue of a lock by consumption.
 type consumed struct {
 	queue amqp.Queue
 	lock  int
 	kind  lock.Kind
 }
 
-// consumption is what is watched of locks by consumption.
+// consumption sets what to observe of locks by consumption.
 func (p *replayer) consumption(target *lock.Target) {
-	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
+	names := new(amqp.Names) // numbered like the trace's, as they are interned in the same order
 	for l := range p.trace.Scenario.Locks {
 		layout := consumption.NewLayout(names, p.trace.Scenario.Locks[l].Name)
 		p.consumed = append(p.consumed, consumed{queue: layout.Lock, lock: l, kind: target.Kind})
@@ -37,7 +37,7 @@ func (p *replayer) consumption(target *lock.Target) {
 	}
 }
 
-// expected is what the truth says of the queue.
+// expected is the queue's counters according to the truth.
 func (w *consumed) expected(truth *[lock.MaxLocks]monitor.Truth) string {
 	t := &truth[w.lock]
 	if w.kind == lock.Semaphore {
@@ -55,7 +55,7 @@ func consumers(any bool) string {
 	return "that nobody consumes it"
 }
 
-// count asks the broker for a queue's counters. One that is not there has none.
+// count asks the broker for a queue's counters. A queue that does not exist has no counters.
 func (o *observer) count(w *consumed) (string, error) {
 	r := o.ask(amqp.Command{Method: amqp.QueueDeclare, Queue: w.queue, Flags: amqp.Passive})
 	switch {
@@ -104,8 +104,8 @@ func (p *replayer) receive(ctx context.Context, s *scenario.TraceStep) *Disagree
 	}
 }
 
-// unanswered reports whether a step's command has no reply, so that the broker carries it out in its own time, or whether
-// it has the broker close something.
+// unanswered reports whether a step's command has no reply, so that the broker carries it out later, or makes the broker
+// close something.
 func unanswered(s *scenario.TraceStep) bool {
 	sent := amqp.SentIn(s.Payload)
 	return s.Action.Kind == scenario.ChannelError || sent.Command.Method != amqp.NoMethod && sent.Reply.Kind == amqp.NoReply ||

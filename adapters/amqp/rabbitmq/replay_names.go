@@ -7,10 +7,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// maxName is how long a queue's name may be, in bytes.
+// maxName is the maximum length of a queue's name, in bytes.
 const maxName = 255
 
-// namesOf are the names that a trace's commands speak of.
+// namesOf are the names that a trace's commands contain.
 func namesOf(t *scenario.Trace) *amqp.Names {
 	for i := range t.Setup {
 		if s := amqp.SentIn(t.Setup[i].Payload); s.Names != nil {
@@ -20,8 +20,8 @@ func namesOf(t *scenario.Trace) *amqp.Names {
 	return new(amqp.Names)
 }
 
-// prefixed is the same names under the same numbers, with a prefix before each: what was equal stays
-// equal, what was not does not, and none is the broker's own any more.
+// prefixed is the same names with the same numbers, and a prefix before each. Equal names stay equal, different ones stay
+// different, and no name is reserved by the broker any more.
 func prefixed(names *amqp.Names, prefix string) (*amqp.Names, error) {
 	out := new(amqp.Names)
 	for q := range names.Len() {

@@ -14,14 +14,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// presence is what a broker has of a queue, seen from a connection that has no part in it; or a set
-// of such, any of which would be right.
+// presence is what a broker shows of a queue to a connection that does not own it. As an expected value, it may be a set,
+// any element of which is right.
 type presence uint8
 
 const (
-	absent    presence = 1 << iota // 404
-	common                         // there, for all
-	exclusive                      // 405: there, for another connection
+	absent    presence = 1 << iota // does not exist: 404
+	common                         // exists, and is usable by all
+	exclusive                      // exists, exclusive to another connection: 405
 	present   = common | exclusive
 	unowned   = absent | common
 )
@@ -35,15 +35,15 @@ func (p presence) String() string {
 	}[p]
 }
 
-// watched is a queue that the truth tells something about.
+// watched is a queue about which the truth says something.
 type watched struct {
 	queue      amqp.Queue
 	lock, slot int
 	role       backend.Role
-	expires    bool // asking by declare would be a use of it
+	expires    bool // a passive declare would count as a use
 }
 
-// expected is what the truth says of the queue.
+// expected is the queue's presence according to the truth.
 func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	t := &truth[w.lock]
 	switch {
@@ -53,7 +53,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 		return absent
 	case w.role == backend.AdminMutex && t.Admin != 0:
 		return exclusive
-	case w.role == backend.AdminMutex: // truth knows its owner only
+	case w.role == backend.AdminMutex: // the truth contains only its owner
 		return unowned
 	case t.Taken&(1<<w.slot) == 0:
 		return absent
@@ -63,8 +63,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	return common
 }
 
-// declared are the queues that somebody declares in a trace, those that can ever exist, and the
-// arguments that they are declared with.
+// declared are the queues that a trace declares, which are all that can ever exist, and their arguments.
 func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	queues := make(map[amqp.Queue]amqp.ArgumentSet)
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
@@ -77,11 +76,11 @@ func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	return queues
 }
 
-// watchlist is the truth about the declared queues. A queue of two locks, or with two roles, counts for the first
-// only.
+// watchlist is what the truth says about the declared queues. A queue of two locks, or with two roles, counts only for the
+// first.
 func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]amqp.ArgumentSet) []watched {
 	var list []watched
-	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
+	names := new(amqp.Names) // numbered like the trace's, as they are interned in the same order
 	for l := range t.Scenario.Locks {
 		layout := amqplock.LayoutOf(target, names, t.Scenario.Locks[l].Name, monitor.Slots)
 		note := func(q amqp.Queue, role backend.Role, slot int) {
@@ -103,10 +102,10 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	return list
 }
 
-// observer looks at queues from a connection of its own.
+// observer looks at queues from its own connection.
 type observer struct{ *Conn }
 
-// observerChannel is the channel that the observer asks on.
+// observerChannel is the channel that the observer uses.
 const observerChannel = 1
 
 func newObserver(ctx context.Context, url string, names *amqp.Names) (*observer, error) {
@@ -121,7 +120,7 @@ func newObserver(ctx context.Context, url string, names *amqp.Names) (*observer,
 	return o, nil
 }
 
-// ready opens the channel, the first time and after an answer that closed it.
+// ready opens the channel, for the first time and after an answer that closed it.
 func (o *observer) ready() error {
 	for _, m := range []amqp.Method{amqp.ChannelOpen, amqp.ConfirmSelect} {
 		if r := o.ask(amqp.Command{Method: m}); r.Kind != amqp.OK {
@@ -136,7 +135,7 @@ func (o *observer) ask(c amqp.Command) amqp.Reply {
 	return o.Do([]amqp.Command{c})[0]
 }
 
-// compare looks at every queue and returns one that is not what the truth says, if there is one.
+// compare looks at every queue and returns one that differs from the truth, if there is one.
 func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth) (*watched, presence, error) {
 	for i := range queues {
 		w := &queues[i]
@@ -148,8 +147,8 @@ func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth
 	return nil, 0, nil
 }
 
-// look asks the broker for a queue by passive declare; by a message that is dead on arrival where
-// that would be a use of the queue (FACTS B17), which tells less.
+// look asks the broker for a queue with a passive declare. If that would count as a use of the queue, it instead publishes a
+// message that expires at once (FACTS B17), which shows less.
 func (o *observer) look(w *watched) (presence, error) {
 	if w.expires {
 		r := o.ask(amqp.Command{Method: amqp.BasicPublish, Queue: w.queue, Flags: amqp.Mandatory | amqp.Expiring})

@@ -8,19 +8,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// timeScales are the lengths of a virtual millisecond on a real broker, in milliseconds, for traces with expiries. A
-// step takes a virtual millisecond, and must end within it on the real broker. All times given to the broker are
-// stretched alike, so that events keep their order, and are half a virtual millisecond shorter, so that expiries fall
-// between two steps. A trace that disagrees is replayed with the next scale: a busy machine or broker may have been
-// late with a step, or with an expiry, which no reply shows.
+// timeScales are the lengths of a virtual millisecond on a real broker, in milliseconds, for traces with expiries. A step
+// takes a virtual millisecond, and must end within it on the real broker. All times given to the broker are stretched by the
+// same factor, so that events keep their order, and are half a virtual millisecond shorter, so that expiries fall between
+// two steps. A trace that disagrees is replayed with the next scale: a busy machine or broker may have been late with a
+// step, or with an expiry, which no reply shows.
 var timeScales = [...]uint32{20, 100, 500}
 
-// pace ties the trace's time to real time. It does so only where something expires by it.
+// pace maps the trace's time to real time, if something in the trace expires.
 type pace struct {
 	timed bool
 	began time.Time
-	scale uint32 // milliseconds that a virtual one lasts
-	late  bool   // a step was not over before something that the next is to find may have expired
+	scale uint32 // milliseconds per virtual millisecond
+	late  bool   // a step ended so late that something the next step needs may have expired
 }
 
 func newPace(t *scenario.Trace, scale uint32) pace {
@@ -33,15 +33,15 @@ func newPace(t *scenario.Trace, scale uint32) pace {
 	return p
 }
 
-// expires reports whether a command makes something that time alone removes. A message without any time to live is
-// gone at once.
+// expires reports whether a command creates something that time removes. A message with a time to live of zero is removed at
+// once.
 func expires(c amqp.Command) bool {
 	return c.Args.Has&amqp.HasExpires != 0 ||
 		c.Args.Has&amqp.HasMessageTTL != 0 && c.Args.MessageTTL > 0 ||
 		c.Flags.Has(amqp.Expiring) && c.Expiration > 0
 }
 
-// await waits until a moment of the trace has come, in virtual milliseconds.
+// await waits until a moment of the trace, in virtual milliseconds.
 func (p *pace) await(ctx context.Context, virtual int64) error {
 	if p.timed {
 		sleep(ctx, time.Until(p.began.Add(p.lasts(virtual))))
@@ -49,7 +49,7 @@ func (p *pace) await(ctx context.Context, virtual int64) error {
 	return ctx.Err()
 }
 
-// note notes whether a step is over in time, by when it had to begin in virtual milliseconds.
+// note records whether a step ended in time. virtual is the virtual millisecond in which it had to begin.
 func (p *pace) note(virtual int64) {
 	p.late = p.late || p.timed && time.Since(p.began) > p.lasts(virtual)+p.lasts(1)/2
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Replayed is what a trace came to on a real RabbitMQ.
+// Replayed is the result of replaying a trace on a real RabbitMQ.
 type Replayed struct {
-	Broker string // what it calls itself, such as "RabbitMQ 3.10.8"
-	// Skipped says why nothing was replayed; "" where it was.
+	Broker string // its name and version, such as "RabbitMQ 3.10.8"
+	// Skipped is the reason why nothing was replayed; "" if the trace was replayed.
 	Skipped string
-	// Agreed is how many steps, from the first, came to what was recorded.
+	// Agreed is the number of steps, from the first, whose result was as recorded.
 	Agreed int
-	// Disagreement is the step that did not, the last that was taken; nil if there is none.
+	// Disagreement is the first step with a different result, at which the replay ended; nil if there is none.
 	Disagreement *Disagreement
 
 	trace *scenario.Trace
@@ -24,16 +24,16 @@ type Replayed struct {
 // SetupStep is the number of a step before the first.
 const SetupStep = -1
 
-// Disagreement is where a real RabbitMQ and the simulated broker part.
+// Disagreement is a difference between a real RabbitMQ and the simulated broker.
 type Disagreement struct {
-	Step     int // index in the trace's steps; SetupStep is before the first
+	Step     int // index of the step; SetupStep is before the first
 	Taken    *scenario.TraceStep
 	What     string // "reply", or the queue
 	Expected string // as recorded
 	Got      string
 }
 
-// failed notes at which step a replay ended, also in its error.
+// failed records the step at which a replay ended, also in the error.
 func (r *Replayed) failed(step int, err error) error {
 	if r.Disagreement != nil {
 		r.Disagreement.Step = step
@@ -44,18 +44,18 @@ func (r *Replayed) failed(step int, err error) error {
 	return err
 }
 
-// Agrees reports whether the whole trace came to what was recorded.
+// Agrees reports whether every step of the trace had the recorded result.
 func (r *Replayed) Agrees() bool {
 	return r.Skipped == "" && r.Disagreement == nil && r.Agreed == len(r.trace.Steps)
 }
 
-// Reproduces reports whether a violation of the trace was seen on the real broker: every step agreed
-// up to the one that shows it, so that it was the same execution.
+// Reproduces reports whether the real broker has shown violation v of the trace: every step agreed up to the one that shows
+// v, so that it was the same execution.
 func (r *Replayed) Reproduces(v scenario.Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, len(r.trace.Steps)) && (v.Step < len(r.trace.Steps) || r.Agrees())
 }
 
-// String is the result of the replay in a few lines, and of each violation in the trace.
+// String describes the result of the replay, and each violation in the trace, in a few lines.
 func (r *Replayed) String() string {
 	if r.Skipped != "" {
 		return fmt.Sprintf("not replayed on %s: %s", r.Broker, r.Skipped)
@@ -83,7 +83,7 @@ func (r *Replayed) agreement() string {
 	return fmt.Sprintf("%s agrees: the same replies and the same queues in all of %d steps", r.Broker, of)
 }
 
-// command is what was done in the step.
+// command describes the command of the step.
 func (d *Disagreement) command() string {
 	words := d.Taken.Action.String()
 	if cmd := amqp.SentIn(d.Taken.Payload).Command; cmd.Method != amqp.NoMethod {
@@ -92,7 +92,7 @@ func (d *Disagreement) command() string {
 	return words
 }
 
-// stepWords is a step as people count.
+// stepWords is a step's number, counted from 1, in words.
 func stepWords(step int) string {
 	if step == SetupStep {
 		return "setting up"

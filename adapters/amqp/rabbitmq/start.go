@@ -11,13 +11,13 @@ import (
 	"github.com/lockproof/lockproof/adapters/container"
 )
 
-// EnvURL names the environment variable that says where a RabbitMQ is.
+// EnvURL names the environment variable with the address of a RabbitMQ.
 const EnvURL = "LOCKPROOF_AMQP_URL"
 
-// ErrNoBroker is what [Start] returns when there is no RabbitMQ and nothing to start one with.
+// ErrNoBroker is the error of [Start] if there is no RabbitMQ and nothing to start one with.
 var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or give an address such as amqp://user:password@host:5672/%2F, or install rabbitmq-server")
 
-// missing says that one of the things that a broker can be started with is not there.
+// missing is the error for something missing that a broker could be started with.
 type missing string
 
 func (m missing) Error() string        { return string(m) }
@@ -25,25 +25,25 @@ func (m missing) Is(target error) bool { return target == ErrNoBroker }
 
 // Options say which broker to use.
 type Options struct {
-	// URL is the address of a broker that runs already, and Flag where it was given, for errors. Empty means the
-	// one that LOCKPROOF_AMQP_URL names, and without that one at 127.0.0.1:5672, or else a broker of our own.
+	// URL is the address of a running broker. Flag names the flag that gave it, for errors. If URL is empty, the broker is
+	// the one that LOCKPROOF_AMQP_URL names, else the one at 127.0.0.1:5672, else one that is started.
 	URL, Flag string
 
-	// Restarts says that the broker will be restarted: one that is merely found is passed over.
+	// Restarts says that the broker will be restarted: a broker that was merely found is then not used.
 	Restarts bool
 
-	// There has a broker be used that is there already: none is started.
+	// There requires an existing broker: none is started.
 	There bool
 
-	// Container starts a broker in a container, if there is no other. Nil has none be started.
+	// Container starts a broker in a container, if there is no other. If it is nil, no container is started.
 	Container container.Starter
 
-	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
+	// Advanced is an advanced.config for a node that is started, in Erlang terms.
 	Advanced string
-	// Plugins are those that it enables.
+	// Plugins are the plugins that a started node enables.
 	Plugins []string
 
-	// Log is called with what is being started and why something was passed over, one line a call. It may be nil.
+	// Log is called with what is being started, and why something was not used, in one line. It may be nil.
 	Log func(string)
 }
 
@@ -53,7 +53,7 @@ func (o Options) logf(format string, args ...any) {
 	}
 }
 
-// address is the URL that was asked for, and who asked; both empty when nobody did.
+// address is the requested URL, and who requested it; both are empty if there is none.
 func (o Options) address() (url, asker string) {
 	if o.URL != "" {
 		return o.URL, cmp.Or(o.Flag, "the address given")
@@ -66,28 +66,27 @@ func (o Options) address() (url, asker string) {
 
 // Broker is a RabbitMQ that is ready for clients.
 type Broker struct {
-	URL     string // where; the virtual host is always written out, %2F for the default one
-	Version string // what it calls itself, such as "RabbitMQ 3.10.8"
-	Origin  string // where it came from, for people to read
-	Found   bool   // nobody named it: it was at the usual address
+	URL     string // its virtual host is always explicit, %2F for the default one
+	Version string // its name and version, such as "RabbitMQ 3.10.8"
+	Origin  string // describes where it came from
+	Found   bool   // it was not named, but found at the usual address
 
-	mu         sync.Mutex    // one Restart or Stop at a time
-	own        owned         // nil when somebody else started it, or it was stopped
-	registered *registration // nil where it keeps no account of this run
-	registry   string        // another registry's name, for tests; "" is the usual one
+	mu         sync.Mutex    // for Restart and Stop
+	own        owned         // nil if it was not started here, or was stopped
+	registered *registration // nil if this run is not registered
+	registry   string        // name of another registry, for tests; "" is the default
 }
 
-// owned is a broker that we started.
+// owned is a broker that was started here.
 type owned interface {
-	// restart ends the broker in good order, starts it again with what it kept on disk, and waits
-	// until it is ready at its old address.
+	// restart ends the broker in good order, starts it again with its data on disk, and waits until it is ready at its old
+	// address.
 	restart(ctx context.Context) error
-	// stop ends the broker and removes every trace of it.
+	// stop ends the broker and removes all its files.
 	stop() error
 }
 
-// String is the broker as reports have it: what it calls itself, where it is, and how we came by it if nobody named
-// it.
+// String describes the broker in reports: its name and version, its address, and where it came from if it was not named.
 func (b *Broker) String() string {
 	said := b.Version + " at " + address(b.URL)
 	switch {
@@ -99,9 +98,9 @@ func (b *Broker) String() string {
 	return said
 }
 
-// Start finds a broker or starts one: the requested URL, otherwise a broker on this machine, otherwise, unless one
-// has to be there already, a private node or a container. A started broker lives until Stop, which the caller has to
-// call, or until the process ends in any way; ctx bounds only the start.
+// Start finds a broker or starts one: the requested URL; otherwise a broker on this machine; otherwise a private node or a
+// container, unless o.There is set. A started broker lives until Stop, which the caller has to call, or until the process
+// ends in any way; ctx bounds only the start.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	if url, asker := o.address(); url != "" {
 		return connectTo(ctx, url, asker)
@@ -124,13 +123,13 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 		}
 		o.logf("%v", err)
 		if !errors.Is(err, ErrNoBroker) {
-			failure = err // what is there but does not work is worth more words than what is missing
+			failure = err // something that exists and fails is reported rather than what is missing
 		}
 	}
 	return nil, failure
 }
 
-// startUsual starts a container of the image for whoever names none.
+// startUsual starts a container with the default image, if no image is named.
 func startUsual(ctx context.Context, o Options) (*Broker, error) {
 	b, err := StartContainer(ctx, container.Usual("rabbitmq"), o)
 	if errors.Is(err, container.ErrNoEngine) {
@@ -139,8 +138,8 @@ func startUsual(ctx context.Context, o Options) (*Broker, error) {
 	return b, err
 }
 
-// Lacking reports that Start has neither a broker at the usual address nor a rabbitmq-server to start, and nobody has
-// named one.
+// Lacking reports that Start finds no broker at the usual address and no rabbitmq-server to start, and that no broker was
+// named.
 func Lacking(ctx context.Context, o Options) bool {
 	if url, _ := o.address(); url != "" || installed() {
 		return false
@@ -149,7 +148,7 @@ func Lacking(ctx context.Context, o Options) bool {
 	return o.Restarts || err != nil
 }
 
-// connectTo makes sure that the broker somebody named is there.
+// connectTo checks that a named broker is available.
 func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
 	url, err := checkURL(address)
 	if err != nil {
@@ -162,15 +161,15 @@ func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
 	return &Broker{URL: url, Version: version, Origin: "the broker that " + asker + " names"}, nil
 }
 
-// CanRestart reports whether Restart can work: whether we started this broker.
+// CanRestart reports whether Restart can work: whether this broker was started here.
 func (b *Broker) CanRestart() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.own != nil
 }
 
-// Restart stops the broker in good order and starts it again, as an administrator would: what is
-// durable stays, every connection is lost. When it returns nil the broker is ready, at the same URL.
+// Restart stops the broker in good order and starts it again, as an administrator would: durable things stay, and every
+// connection is lost. When it returns nil the broker is ready, at the same URL.
 func (b *Broker) Restart(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,8 +182,8 @@ func (b *Broker) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the broker if we started it, and leaves any other alone, but for what was noted and has not been deleted.
-// Stopping again does nothing.
+// Stop ends the broker if it was started here. From any other broker it only deletes what was noted and not yet deleted.
+// Further calls do nothing.
 func (b *Broker) Stop() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,24 +11,23 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// StressConfig says what is done to a real RabbitMQ.
+// StressConfig configures a stress run on a real RabbitMQ.
 type StressConfig struct {
 	Target  *lock.Target // nil is the reference semaphore
-	Options lock.Options // of the target, whose own prevail; [amqplock.DefaultOptions] are the safe ones
-	// Load is how much is done to it. A client that dies has its socket closed without a goodbye.
+	Options lock.Options // of the target, some of which it fixes itself; [amqplock.DefaultOptions] are safe
+	// Load is the amount of work. When a client dies, its socket is closed abruptly.
 	stress.Load
-	// InFlight lets clients die also during a command, and not only between commands. RabbitMQ 3.10.8 then breaks every
-	// lock. If a connection dies just as it declares an exclusive queue, its clean-up may delete the queue of the next
-	// owner. A third client then gets it as well (in 201 of 1,500 trials; rabbitmq-server #15276).
+	// InFlight lets clients die during a command as well, not only between commands. RabbitMQ 3.10.8 then breaks every lock.
+	// If a connection dies just as it declares an exclusive queue, its clean-up may delete the queue of the next owner. A
+	// third client then gets it as well (in 201 of 1,500 trials; rabbitmq-server #15276).
 	InFlight bool
-	// Restarts is how often the broker is restarted in the course of the rounds. It has to be one
-	// that can be.
+	// Restarts is the number of restarts of the broker during the rounds. The broker must support restarts.
 	Restarts int
 	// Prefix begins the names of queues on the broker; "" chooses a unique one.
 	Prefix string
 }
 
-// check says what is wrong with a configuration.
+// check returns an error for an invalid configuration.
 func (c *StressConfig) check(b *Broker) error {
 	if c.Target.Backend != "" {
 		return fmt.Errorf("stress of %s: expected a lock of RabbitMQ's", c.Target.Name)
@@ -51,25 +50,25 @@ func (c *StressConfig) check(b *Broker) error {
 	return nil
 }
 
-// Stress lets clients use a lock on a real RabbitMQ, each over a connection of its own, as close to simultaneously as
-// possible: all of them begin each round at one instant. In a round a client acquires, verifies a few times, and
-// releases; an administrator adds, removes, creates or counts. The machines are those of the simulator.
+// Stress makes clients use a lock on a real RabbitMQ, each over its own connection, as simultaneously as possible: all of
+// them begin each round at one instant. In a round a client acquires, verifies a few times, and releases; an administrator
+// adds, removes, creates or counts. The machines are those of the simulator.
 //
 // It returns the clients' observations as a history in real-time order, by a monotonic clock. An invocation is recorded
-// before its first command is written, a completion after its last reply was read. Processes are numbered as [spec.Event]
-// says. The history has these events of the environment:
+// before its first command is written, and a completion after its last reply was read. Processes are numbered as
+// [spec.Event] says. The history has these events of the environment:
 //
-//   - Crash, a process that died: just before its socket is closed. If the broker closed it, or stopped answering, it is just
-//     before the last command that was answered.
-//   - Gone, once it is certain that the broker has dropped everything of the connection (see [disconnectObserver]). It did so
-//     at some moment since the Crash, queue by queue.
-//   - Restart, once the broker is up again and before any client connects to it.
+//   - Crash: a process died. It is recorded just before the socket is closed. If the broker closed the connection, or stopped
+//     answering, it is recorded just before the last command that was answered.
+//   - Gone: the broker has certainly dropped everything of the connection (see [disconnectObserver]). It did so at some moment
+//     since the Crash, queue by queue.
+//   - Restart: the broker is up again, and no client has connected to it yet.
 //
-// If the broker disappears, operations end as the machines see it: as fail if nothing was changed, otherwise as info.
-// If it does not come back, the run ends.
+// If the broker disappears, operations end as their machines see it: as fail if nothing was changed, otherwise as info. If
+// it does not come back, the run ends.
 //
-// History and statistics are valid also if the run ended with an error, such as that of ctx; they are nil only if it
-// could not begin. Every queue is then deleted and every connection closed.
+// History and statistics are valid also if the run ended with an error, such as that of ctx; they are nil only if the run
+// could not begin. At the end of the run every queue is deleted and every connection closed.
 func Stress(ctx context.Context, b *Broker, c StressConfig) (*history.History, *StressStats, error) {
 	if c.Target == nil {
 		c.Target = amqplock.References[0]

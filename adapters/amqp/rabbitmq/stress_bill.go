@@ -2,18 +2,18 @@ package rabbitmq
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// bill is what an operation took.
+// bill is the cost of an operation.
 type bill struct {
 	commands    int
 	trips       int  // round trips
-	replies     int  // round trips if every reply were waited for
-	channels    int  // opened
-	connections int  // opened
-	lost        int  // races
-	broken      bool // a channel broke for no reason of its own
+	replies     int  // number of round trips if the client waited for every reply
+	channels    int  // number of channels opened
+	connections int  // number of connections opened
+	lost        int  // number of lost races
+	broken      bool // a channel broke without the operation's fault
 }
 
-// charge adds commands that were answered.
+// charge adds the cost of answered commands.
 func (b *bill) charge(batch []amqp.Command, replies []amqp.Reply) {
 	for i, r := range replies {
 		b.commands++
@@ -38,8 +38,8 @@ func (b *bill) charge(batch []amqp.Command, replies []amqp.Reply) {
 	}
 }
 
-// behind reports whether a command was written without waiting for the reply to the one before it:
-// a message that is confirmed, behind another.
+// behind reports whether command i was written without waiting for the reply to the command before: both are messages that
+// need a confirm.
 func behind(batch []amqp.Command, replies []amqp.Reply, i int) bool {
 	return i > 0 && batch[i].Method == amqp.BasicPublish && batch[i-1].Method == amqp.BasicPublish &&
 		replies[i-1].Kind != amqp.NoReply

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// stressClient is one client of a run: its machine, its connection, and what it chooses to do.
+// stressClient is one client of a run: its machine, its connection, and its random choices.
 type stressClient struct {
 	*stressRun
 	driven
 	part   stress.Part
-	line   *stressLine // nil when it has none
-	opened int32       // connections so far
-	bill   bill        // what the operation at hand took
-	tally  StressStats // of this client alone
+	line   *stressLine // nil if it has no connection
+	opened int32       // number of connections so far
+	bill   bill        // cost of the current operation
+	tally  StressStats // statistics of this client
 }
 
 func newStressClient(s *stressRun, number int32) *stressClient {
@@ -43,13 +43,13 @@ func (c *stressClient) work(ctx context.Context) {
 // Holds reports whether the client believes that it holds a slot.
 func (c *stressClient) Holds() bool { return c.machine.Held > 0 }
 
-// Call carries out one operation and records it. One in which the client dies, or the run is over,
-// stays without an answer: its outcome is pending.
+// Call carries out one operation and records it. If the client dies during it, or the run ends, the operation has no answer:
+// its outcome is pending.
 func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Outcome {
 	if ctx.Err() != nil {
 		return lock.Failed
 	}
-	fatal := -1 // the batch that it does not live to see answered
+	fatal := -1 // the batch during which it dies
 	if c.part.Dies() {
 		fatal = c.part.Random.IntN(4)
 	}
@@ -73,8 +73,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Out
 	return outcome
 }
 
-// process is the number of the process that the client's next operation belongs to: a client without
-// a connection makes one first.
+// process is the number of the process for the client's next operation. A client without a connection opens one first.
 func (c *stressClient) process() int32 {
 	opened := c.opened
 	if c.machine.Link == amqplock.Down {
@@ -83,7 +82,7 @@ func (c *stressClient) process() int32 {
 	return c.config.Process(c.part.Number, opened)
 }
 
-// open makes a connection. One that there still is, and the process that it was, end.
+// open opens a connection. An existing connection ends, and its process with it.
 func (c *stressClient) open(ctx context.Context) amqp.Reply {
 	if c.line != nil {
 		c.recorder.World(history.Crash, c.line.process)
@@ -100,7 +99,7 @@ func (c *stressClient) open(ctx context.Context) amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK}
 }
 
-// connected makes sure that the client has a connection and a channel before a round begins.
+// connected ensures that the client has a connection and a channel before a round begins.
 func (c *stressClient) connected(ctx context.Context) {
 	if c.machine.Link == amqplock.Up {
 		return
@@ -109,7 +108,8 @@ func (c *stressClient) connected(ctx context.Context) {
 	c.drive(ctx, -1)
 }
 
-// hangUp closes the connection in good order, once no client works any more: one that did could be given what it held.
+// hangUp closes the connection in good order. It is called when no client works any more, as a working client could acquire
+// what this one held.
 func (c *stressClient) hangUp() {
 	if c.line != nil {
 		c.line.Close()

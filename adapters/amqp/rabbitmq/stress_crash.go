@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// crash makes the client die, in flight while it waits for the replies to a batch. Its new life knows nothing of the
-// old one.
+// crash makes the client die. If batch is not empty, it dies while it waits for the replies to batch. Afterwards the client
+// has lost all its state.
 func (c *stressClient) crash(batch []amqp.Command) {
 	c.tally.Crashes++
 	if c.config.InFlight && len(batch) > 0 {
@@ -21,11 +21,11 @@ func (c *stressClient) crash(batch []amqp.Command) {
 	c.machine = amqplock.Machine{Channel: clientChannel}
 }
 
-// maxCrashDelay bounds the time from the writing of a client's last batch to its crash, in
-// microseconds: an exchange takes a few hundred.
+// maxCrashDelay is the maximum time from the writing of a client's last batch to its crash, in microseconds: an exchange
+// takes a few hundred.
 const maxCrashDelay = 1000
 
-// crashInFlight closes the client's socket before, in the midst of or after the effect of a batch.
+// crashInFlight closes the client's socket before, during or after the effect of a batch.
 func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	died := make(chan struct{})
 	time.AfterFunc(time.Duration(c.part.Random.IntN(maxCrashDelay))*time.Microsecond, func() {
@@ -37,7 +37,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	<-died
 }
 
-// lose gives up a connection that was closed by the broker, or on which it did not answer in time.
+// lose abandons a connection that the broker closed, or on which it did not answer in time.
 func (c *stressClient) lose() {
 	if c.line != nil {
 		c.tally.Dropped++
@@ -46,7 +46,7 @@ func (c *stressClient) lose() {
 	}
 }
 
-// abandon closes what is left of a connection that the client has given up.
+// abandon closes the rest of a connection that the client has abandoned.
 func (c *stressClient) abandon() {
 	c.disconnects.release(c.line)
 	c.line.Kill()

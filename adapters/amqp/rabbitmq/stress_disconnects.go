@@ -11,56 +11,57 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// disconnectObserver finds out when the broker has dropped everything of a dead connection, and records that: later
-// than it happened, never earlier. An exclusive queue of a dead connection is certainly dropped when
+// disconnectObserver finds out when the broker has dropped everything of a dead connection, and records that: later than it
+// happened, never earlier. An exclusive queue of a dead connection is certainly dropped when
 //
-//   - the broker tells the disconnect observer, on a connection of its own, that the queue does not exist;
-//   - or the broker tells another client that it owns the queue now. (The client still owns the queue when it reads that, so it
-//     did not own it before the dead connection did.)
+//   - the broker tells the disconnect observer, on its own connection, that the queue does not exist; or
+//   - the broker tells another client that the client owns the queue now. (The client still owns the queue when it reads that,
+//     so it did not own the queue before the dead connection did.)
 //
-// A command that was on its way when the connection died may be carried out later, and the dead connection may then
-// get a queue that was seen gone. If such a command was not answered, evidence counts only if it was requested after
+// A command that was on its way when the connection died may be carried out later, and the dead connection may then get a
+// queue that was seen gone. If such a command was not answered, evidence counts only if it was requested after both of
+// these:
 //
-//   - the connection's marker is gone, a queue exclusive to it that was declared when it was opened: the broker's process for
-//     the connection has ended, and reads nothing more;
-//   - and settleDelay has passed: a declare under way at that moment may still make its queue, until it sees that its owner has
+//   - The connection's marker is gone. This is a queue exclusive to the connection that was declared when the connection was
+//     opened. Without it, the broker's process for the connection has ended, and reads nothing more.
+//   - Then settleDelay has passed: a declare that was under way may still make its queue, until it sees that its owner has
 //     ended.
 //
-// Exclusive queues go one by one, in no order: the marker says nothing about the others. Without evidence before
+// Exclusive queues are dropped one by one, in no order: the marker says nothing about the others. Without evidence before
 // noticeLimit, nothing is recorded.
 type disconnectObserver struct {
 	*stressRun
-	names    *amqp.Names // the run's, and those of markers; the disconnect observer's goroutine's own
+	names    *amqp.Names // names of the run and of markers; used by the observer's goroutine only
 	observer *observer
 	wake     chan struct{} // has room for one
 
 	mu      sync.Mutex
-	lost    []*lostConnection // of which nothing is certain yet
-	over    bool              // there will be no more
+	lost    []*lostConnection // lost connections about which nothing is certain yet
+	over    bool              // no further connection will be lost
 	noticed int
 }
 
-// lostConnection is a connection that is dead.
+// lostConnection is a dead connection.
 type lostConnection struct {
 	process int32
 	died    time.Time
-	owned   map[amqp.Queue]bool // exclusive queues that may still be there
-	asking  bool                // a command that was not answered may be carried out later
-	settled time.Time           // from when on none is; zero before that is known
+	owned   map[amqp.Queue]bool // exclusive queues that may still exist
+	asking  bool                // an unanswered command may be carried out later
+	settled time.Time           // from then on no command is carried out; zero while unknown
 }
 
-// noticeLimit bounds the time in which a broker notices a closed socket; it takes some milliseconds.
+// noticeLimit is the maximum time for a broker to notice a closed socket; it takes some milliseconds.
 const noticeLimit = 10 * time.Second
 
-// settleDelay is many times what a broker takes to carry out a declare.
+// settleDelay is many times longer than a broker takes to carry out a declare.
 const settleDelay = 20 * time.Millisecond
 
 func newUndertaker(s *stressRun) *disconnectObserver {
-	names, _ := prefixed(s.names, "") // they fit, as they did before
+	names, _ := prefixed(s.names, "") // the names fit, as before
 	return &disconnectObserver{stressRun: s, names: names, wake: make(chan struct{}, 1)}
 }
 
-// release notes that a connection is given up, before its socket is closed.
+// release records that a connection is abandoned, before its socket is closed.
 func (u *disconnectObserver) release(l *stressLine) {
 	d := &lostConnection{process: l.process, died: time.Now(), owned: l.owned, asking: l.asking}
 	u.mu.Lock()
@@ -70,8 +71,7 @@ func (u *disconnectObserver) release(l *stressLine) {
 	u.rouse()
 }
 
-// granted notes an exclusive queue that a connection was given and still has, and when it began
-// to ask.
+// granted records an exclusive queue that a connection was given and still has, and when the connection asked for it.
 func (u *disconnectObserver) granted(q amqp.Queue, asked time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -83,7 +83,7 @@ func (u *disconnectObserver) granted(q amqp.Queue, asked time.Time) {
 	u.conclude()
 }
 
-// rest says that nobody dies any more.
+// rest says that no further client dies.
 func (u *disconnectObserver) rest() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,7 +98,7 @@ func (u *disconnectObserver) rouse() {
 	}
 }
 
-// conclude records what has become certain, and gives up what has not for too long.
+// conclude records what has become certain, and gives up on what has been uncertain for too long.
 func (u *disconnectObserver) conclude() {
 	now := time.Now()
 	u.lost = slices.DeleteFunc(u.lost, func(d *lostConnection) bool {
@@ -111,19 +111,19 @@ func (u *disconnectObserver) conclude() {
 	})
 }
 
-// counts reports whether evidence does that was asked for at a moment.
+// counts reports whether evidence counts that was requested at the time asked.
 func (d *lostConnection) counts(asked time.Time) bool {
 	return !d.asking || !d.settled.IsZero() && asked.After(d.settled)
 }
 
-// work looks into lost connections until there are no more, or ctx is done.
+// work investigates lost connections until there are no more, or ctx is done.
 func (u *disconnectObserver) work(ctx context.Context) {
 	defer u.hangUp()
 	for ctx.Err() == nil {
 		lost, over := u.open()
 		for _, d := range lost {
 			if err := u.inquire(ctx, d); err != nil {
-				u.hangUp() // perhaps the broker is being restarted
+				u.hangUp() // perhaps the broker is restarting
 			}
 		}
 		switch {
@@ -140,7 +140,7 @@ func (u *disconnectObserver) work(ctx context.Context) {
 	}
 }
 
-// open is the lost connections to look into, and whether they are the last.
+// open is the lost connections to investigate, and whether they are the last.
 func (u *disconnectObserver) open() ([]*lostConnection, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -148,7 +148,7 @@ func (u *disconnectObserver) open() ([]*lostConnection, bool) {
 	return slices.Clone(u.lost), u.over
 }
 
-// inquire asks the broker for what a dead connection had.
+// inquire asks the broker for the queues of a dead connection.
 func (u *disconnectObserver) inquire(ctx context.Context, d *lostConnection) error {
 	if err := u.ready(ctx); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (u *disconnectObserver) inquireMarker(d *lostConnection) error {
 	return err
 }
 
-// ready makes sure that there is a connection to ask from.
+// ready ensures that the observer has a connection.
 func (u *disconnectObserver) ready(ctx context.Context) error {
 	if u.observer != nil {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// drive runs the machine until its operation is over. It is false if the client died at the fatal
-// batch, or the run ended.
+// drive runs the machine until its operation is over. It is false if the client died at the batch fatal, or the run ended.
 func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 	for n := 0; !c.machine.Done(); {
 		if ctx.Err() != nil {
@@ -31,7 +30,7 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 	return true
 }
 
-// choose takes one way that a random option leaves open.
+// choose takes one of the ways that a random option leaves open.
 func (c *stressClient) choose(ctx context.Context, ways int) {
 	c.protocol.Choose(&c.machine, c.part.Random.IntN(ways))
 	if c.machine.Sleep > 0 {
@@ -40,7 +39,7 @@ func (c *stressClient) choose(ctx context.Context, ways int) {
 	}
 }
 
-// exchange writes a batch and hands the machine the replies.
+// exchange writes a batch and gives the machine the replies.
 func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
 	c.take(batch, c.send(ctx, batch))
 	if c.machine.Link == amqplock.Down {
@@ -48,7 +47,7 @@ func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
 	}
 }
 
-// send has the commands answered by the broker, and by nobody where there is no connection.
+// send sends commands to the broker. If there is no connection, the replies say so.
 func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Reply {
 	var replies []amqp.Reply
 	switch {

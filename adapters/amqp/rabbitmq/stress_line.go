@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// stressLine is one connection of a client, and so one process of the history.
+// stressLine is one connection of a client, and therefore one process of the history.
 type stressLine struct {
 	*Conn
 	run     *stressRun
 	process int32
-	owned   map[amqp.Queue]bool // exclusive queues that it has, or may yet get
-	asking  bool                // a command was not answered that may yet make or delete a queue
-	heard   int64               // by the recorder's clock, just before what was last answered
+	owned   map[amqp.Queue]bool // exclusive queues that it has, or may still get
+	asking  bool                // an unanswered command may still create or delete a queue
+	heard   int64               // time just before the last answered command, by the recorder's clock
 }
 
-// markerChannel is the channel on which a connection declares the queue that tells of its end.
+// markerChannel is the channel on which a connection declares its marker, the queue that shows its end.
 const markerChannel = 2
 
 // dial opens the connection of a process, with its marker.
@@ -45,7 +45,7 @@ func (s *stressRun) dial(ctx context.Context, process int32) (*stressLine, error
 	return &stressLine{Conn: conn, run: s, process: process, owned: make(map[amqp.Queue]bool), heard: began}, nil
 }
 
-// marked is the names of the run, and that of a process's marker.
+// marked is the names of the run, and the name of a process's marker.
 func (s *stressRun) marked(process int32) (*amqp.Names, error) {
 	names, err := prefixed(s.names, "")
 	if err == nil {
@@ -58,10 +58,10 @@ func (s *stressRun) markerName(process int32) string {
 	return fmt.Sprintf("%sprocess.%d", s.config.Prefix, process)
 }
 
-// marker is a process's marker, in its own names.
+// marker is a process's marker, in the names that marked returns.
 func (s *stressRun) marker() amqp.Queue { return amqp.Queue(s.names.Len() + 1) }
 
-// do sends commands and keeps track of the exclusive queues that come of them.
+// do sends commands and records the exclusive queues that they create.
 func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	asked, now := time.Now(), l.run.recorder.Now()
 	replies := l.Do(batch)
@@ -74,8 +74,8 @@ func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// note registers a command that was answered, or that may have been carried out all the same. One
-// that deletes what the connection has does nothing that its end does not do.
+// note records a command that was answered, or that may have been carried out without an answer. If the command deletes what
+// the connection owns, the end of the connection has the same effect.
 func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
 	claims := cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive)
 	switch {

@@ -14,18 +14,18 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// stressRun is a run.
+// stressRun is a stress run.
 type stressRun struct {
 	broker      *Broker
 	config      StressConfig
 	layout      *amqplock.Layout
-	names       *amqp.Names // as they are on the broker
+	names       *amqp.Names // the names on the broker
 	lock        amqplock.Implementation
 	recorder    stress.Recorder
 	disconnects *disconnectObserver
 	clients     []*stressClient
 	barrier     *stress.Barrier
-	restarting  sync.RWMutex // held by those who connect; a restart has it alone
+	restarting  sync.RWMutex // read-locked while connecting, locked during a restart
 	restarts    int
 	elapsed     time.Duration
 
@@ -51,7 +51,7 @@ func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 	return s, nil
 }
 
-// queues are all that there can be.
+// queues are all queues that may exist.
 func (s *stressRun) queues() []amqp.Queue {
 	all := make([]amqp.Queue, s.names.Len())
 	for i := range all {
@@ -60,7 +60,7 @@ func (s *stressRun) queues() []amqp.Queue {
 	return all
 }
 
-// setUp declares the slots that the lock begins with, as its administrator would have.
+// setUp declares the initial slots of the lock, as its administrator would.
 func (s *stressRun) setUp(ctx context.Context) error {
 	o, err := newObserver(ctx, s.broker.URL, s.names)
 	if err != nil {
@@ -85,7 +85,7 @@ func declareSlots(o *observer, t *lock.Target, options lock.Options, layout *amq
 	return nil
 }
 
-// run has everybody work until all rounds are over, ctx is, or the broker is lost.
+// run makes all clients work until all rounds are over, ctx is done, or the broker is lost.
 func (s *stressRun) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -113,7 +113,7 @@ func (s *stressRun) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// begin is called by the last client that is ready for a round.
+// begin is called by the last client that becomes ready for a round.
 func (s *stressRun) begin(ctx context.Context, round int) {
 	every := s.config.Rounds / (s.config.Restarts + 1)
 	if due := s.config.Restarts > 0 && round > 0 && round%max(1, every) == 0; due && s.restarts < s.config.Restarts {
@@ -122,7 +122,7 @@ func (s *stressRun) begin(ctx context.Context, round int) {
 	}
 }
 
-// restart restarts the broker under its clients. Those who lose their connections wait until it is up.
+// restart restarts the broker during the clients' work. Clients that lose their connections wait until it is up.
 func (s *stressRun) restart(ctx context.Context) {
 	s.restarting.Lock()
 	defer s.restarting.Unlock()
@@ -133,7 +133,7 @@ func (s *stressRun) restart(ctx context.Context) {
 	s.recorder.World(history.Restart, history.Nemesis)
 }
 
-// startClient has a goroutine work for the run.
+// startClient runs work in a goroutine of the run.
 func (s *stressRun) startClient(work func()) {
 	s.workers.Add(1)
 	go func() {
@@ -143,8 +143,7 @@ func (s *stressRun) startClient(work func()) {
 	}()
 }
 
-// rescue ends the run when one of its goroutines panics, so that it is put away before the panic
-// goes on.
+// rescue ends the run when one of its goroutines panics, so that the run is cleaned up before the panic continues.
 func (s *stressRun) rescue() {
 	if p := recover(); p != nil {
 		s.stop(fmt.Errorf("panic: %v", p))
@@ -152,7 +151,7 @@ func (s *stressRun) rescue() {
 	}
 }
 
-// connectLimit bounds how long a client tries to connect to a broker that does not answer.
+// connectLimit is the maximum time that a client tries to connect to a broker that does not answer.
 const connectLimit = 5 * time.Second
 
 // connect opens a connection. The caller holds restarting, so that the broker is up.

@@ -7,22 +7,22 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// StressStats is how much was done in a run, and what it took.
+// StressStats counts what was done in a run, and its cost.
 type StressStats struct {
 	Elapsed    time.Duration // of the rounds
-	Rounds     int           // that were begun
-	Operations int           // that were answered
-	Commands   int           // that clients sent for them
+	Rounds     int           // rounds begun
+	Operations int           // operations answered
+	Commands   int           // commands that clients sent for them
 	Crashes    int           // clients that died
-	Dropped    int           // connections that the broker closed, in restarts too, or did not answer on
-	Noticed    int           // dead connections of which it was found out that the broker had noticed
+	Dropped    int           // connections that the broker closed, also in restarts, or did not answer on
+	Noticed    int           // dead connections that the broker has certainly noticed
 	Restarts   int           // of the broker
-	// Costs is what operations took that no fault disturbed. Round trips are those really made:
-	// [Conn.Do] says what is written behind one another.
+	// Costs is the cost of operations that no fault disturbed. Round trips are those really made: [Conn.Do] says which
+	// commands are written together.
 	Costs monitor.Costs
 }
 
-// settle adds the bill of an operation that is over, unless a fault disturbed it.
+// settle adds the cost of a completed operation, unless a fault disturbed it.
 func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 	s.Operations++
 	s.Commands += b.commands
@@ -32,7 +32,7 @@ func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 	s.Costs.Add(op, r, b.lost, [monitor.Measures]int{b.commands, b.trips, b.replies, b.channels, b.connections})
 }
 
-// stats adds up what everybody did.
+// stats adds up the statistics of all clients.
 func (s *stressRun) stats() *StressStats {
 	out := &StressStats{Elapsed: s.elapsed, Restarts: s.restarts, Rounds: s.barrier.Rounds(), Noticed: s.disconnects.noticed}
 	for _, c := range s.clients {

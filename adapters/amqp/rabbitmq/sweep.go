@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// sweepLimit bounds the deletion of a run's queues.
+// sweepLimit is the maximum time for deleting a run's queues.
 const sweepLimit = 20 * time.Second
 
-// Sweep deletes queues of this run by their names, whether or not they exist. Those of connections that have only just been
-// cut it waits for. Queues that carry no mark and that the run has not noted are not its own, and stay.
+// Sweep deletes queues of this run by their names, whether they exist or not. For queues of connections that were only just
+// cut, it waits. Queues without a mark that the run has not noted are not its own, and stay.
 func (b *Broker) Sweep(queues []string) error {
 	queues = slices.DeleteFunc(slices.Clone(queues), func(q string) bool { return !b.ours(q) })
 	names := new(amqp.Names)
@@ -24,14 +24,14 @@ func (b *Broker) Sweep(queues []string) error {
 	return b.sweep(names, numbers)
 }
 
-// note notes queues that are about to be made.
+// note registers queues that are about to be created.
 func (b *Broker) note(names *amqp.Names, queues []amqp.Queue) {
 	for _, q := range queues {
 		b.Note(names.Name(q), "")
 	}
 }
 
-// sweep deletes queues, whether or not they exist.
+// sweep deletes queues, whether they exist or not.
 func (b *Broker) sweep(names *amqp.Names, queues []amqp.Queue) error {
 	if err := sweep(b.URL, names, queues); err != nil {
 		return err
@@ -42,8 +42,7 @@ func (b *Broker) sweep(names *amqp.Names, queues []amqp.Queue) error {
 	return nil
 }
 
-// sweep deletes queues, whether or not they exist. Those of connections that have only just been cut
-// it waits for.
+// sweep deletes queues, whether they exist or not. For queues of connections that were only just cut, it waits.
 func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sweepLimit)
 	defer cancel()
@@ -70,7 +69,8 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	return nil
 }
 
-// unlessUsed has a queue without our mark be deleted only while nobody consumes: all clients of the run have ended then.
+// unlessUsed makes a queue without our mark be deleted only if it has no consumer: at that time all clients of the run have
+// ended.
 func unlessUsed(queue string) amqp.Flags {
 	if (thing{Queue: queue}).marked() {
 		return 0

@@ -11,9 +11,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// Together reports an address that is not of one cluster and one virtual host with the first. It makes an exclusive queue at the
-// first, and looks for it at the others. The queue has a run's mark in its name, and goes with its connection. Names of clusters
-// do not tell: unless somebody names a cluster, each node has a name of its own for it.
+// Together returns an error for an address that does not belong to the cluster and the virtual host of the first address. It
+// creates an exclusive queue at the first, and looks for it at the others. The queue has a run's mark in its name, and ends
+// with its connection. Cluster names do not identify a cluster: unless one is configured, the name is that of the node that
+// is asked.
 func Together(ctx context.Context, urls []string) error {
 	if len(urls) < 2 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// ProxyTo is a proxy in front of the broker at an AMQP URL.
+// ProxyTo is a proxy for the broker at an AMQP URL.
 func ProxyTo(address string) (*Proxy, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -22,8 +22,8 @@ func ProxyTo(address string) (*Proxy, error) {
 	return &Proxy{Address: host}, nil
 }
 
-// URLFor is the server's address with all else as in the AMQP URL of the broker behind a proxy: user,
-// password, virtual host, and what the driver is told.
+// URLFor is the server's address with the other parts of the AMQP URL of the broker behind a proxy: user, password, virtual
+// host, and options of the driver.
 func (s *Server) URLFor(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -11,46 +11,46 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Bounds. Those of a [Config] are what it has where it does not say otherwise.
+// Bounds. The exported ones, apart from MaxFrame and MaxParked, are the defaults of [Config].
 const (
-	// DefaultMaxConnections is how many connections there may be to a server at once.
+	// DefaultMaxConnections is the default of [Config.MaxConnections].
 	DefaultMaxConnections = 10_000
-	// DefaultMaxMessage is how many bytes of content a message may have: RabbitMQ's.
+	// DefaultMaxMessage is the default of [Config.MaxMessage], in bytes. It is RabbitMQ's bound.
 	DefaultMaxMessage = 128 << 20
-	// DefaultMaxHeld is how many bytes of content may be on their way from all clients of a server.
+	// DefaultMaxHeld is the default of [Config.MaxHeld], in bytes.
 	DefaultMaxHeld = 1 << 30
-	// DefaultMaxUnread is how many bytes a client may leave unread.
+	// DefaultMaxUnread is the default of [Config.MaxUnread], in bytes.
 	DefaultMaxUnread = 256 << 20
-	// DefaultMaxHandshake is how long a client may take until its connection is tuned.
+	// DefaultMaxHandshake is the default of [Config.MaxHandshake].
 	DefaultMaxHandshake = 10 * time.Second
 
-	// MaxFrame is the largest frame that is offered and taken, in bytes with its overhead.
+	// MaxFrame is the maximum size of a frame that the server offers and accepts, in bytes with its overhead.
 	MaxFrame = 128 << 10
-	// maxFrameTaken is the largest frame taken where the broker behind us has agreed to anything.
+	// maxFrameTaken is the maximum size of a frame if the broker behind the server agreed to a larger one.
 	maxFrameTaken = 16 << 20
-	// MaxParked is how many commands of one connection wait at the gate before no more is read from it.
+	// MaxParked is the number of a connection's commands at the gate at which reading from its client pauses.
 	MaxParked = 1024
-	// maxParkedBytes is the same in bytes.
+	// maxParkedBytes is the corresponding number of bytes.
 	maxParkedBytes = 64 << 20
-	// maxUnread is how many bytes a client may leave unread before no more is read from it.
+	// maxUnread is the number of bytes that a client has left unread at which reading from it pauses.
 	maxUnread = 1 << 20
-	// maxQueues is how many queues the simulated broker has at once.
+	// maxQueues is the maximum number of queues of the simulated broker.
 	maxQueues = math.MaxUint16
-	// maxConsumers is how many consumers a channel may have.
+	// maxConsumers is the maximum number of consumers of a channel.
 	maxConsumers = 1000
-	// goodbyeLimit is how long a client may take to hang up in the end.
+	// goodbyeLimit is the maximum time for a client to close its socket at the end.
 	goodbyeLimit = 2 * time.Second
 )
 
-// ErrBound is, somewhere in it, the error of a connection that was ended because its client took more than it may.
+// ErrBound is wrapped by the error of a connection that was ended because its client exceeded a bound.
 var ErrBound = errors.New("more than a bound allows")
 
-// exceeds refuses what is more than a bound allows.
+// exceeds is the refusal of something that exceeds a bound.
 func exceeds(code frame.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...), bound: true}
 }
 
-// Unwrap is ErrBound, for those that it is the reason of.
+// Unwrap is ErrBound if a bound was exceeded.
 func (r *refusal) Unwrap() error {
 	if r.bound {
 		return ErrBound
@@ -58,7 +58,7 @@ func (r *refusal) Unwrap() error {
 	return nil
 }
 
-// refuseOpen is why a connection is not opened that is one too many, nil where it may be.
+// refuseOpen is the refusal of a connection beyond MaxConnections, nil if it may be opened.
 func (c *Conn) refuseOpen(m frame.Method) *refusal {
 	if open, ok := m.(*frame.ConnectionOpen); ok && c.surplus {
 		return exceeds(frame.NotAllowed, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached",
@@ -67,13 +67,13 @@ func (c *Conn) refuseOpen(m frame.Method) *refusal {
 	return nil
 }
 
-// budget is how many bytes of content are on their way.
+// budget is the number of bytes of content that are on their way.
 type budget struct {
 	held  atomic.Int64
 	bound int
 }
 
-// take takes some more. The refusal is for more than there may be.
+// take adds bytes. The refusal is for exceeding the maximum.
 func (b *budget) take(bytes int) *refusal {
 	if b.held.Add(int64(bytes)) > int64(b.bound) {
 		return exceeds(frame.ResourceError, "more than %d bytes are on their way from all clients", b.bound)
@@ -81,10 +81,10 @@ func (b *budget) take(bytes int) *refusal {
 	return nil
 }
 
-// give gives back what was taken.
+// give subtracts bytes.
 func (b *budget) give(bytes int) { b.held.Add(-int64(bytes)) }
 
-// withDefaults has what is left out filled in.
+// withDefaults is the configuration with defaults for zero fields.
 func (c Config) withDefaults() Config {
 	if c.Gate == nil {
 		c.Gate = Through{}

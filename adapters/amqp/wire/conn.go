@@ -11,12 +11,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
-// Conn is a client's connection: its socket on one side, the broker's session on the other.
+// Conn is a client's connection: its socket on one side, and the broker's session on the other.
 type Conn struct {
 	Server *Server
-	// Number counts the server's connections from 1, in the order in which they were accepted.
+	// Number is the number of the connection on the server, from 1, in order of acceptance.
 	Number uint64
-	// Peer is what the gate keeps with the connection.
+	// Peer is for the gate: its own data about the connection.
 	Peer any
 
 	socket  net.Conn
@@ -25,30 +25,30 @@ type Conn struct {
 	out     *outbox
 	session Session // set once, before the first command
 
-	frameMax  atomic.Int64 // as agreed on; 0 for no limit
-	readLimit atomic.Int64 // nanoseconds without a byte after which the client is dead; 0 is never
-	readEnd   atomic.Int64 // when no more is read from it, in nanoseconds since 1970; 0 is never
-	surplus   bool         // it is one more connection than there may be
-	tuned     bool         // the client has said how large frames may be
+	frameMax  atomic.Int64 // agreed maximum frame size; 0 for no limit
+	readLimit atomic.Int64 // nanoseconds of silence after which the client counts as dead; 0 is never
+	readEnd   atomic.Int64 // when reading from it ends, in nanoseconds since 1970; 0 is never
+	surplus   bool         // it exceeds the maximum number of connections
+	tuned     bool         // the client has stated its maximum frame size
 
 	mu          sync.Mutex
-	freed       sync.Cond // parked has become less, or the client is gone
-	parked      int       // commands at the gate, and their size
+	freed       sync.Cond // signals that parked has become less, or the client is gone
+	parked      int       // number of commands at the gate, and their size
 	parkedBytes int
 	inFlight    inFlight
 	counts      Counts
 	user        string
-	events      []event              // of the broker, to be shown to the gate
-	more        bool                 // the client has sent something that is still to be read
-	withheld    map[uint16][]*Answer // confirms to be sent with the next one, by channel
+	events      []event              // acts of the broker that the gate has not seen yet
+	more        bool                 // the client has sent something that is not read yet
+	withheld    map[uint16][]*Answer // confirms to be sent together with the next one, by channel
 	draining    bool
 	released    bool  // the broker has seen the end
-	gone        bool  // nothing more comes from the client
+	gone        bool  // nothing more arrives from the client
 	over        bool  // the broker has ended it
-	excess      error // why it was cut off, nil where it was not
+	excess      error // why it was cut off, nil if it was not
 }
 
-// event is something that the broker does: an answer, or the end of the connection.
+// event is an act of the broker: an answer, or the end of the connection.
 type event struct {
 	answer *Answer
 	end    error
@@ -57,26 +57,26 @@ type event struct {
 // RemoteAddr is the client's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.socket.RemoteAddr() }
 
-// User is the name that the client has logged in by, "" before it has.
+// User is the name with which the client has logged in, "" before the login.
 func (c *Conn) User() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.user
 }
 
-// Behind reports whether the client has written something, or closed its socket, and the gate has not seen it yet: see
-// [socket.Reader.Behind]. Data does not count if it cannot reach the gate before something else leaves it.
+// Behind reports whether the client has written something, or closed its socket, and the gate has not seen that yet: see
+// [socket.Reader.Behind]. Data that cannot reach the gate before something else leaves the gate does not count.
 func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
-// Counts is what went over the connection so far.
+// Counts counts what went over the connection so far.
 func (c *Conn) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts
 }
 
-// Channels is how many channels are open: those that the broker has closed are not, whether or not the client
-// has said that it knows.
+// Channels is the number of open channels. A channel that the broker has closed is not open, whether the client has
+// acknowledged that or not.
 func (c *Conn) Channels() (open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,11 +94,11 @@ func (c *Conn) Cut() {
 	c.socket.Close()
 }
 
-// HangUp closes the client's socket when all that was sent is written.
+// HangUp closes the client's socket after all output is written.
 func (c *Conn) HangUp() { c.out.finish() }
 
-// Farewell answers a client that closes a channel or the connection after the broker has closed it, and hangs up. It
-// answers a close that crosses the broker's own; some drivers wait for that forever.
+// Farewell answers a client that closes a channel or the connection after the broker has closed it, and closes the client's
+// socket. A close may cross the broker's own; some drivers then wait for an answer forever.
 func (c *Conn) Farewell(close *Command) {
 	answer := Message{Channel: close.Channel, Method: &frame.ChannelCloseOk{}}
 	if close.Method.ID() == frame.ConnectionCloseID {
@@ -109,8 +109,7 @@ func (c *Conn) Farewell(close *Command) {
 	c.HangUp()
 }
 
-// Release is the broker seeing the end of the connection. Commands of it that pass from now on go
-// nowhere.
+// Release lets the broker see the end of the connection. Commands of the connection that pass later have no effect.
 func (c *Conn) Release() {
 	c.mu.Lock()
 	released, session := c.released, c.session
@@ -124,8 +123,8 @@ func (c *Conn) Release() {
 	c.Server.forget(c)
 }
 
-// Answer is for backends: the broker sends the client a method, in answer to a command or unsolicited. The caller
-// calls [Conn.Flush] afterwards, holding no locks.
+// Answer is for backends: the broker sends the client a method, in answer to a command or unasked. Afterwards the caller
+// calls [Conn.Flush], without holding locks.
 func (c *Conn) Answer(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +146,8 @@ func (c *Conn) answer(m Message) {
 	}
 }
 
-// End is for backends: the broker has ended the connection, after all that it has answered. As with
-// [Conn.Answer], Flush follows.
+// End is for backends: the broker has ended the connection, after all its answers. As with [Conn.Answer], a call of Flush
+// follows.
 func (c *Conn) End(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,17 +158,17 @@ func (c *Conn) End(reason error) {
 	c.events = append(c.events, event{end: reason})
 }
 
-// Flush is for backends: it shows to the gate what was said.
+// Flush is for backends: it shows the gate what Answer and End have added.
 func (c *Conn) Flush() { c.drain() }
 
-// LoggedIn is for backends: it notes the client's name.
+// LoggedIn is for backends: it records the client's name.
 func (c *Conn) LoggedIn(user string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.user = user
 }
 
-// drain shows the gate what the broker did, in order.
+// drain shows the gate the acts of the broker, in order.
 func (c *Conn) drain() {
 	gate := c.Server.gate
 	c.mu.Lock()
@@ -204,7 +203,7 @@ func (c *Conn) send(a *Answer) {
 	c.writeAnswer(a)
 }
 
-// settle notes that the answer is dealt with. mu is held.
+// settle records that the answer was sent or lost. mu is held.
 func (a *Answer) settle() {
 	if a.done {
 		panic("wire: an answer was sent that was sent or lost before")
@@ -215,7 +214,7 @@ func (a *Answer) settle() {
 
 // writeOut puts a message into the outbox. mu is held.
 func (c *Conn) writeOut(m *Message) {
-	if m.Method.ID() == frame.ConnectionCloseID { // the client has so long to say that it knows
+	if m.Method.ID() == frame.ConnectionCloseID { // the time for the client to acknowledge
 		c.readFor(goodbyeLimit)
 	}
 	err := c.out.add(func(b []byte) []byte {
@@ -259,7 +258,7 @@ func (c *Conn) passing(cmd *Command) bool {
 	return !c.released && !cmd.obsolete()
 }
 
-// discarded takes a command off the gate that goes nowhere.
+// discarded takes a command off the gate that does not reach the broker.
 func (c *Conn) discarded(cmd *Command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -279,16 +278,16 @@ func (c *Conn) leaves(cmd *Command) {
 	c.freed.Signal()
 }
 
-// Heartbeats is for backends: the client was promised a sign of life every so often, and has promised
-// one. Twice the interval without one, and it is taken for dead. 0 is none.
+// Heartbeats is for backends: client and broker have agreed to send heartbeats at this interval. After twice the interval
+// without data, the client counts as dead. 0 is no heartbeats.
 func (c *Conn) Heartbeats(every time.Duration) {
 	c.out.beat(every / 2)
 	c.readEnd.Store(0)
 	c.readLimit.Store(int64(2 * every))
-	c.socket.SetReadDeadline(time.Time{}) // what was left of the handshake's
+	c.socket.SetReadDeadline(time.Time{}) // removes the deadline of the handshake
 }
 
-// heartbeat passes on a heartbeat of the broker's.
+// heartbeat forwards a heartbeat of the broker.
 func (c *Conn) heartbeat() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// errUnknownProtocol is why a client was sent away that speaks something else.
+// errUnknownProtocol is the error of a client that speaks another protocol.
 var errUnknownProtocol = errors.New("the client does not speak AMQP 0-9-1")
 
-// setDeadline sets until when the client may be silent, at most until it has to be done.
+// setDeadline sets the deadline for the client's next data, which is at most end.
 func (c *Conn) setDeadline(end int64) {
 	limit := c.readLimit.Load()
 	if limit > 0 {
@@ -26,13 +26,13 @@ func (c *Conn) setDeadline(end int64) {
 	}
 }
 
-// readFor has the client read from for so long at most, however much it sends.
+// readFor limits the total time for reading from the client, however much it sends.
 func (c *Conn) readFor(limit time.Duration) {
 	c.readEnd.Store(time.Now().Add(limit).UnixNano())
 	c.setDeadline(c.readEnd.Load())
 }
 
-// source is what the frames' reader reads from: the socket, with a limit on how long it is silent.
+// source is what the frame reader reads from: the socket, with a limit on its silence.
 type source struct{ c *Conn }
 
 func (s source) Read(b []byte) (int, error) {
@@ -49,7 +49,7 @@ func (s source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// serve reads what the client sends until it is gone, and then sees that all goroutines end.
+// serve reads what the client sends until its connection ends, and then ensures that all goroutines end.
 func (c *Conn) serve() {
 	gate := c.Server.gate
 	c.readFor(c.Server.config.MaxHandshake)
@@ -90,11 +90,11 @@ func (c *Conn) write() {
 	if half, ok := c.socket.(interface{ CloseWrite() error }); ok && err == nil {
 		half.CloseWrite()
 	}
-	// Closing a socket with something left to read would take back what was just written.
+	// Closing a socket with unread input would discard what was just written.
 	c.readFor(goodbyeLimit)
 }
 
-// read reads until the client is gone or has to go.
+// read reads until the client is gone or is cut off.
 func (c *Conn) read() error {
 	header, err := c.in.ReadHeader()
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *Conn) read() error {
 	}
 }
 
-// asRefusal is an error as the reason to close the connection, nil where it is the socket's.
+// asRefusal is an error as the reason to close the connection, nil if the error is the socket's.
 func asRefusal(err error) *refusal {
 	if e, ok := errors.AsType[*frame.Error](err); ok {
 		return refused(e)
@@ -147,7 +147,7 @@ func asRefusal(err error) *refusal {
 	return nil
 }
 
-// take counts a frame and puts it to the message that it belongs to.
+// take counts a frame and adds it to its message.
 func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 	c.mu.Lock()
 	c.counts.In.Frames++
@@ -163,7 +163,7 @@ func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 	return a.add(f)
 }
 
-// arrive hands a command to the gate, or past it.
+// arrive passes a command to the gate, or around it.
 func (c *Conn) arrive(m *Message) *refusal {
 	c.tune(m.Method)
 	if r := c.refuseOpen(m.Method); r != nil {
@@ -196,7 +196,7 @@ func (c *Conn) arrive(m *Message) *refusal {
 	return nil
 }
 
-// hold reads no further while too much of the client's waits at the gate, or too much is left unread by it.
+// hold pauses reading while too many commands of the client wait at the gate, or the client has left too much unread.
 func (c *Conn) hold() {
 	full := func() bool { return (c.parked >= MaxParked || c.parkedBytes > maxParkedBytes) && !c.released }
 	c.mu.Lock()
@@ -217,7 +217,7 @@ func (c *Conn) hold() {
 	c.reader.Goes()
 }
 
-// tune takes the size of frames that the client has agreed to, once.
+// tune takes over, once, the frame size that the client has agreed to.
 func (c *Conn) tune(m frame.Method) {
 	ok, is := m.(*frame.ConnectionTuneOk)
 	if !is || c.tuned {
@@ -230,7 +230,7 @@ func (c *Conn) tune(m frame.Method) {
 	c.in.Max = int(min(ok.FrameMax-1, maxFrameTaken-1)) + 1 // 0 is no limit
 }
 
-// past hands to the broker what is no business of the gate's.
+// past passes commands to the broker that do not concern the gate.
 func (c *Conn) past(cmd *Command) {
 	c.mu.Lock()
 	pass := !c.released
@@ -241,19 +241,19 @@ func (c *Conn) past(cmd *Command) {
 	}
 }
 
-// begin takes the broker's side of the connection.
+// begin sets the broker's session.
 func (c *Conn) begin(session Session) {
 	c.mu.Lock()
 	c.session = session
 	released := c.released
 	c.mu.Unlock()
-	if released { // while it was being made
+	if released { // released while the session was being created
 		session.Close()
 	}
 	c.drain()
 }
 
-// refuse closes the connection for what the client has sent. The broker sees its end.
+// refuse closes the connection because of what the client has sent. The broker sees its end.
 func (c *Conn) refuse(r *refusal) {
 	c.mu.Lock()
 	if !c.inFlight.closing {
@@ -276,7 +276,7 @@ func (r *refusal) connectionClose() Message {
 	}}
 }
 
-// rest reads on without listening until the client has understood that the connection is over.
+// rest reads and ignores input until the client has acknowledged the end of the connection.
 func (c *Conn) rest() {
 	c.readFor(goodbyeLimit)
 	for {
@@ -292,7 +292,7 @@ func (c *Conn) rest() {
 			continue
 		}
 		if _, bad := errors.AsType[*frame.Error](err); bad {
-			c.HangUp() // where frames begin is not known any more, nor what the client says
+			c.HangUp() // frame boundaries are unknown, so the client can't be understood
 			io.Copy(io.Discard, c.socket)
 		}
 		return

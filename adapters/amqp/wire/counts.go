@@ -6,14 +6,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Counts is what went over the wire. In is what clients sent, Out what they were sent.
+// Counts is what went over the wire. In is what clients sent, Out is what they received.
 type Counts struct {
-	Opened, Closed                 int // connections: those that got an open-ok, and those of them that ended
-	ChannelsOpened, ChannelsClosed int // by an open-ok and a close-ok; the end of a connection closes the rest unsaid
-	// RoundTrips is how often a client began to wait: a command whose reply it waits for was sent
-	// while it waited for none. Logging in takes some more, which are not counted.
+	Opened, Closed                 int // connections that received an open-ok, and those of them that ended
+	ChannelsOpened, ChannelsClosed int // by an open-ok and a close-ok; channels that end with their connection are not counted as closed
+	// RoundTrips is how often a client began to wait: it sent a command and waited for the reply, and was not waiting for
+	// another. Round trips of the login are not counted.
 	RoundTrips    int
-	In, Out       Traffic // protocol headers and heartbeats among it
+	In, Out       Traffic // including protocol headers and heartbeats
 	HeartbeatsIn  int
 	HeartbeatsOut int
 	Methods       [len(frame.IDs)]MethodCounts // by [frame.ID.Index]
@@ -22,7 +22,7 @@ type Counts struct {
 // Traffic is an amount of frames, in bytes with their overhead.
 type Traffic struct{ Frames, Bytes int }
 
-// MethodCounts is how often a method was sent, its content counted in.
+// MethodCounts is how often a method was sent, and its size including content.
 type MethodCounts struct {
 	Received, Sent int // from clients, and by the broker
 	In, Out        Traffic
@@ -49,7 +49,7 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
-// Less takes away what was counted before.
+// Less subtracts o.
 func (c *Counts) Less(o *Counts) {
 	c.Opened -= o.Opened
 	c.Closed -= o.Closed
@@ -71,7 +71,7 @@ func (c *Counts) Less(o *Counts) {
 // Method is the counts of one method.
 func (c *Counts) Method(id frame.ID) MethodCounts { return c.Methods[id.Index()] }
 
-// Used are the methods that clients have sent at all, in the definition's order.
+// Used are the methods that clients have sent, in the order of the definition.
 func (c *Counts) Used() iter.Seq2[frame.ID, MethodCounts] {
 	return func(yield func(frame.ID, MethodCounts) bool) {
 		for i, m := range c.Methods {
@@ -82,7 +82,7 @@ func (c *Counts) Used() iter.Seq2[frame.ID, MethodCounts] {
 	}
 }
 
-// received counts a message of the client's.
+// received counts a message from the client.
 func (c *Counts) received(m *Message) {
 	count := &c.Methods[m.Method.ID().Index()]
 	count.Received++

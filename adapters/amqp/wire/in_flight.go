@@ -6,22 +6,22 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// inFlight knows which of a connection's commands have no answer yet.
+// inFlight knows which commands of a connection have no answer yet.
 type inFlight struct {
-	number   uint64 // of the last command
+	number   uint64 // number of the last command
 	closing  bool   // the broker has closed the connection
-	awaited  int    // commands whose answer was not sent yet
+	awaited  int    // number of commands whose answer was not sent yet
 	channels map[uint16]*channelInFlight
 }
 
 type channelInFlight struct {
 	confirming bool
-	confirm    uint64     // number of the last message to be confirmed
-	open       bool       // the broker has said that it is
-	closing    bool       // the broker has closed it; the client has not said that it knows
+	confirm    uint64     // number of the last message that needs a confirm
+	open       bool       // the broker has confirmed that it is open
+	closing    bool       // the broker has closed it, and the client has not acknowledged that
 	parked     []*Command // at the gate
 	pending    []*Command // without an answer
-	returned   uint16     // messages since the last answer
+	returned   uint16     // number of messages since the last answer
 }
 
 func (l *inFlight) channel(number uint16) *channelInFlight {
@@ -36,7 +36,7 @@ func (l *inFlight) channel(number uint16) *channelInFlight {
 	return ch
 }
 
-// arrived notes a command. It reports whether it is one for the gate.
+// arrived records a command, and reports whether it waits at the gate.
 func (l *inFlight) arrived(c *Command) bool {
 	if l.closing {
 		c.passed = true
@@ -70,7 +70,7 @@ func (l *inFlight) arrived(c *Command) bool {
 	return true
 }
 
-// answered finds out which commands an answer settles.
+// answered determines which commands an answer settles.
 func (l *inFlight) answered(a *Answer) {
 	ch := l.channel(a.Channel)
 	switch m := a.Method.(type) {
@@ -94,13 +94,13 @@ func (l *inFlight) answered(a *Answer) {
 		a.Settles = ch.settled(a.Method.ID())
 	}
 	a.Reply = replyOf(a.Method, ch)
-	if a.Method.ID() == frame.ChannelCloseOkID && !ch.closing { // else the client has yet to say that it knows
+	if a.Method.ID() == frame.ChannelCloseOkID && !ch.closing { // otherwise the client has yet to acknowledge
 		delete(l.channels, a.Channel)
 	}
 }
 
-// crossing is how many of the commands at the gate close the channel. The broker has closed it before they
-// came, and answers them all the same.
+// crossing is the number of commands at the gate that close the channel although the broker has closed it before. The broker
+// answers them all the same.
 func (ch *channelInFlight) crossing() (n int) {
 	for _, c := range ch.parked {
 		if c.Method.ID() == frame.ChannelCloseID {
@@ -110,10 +110,10 @@ func (ch *channelInFlight) crossing() (n int) {
 	return n
 }
 
-// obsolete reports whether the broker has closed the command's channel since the client has sent it.
+// obsolete reports whether the broker has closed the command's channel since the client sent the command.
 func (c *Command) obsolete() bool { return c.channel != nil && c.channel.closing }
 
-// confirmed takes the messages that a confirm stands for.
+// confirmed removes and returns the messages that a confirm stands for.
 func (ch *channelInFlight) confirmed(tag uint64, multiple bool) []*Command {
 	var settled []*Command
 	ch.pending = slices.DeleteFunc(ch.pending, func(c *Command) bool {
@@ -126,7 +126,7 @@ func (ch *channelInFlight) confirmed(tag uint64, multiple bool) []*Command {
 	return settled
 }
 
-// settled takes the command that a method answers: the first that is answered by a method of its own.
+// settled removes and returns the command that a method answers: the first one whose answer is a method of its own.
 func (ch *channelInFlight) settled(id frame.ID) []*Command {
 	if !isAnswer[id.Index()] {
 		return nil
@@ -140,7 +140,7 @@ func (ch *channelInFlight) settled(id frame.ID) []*Command {
 	return []*Command{c}
 }
 
-// abandon takes all commands without an answer, in the order in which they arrived.
+// abandon removes and returns all commands without an answer, in order of arrival.
 func (l *inFlight) abandon() []*Command {
 	var all []*Command
 	for _, ch := range l.channels {
@@ -151,13 +151,13 @@ func (l *inFlight) abandon() []*Command {
 	return all
 }
 
-// isNext reports whether no command waits before another on its channel.
+// isNext reports whether no earlier command waits on the same channel.
 func (l *inFlight) isNext(c *Command) bool {
 	ch := l.channels[c.Channel]
 	return ch == nil || len(ch.parked) == 0 || ch.parked[0] == c || !slices.Contains(ch.parked, c)
 }
 
-// leaves takes a command off the gate, if its channel is still there.
+// leaves takes a command off the gate, if its channel still exists.
 func (l *inFlight) leaves(c *Command) {
 	if ch := l.channels[c.Channel]; ch != nil {
 		ch.parked = slices.DeleteFunc(ch.parked, func(o *Command) bool { return o == c })

@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// memoryConn is one end of a connection within a process: what a socket is, without the kernel.
+// memoryConn is one end of a connection within a process: it replaces a socket, without the kernel.
 type memoryConn struct {
 	in, out       *stream
 	local, remote net.Addr
 }
 
-// memoryPipe is a connection within the process between two addresses, its client's end first.
+// memoryPipe is a connection within the process between two addresses: c is the client's end, and s the server's.
 func memoryPipe(client, server net.Addr) (c, s *memoryConn) {
 	to, from := newStream(), newStream()
 	return &memoryConn{in: from, out: to, local: client, remote: server}, &memoryConn{in: to, out: from, local: server, remote: client}
 }
 
-// memoryAddr is where a client is that is in our process.
+// memoryAddr is the address of a client in this process.
 type memoryAddr struct{}
 
 func (memoryAddr) Network() string { return "memory" }
 func (memoryAddr) String() string  { return "in this process" }
 
-// TryRead, Await and Unread are for [socket.Local].
+// TryRead, Await and Unread implement [socket.Local].
 
 func (m *memoryConn) TryRead(b []byte) (n int, err error, done bool) { return m.in.try(b) }
 func (m *memoryConn) Await()                                         { m.in.await() }
@@ -45,7 +45,7 @@ func (m *memoryConn) SetDeadline(t time.Time) error {
 	return m.SetWriteDeadline(t)
 }
 
-// CloseWrite has the other end read what was written, and then the end.
+// CloseWrite lets the other end read what was written, and then the end.
 func (m *memoryConn) CloseWrite() error {
 	m.out.end()
 	return nil
@@ -57,7 +57,7 @@ func (m *memoryConn) Close() error {
 	return nil
 }
 
-// maxStream is how many bytes are written that nobody has read, before writing waits: about what a socket takes.
+// maxStream is the number of unread bytes at which writing waits: about as many as a socket accepts.
 const maxStream = 1 << 18
 
 // stream is one direction of a connection within a process.
@@ -65,7 +65,7 @@ type stream struct {
 	mu        sync.Mutex
 	changed   sync.Cond
 	buf       []byte
-	taken     int  // of buf, what was read
+	taken     int  // number of bytes of buf that were read
 	ended     bool // nothing more is written
 	abandoned bool // nothing more is read
 	readBy    deadline
@@ -78,7 +78,7 @@ func newStream() *stream {
 	return s
 }
 
-// deadline is until when something is waited for; the zero time is for ever.
+// deadline is the end of a wait; the zero time is never.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -86,7 +86,7 @@ type deadline struct {
 
 func (d *deadline) over() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-// until sets a deadline of the stream's.
+// until sets a deadline of the stream.
 func (s *stream) until(d *deadline, t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,14 +103,14 @@ func (s *stream) until(d *deadline, t time.Time) error {
 	return nil
 }
 
-// wake has whoever waits look again.
+// wake makes those who wait look again.
 func (s *stream) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Broadcast()
 }
 
-// end is the writer going.
+// end is called when the writer closes its end.
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *stream) end() {
 	s.changed.Broadcast()
 }
 
-// abandon is the reader going.
+// abandon is called when the reader closes its end.
 func (s *stream) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,26 +134,26 @@ func (d *deadline) stop() {
 	}
 }
 
-// unread reports whether there is something to read, or the end.
+// unread reports whether there is data to read, or the end.
 func (s *stream) unread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.toRead()
 }
 
-// toRead reports whether a read needs not wait. mu is held.
+// toRead reports whether a read would not wait. mu is held.
 func (s *stream) toRead() bool {
 	return len(s.buf) > s.taken || s.ended || s.abandoned || s.readBy.over()
 }
 
-// try reads what there is. It is false where that is nothing.
+// try reads the available data. done is false if there is none.
 func (s *stream) try(b []byte) (n int, err error, done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tryLocked(b)
 }
 
-// tryLocked is try for who holds mu.
+// tryLocked is try with mu held.
 func (s *stream) tryLocked(b []byte) (n int, err error, done bool) {
 	switch {
 	case s.abandoned:
@@ -217,7 +217,7 @@ func (s *stream) write(b []byte) (n int, err error) {
 	}
 }
 
-// offer writes as much as there is room for.
+// offer writes as much of b as there is room for.
 func (s *stream) offer(b []byte) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *stream) offer(b []byte) int {
 	return s.append(b[:min(len(b), max(0, maxStream-len(s.buf)))])
 }
 
-// append adds what is to be read. mu is held.
+// append adds data to be read. mu is held.
 func (s *stream) append(b []byte) int {
 	s.buf = append(s.buf, b...)
 	s.changed.Broadcast()

@@ -6,35 +6,34 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Message is a method on a channel, with the content that belongs to it.
+// Message is a method on a channel, with its content.
 type Message struct {
 	Channel uint16
 	Method  frame.Method
-	Content *frame.Content // nil for methods that carry none
-	// Verbatim is the frames as they came, where the backend wants to pass them on as they are.
+	Content *frame.Content // nil for methods without content
+	// Verbatim is the original frames, if the backend forwards them unchanged.
 	Verbatim []byte
-	// Frames and Bytes are how many of them there were on the wire.
+	// Frames and Bytes are the message's size on the wire.
 	Frames, Bytes int
 }
 
-// assembler puts frames together to messages, one side of one connection.
+// assembler assembles frames into messages, for one direction of one connection.
 type assembler struct {
-	keep    bool // frames are kept as they are
-	limit   int  // bytes of content that may be incomplete at once, on all channels
+	keep    bool // the original frames are kept
+	limit   int  // maximum total bytes of incomplete content on all channels
 	budget  *budget
 	held    int
-	partial map[uint16]*partial // methods whose content is not all there, by channel
+	partial map[uint16]*partial // methods with incomplete content, by channel
 }
 
-// partial is a message of which content is still to come.
+// partial is a message with incomplete content.
 type partial struct {
 	Message
-	header bool // it has come
+	header bool // the content header has come
 	size   uint64
 }
 
-// add takes the next frame. It returns the message that is complete by it, nil while there is none.
-// The error is a [*refusal].
+// add adds the next frame. It returns the message that the frame completes, or nil. The error is a [*refusal].
 func (a *assembler) add(f frame.Frame) (*Message, error) {
 	p := a.partial[f.Channel]
 	var err error
@@ -127,16 +126,16 @@ func (a *assembler) body(p *partial, f frame.Frame) error {
 	return nil
 }
 
-// give gives back the bytes of content that are complete, or never will be.
+// give subtracts the bytes of content that is complete, or never will be.
 func (a *assembler) give(bytes int) {
 	a.held -= bytes
 	a.budget.give(bytes)
 }
 
-// drop gives back all that is incomplete.
+// drop subtracts all incomplete content.
 func (a *assembler) drop() { a.give(a.held) }
 
-// refuseTooLarge refuses content that is more than a bound allows.
+// refuseTooLarge refuses content that exceeds a bound.
 func (p *partial) refuseTooLarge(format string, args ...any) error {
 	r := exceeds(frame.ResourceError, format, args...)
 	r.method = p.Method.ID()
@@ -147,17 +146,17 @@ func (p *partial) refuse(code frame.Code, format string, args ...any) error {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...), method: p.Method.ID()}
 }
 
-// refusal is why a channel or a connection is closed.
+// refusal is the reason for closing a channel or a connection.
 type refusal struct {
 	code   frame.Code
 	text   string
-	method frame.ID // the method that was at fault, 0 where none was
-	bound  bool     // it was one too many, or too large
+	method frame.ID // the offending method, 0 if there is none
+	bound  bool     // a bound was exceeded
 }
 
 func (r *refusal) Error() string { return r.fullText() }
 
-// refused is the refusal behind an error of the codec's.
+// refused is the refusal for an error of the codec.
 func refused(err error) *refusal {
 	if e, ok := err.(*frame.Error); ok {
 		return &refusal{code: e.Code, text: e.Text}
@@ -165,7 +164,7 @@ func refused(err error) *refusal {
 	return &refusal{code: frame.InternalError, text: err.Error()}
 }
 
-// fullText is the text as RabbitMQ puts it, of the length that fits.
+// fullText is the text in RabbitMQ's form, cut to the maximum length.
 func (r *refusal) fullText() string {
 	text := r.code.Name()
 	if r.text != "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // Mirror is a real broker as a [Backend], with a simulated replica that gets the same commands. The real broker answers the
-// clients; its queues are looked up in the replica, which is right as long as both answer alike. If they don't,
+// clients. Its queues are looked up in the replica, which is correct as long as both answer alike. If they don't,
 // [Mirror.Disagreement] says so.
 //
 // Commands go to the real broker one at a time, whatever their connection, and have taken effect when [Command.Pass]
@@ -19,35 +19,35 @@ import (
 // The mirror closes connections with connection.close, so that the moment of release is known: the broker notices a closed
 // socket only some milliseconds later.
 //
-// Time stands still in the replica, so the two disagree about queues and messages that expire. A quorum queue is a
-// disagreement by itself: what is given back to it, is there some moments after the command has taken effect. A name that the broker
-// chooses is chosen by the real one, and then used by the replica.
+// Time stands still in the replica, so the two disagree about queues and messages that expire. A quorum queue always
+// disagrees: a message that is returned to it reappears only some moments after the command has taken effect. If the broker
+// chooses a name, the real broker chooses it, and the replica uses the same.
 type Mirror struct {
 	proxy   Proxy
 	replica *Simulated
-	turn    sync.Mutex // of who talks to the real broker
+	turn    sync.Mutex // serialises the exchanges with the real broker
 
 	mu           sync.Mutex
 	agreed       int
 	disagreement string
 }
 
-// answerLimit is how long a real broker may take for an answer.
+// answerLimit is the maximum time for a real broker to answer.
 const answerLimit = 5 * time.Second
 
-// NewMirror is a mirror of the broker behind a proxy. The simulated one is like the version that it calls
-// itself, such as "RabbitMQ 4.0.5".
+// NewMirror is a mirror of the broker behind a proxy. The simulated broker behaves like the given version, such as "RabbitMQ
+// 4.0.5".
 func NewMirror(p *Proxy, version string) *Mirror {
 	return &Mirror{proxy: *p, replica: NewSimulated(SimulatedOptions{Broker: broker.Like(version)})}
 }
 
-// Verbatim is true: what clients send is passed on as it is.
+// Verbatim is true: what clients send is forwarded unchanged.
 func (m *Mirror) Verbatim() bool { return true }
 
-// Observe shows what the broker should have.
+// Observe shows the state that the broker should have.
 func (m *Mirror) Observe(observe func(State)) { m.replica.Observe(observe) }
 
-// isQuorum reports whether there should be a quorum queue of that name.
+// isQuorum reports whether the broker should have a quorum queue with a name.
 func (m *Mirror) isQuorum(name string) (is bool) {
 	m.replica.View(func(b *broker.Broker, queue func(string) amqp.Queue) {
 		_, args := b.Declared(queue(name))
@@ -56,14 +56,14 @@ func (m *Mirror) isQuorum(name string) (is bool) {
 	return is
 }
 
-// Disagreement is how the two brokers first came to disagree, in words, "" while they have not.
+// Disagreement describes the first difference between the two brokers, "" if there is none.
 func (m *Mirror) Disagreement() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.disagreement
 }
 
-// Agreed is how many replies were compared and equal.
+// Agreed is the number of replies that were compared and equal.
 func (m *Mirror) Agreed() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *Mirror) disagree(format string, args ...any) {
 	}
 }
 
-// Forget deletes a queue from what the broker is thought to have: somebody else has deleted it.
+// Forget removes a queue from the replica, as the queue was deleted otherwise.
 func (m *Mirror) Forget(name string) { m.replica.Delete(name) }
 
 // Connect connects to the real broker.
@@ -95,9 +95,9 @@ func (m *Mirror) Connect(c *Conn) (_ Session, err error) {
 	return x, err
 }
 
-// CloseChannel makes the broker close a client's channel for an error, the declaration of an exchange of another type. An
-// unknown delivery tag would not do: bunny's calls then wait forever, as that error is no answer to them. If the channel is
-// not open, it stays as it is, and the result is false.
+// CloseChannel makes the broker close a client's channel because of an error: the declaration of an exchange with another
+// type. An unknown delivery tag would not do: bunny's calls then wait forever, as they do not take that error as an answer.
+// If the channel is not open, nothing happens, and the result is false.
 func (m *Mirror) CloseChannel(c *Conn, channel uint16, code amqp.Code) bool {
 	x, ok := c.session.(*mirrorSession)
 	if !ok {

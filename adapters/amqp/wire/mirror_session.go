@@ -16,14 +16,14 @@ type mirrorSession struct {
 	replica *simSession
 
 	mu       sync.Mutex
-	inFlight inFlight              // of what the simulated one was told
-	expected map[uint64]amqp.Reply // what it answered, by the command's number
-	awaits   func(*Answer) bool    // the answer that the real one owes; nil where it owes none
-	answer   chan struct{}         // that has come
-	nameless *Command              // the replica gets it once the real broker has chosen a name
+	inFlight inFlight              // of commands sent to the simulated broker
+	expected map[uint64]amqp.Reply // the simulated broker's replies, by the command's number
+	awaits   func(*Answer) bool    // recognises the answer that the real broker owes; nil if it owes none
+	answer   chan struct{}         // signals that the answer has come
+	nameless *Command              // sent to the replica once the real broker has chosen a name
 }
 
-// Handle tells a command to both, and waits until it is answered, or carried out if there is no answer to it.
+// Handle sends a command to both brokers, and waits until it is answered or, if it has no answer, carried out.
 func (x *mirrorSession) Handle(cmd *Command) {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
@@ -62,13 +62,13 @@ func (x *mirrorSession) exchange(what string, answers func(*Answer) bool, send f
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.awaits = nil
-	select { // it may have come in the end
+	select { // it may have come at the last moment
 	case <-x.answer:
 	default:
 	}
 }
 
-// unnamed reports whether the broker is to name something.
+// unnamed reports whether the broker is to choose a name.
 func unnamed(m frame.Method) bool {
 	switch m := m.(type) {
 	case *frame.QueueDeclare:
@@ -79,7 +79,7 @@ func unnamed(m frame.Method) bool {
 	return false
 }
 
-// nameAlike tells the simulated broker of a command that an answer settles, with the name that the real one has chosen.
+// nameAlike sends the simulated broker the command that an answer settles, with the name that the real broker has chosen.
 func (x *mirrorSession) nameAlike(a *Answer) {
 	x.mu.Lock()
 	cmd := x.nameless
@@ -100,7 +100,7 @@ func (x *mirrorSession) nameAlike(a *Answer) {
 	x.imitate(cmd)
 }
 
-// imitate tells a command to the simulated broker. Logging in is between the client and the real one.
+// imitate sends a command to the simulated broker. Commands of the login go to the real broker only.
 func (x *mirrorSession) imitate(cmd *Command) {
 	replicated := *cmd
 	switch m := cmd.Method.(type) {
@@ -132,10 +132,10 @@ func (x *mirrorSession) imitate(cmd *Command) {
 	}
 }
 
-// Heartbeat passes a heartbeat on.
+// Heartbeat forwards a heartbeat.
 func (x *mirrorSession) Heartbeat() { x.real.Heartbeat() }
 
-// Close ends the connection on both, and waits until the real broker has dropped what it had.
+// Close ends the connection on both brokers, and waits until the real one has dropped everything of it.
 func (x *mirrorSession) Close() {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
@@ -145,7 +145,7 @@ func (x *mirrorSession) Close() {
 	}
 }
 
-// ended notes that the real broker has ended the connection.
+// ended records that the real broker has ended the connection.
 func (x *mirrorSession) ended(err error) {
 	x.mirror.replica.do(func() {
 		if x.replica.state == running {
@@ -154,8 +154,7 @@ func (x *mirrorSession) ended(err error) {
 	})
 }
 
-// answered compares what the real broker answers. A channel that it was made to close, it closes for its
-// own reasons.
+// answered compares an answer of the real broker. The close of a channel that CloseChannel has caused is not compared.
 func (x *mirrorSession) answered(a *Answer) {
 	x.nameAlike(a)
 	x.mu.Lock()
@@ -168,8 +167,8 @@ func (x *mirrorSession) answered(a *Answer) {
 		want, known := x.expected[c.Number]
 		delete(x.expected, c.Number)
 		switch alone := len(a.Settles) == 1; {
-		case c.Method.ID() == frame.ConnectionCloseID: // there is but one answer to it, however often it comes
-		case !known && a.Reply.Closed(): // it was on its way, or held at the gate
+		case c.Method.ID() == frame.ConnectionCloseID: // it has only one answer, however often it is sent
+		case !known && a.Reply.Closed(): // it was on its way, or at the gate
 		case !known:
 			x.mirror.disagree("the real broker answers %s, the simulated one does not", c.Method.ID())
 		case want.Kind != a.Reply.Kind || alone && want != a.Reply:
@@ -180,7 +179,7 @@ func (x *mirrorSession) answered(a *Answer) {
 	}
 }
 
-// Answer takes what the simulated broker answers.
+// Answer takes an answer of the simulated broker.
 func (x *mirrorSession) Answer(m Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -191,7 +190,7 @@ func (x *mirrorSession) Answer(m Message) {
 	}
 }
 
-// End, Flush, LoggedIn and Heartbeats are of no interest from a broker that no client hears.
+// End, Flush, LoggedIn and Heartbeats do nothing: no client receives the simulated broker's messages.
 func (x *mirrorSession) End(error)                {}
 func (x *mirrorSession) Flush()                   {}
 func (x *mirrorSession) LoggedIn(string)          {}

@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Model is the message in the model's terms. Its method is none if the model does not have it. The function queue numbers
-// the names of queues, including the empty one, whose meaning the broker knows.
+// Model is the message as the model represents it. Its method is NoMethod if the model does not have the method. queue
+// numbers the names of queues, including the empty one, whose meaning the broker knows.
 func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	cmd := amqp.Command{Channel: m.Channel}
 	if m.Channel == 0 {
@@ -41,7 +41,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicAck, f.DeliveryTag, when(amqp.Multiple, f.Multiple)
 	case *frame.BasicNack:
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Multiple, f.Multiple)|when(amqp.Requeue, f.Requeue)
-	case *frame.BasicReject: // which is a basic.nack of one delivery
+	case *frame.BasicReject: // equivalent to a basic.nack of one delivery
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Requeue, f.Requeue)
 	case *frame.BasicQos:
 		cmd.Method, cmd.Number = amqp.BasicQos, uint64(f.PrefetchCount)
@@ -58,7 +58,7 @@ var plain = map[frame.ID]amqp.Method{
 	frame.BasicCancelID: amqp.BasicCancel, frame.BasicRecoverID: amqp.BasicRecover,
 }
 
-// when is a flag if it is set, and none if not.
+// when is flag if set is true, and no flag otherwise.
 func when(flag amqp.Flags, set bool) amqp.Flags {
 	if set {
 		return flag

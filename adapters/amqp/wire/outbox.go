@@ -9,29 +9,29 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// outbox is the output waiting for a socket. A writer to it does not wait for the socket.
+// outbox is the output that waits for a socket. Writing to the outbox does not wait for the socket.
 type outbox struct {
-	limit  int // bytes beyond which the other side is taken for dead
+	limit  int // number of bytes beyond which the other side counts as dead
 	budget *budget
-	offer  func([]byte) int // writes what the socket takes at once; nil where that can't be told
-	kick   chan struct{}    // something has changed
-	room   chan struct{}    // something was written
+	offer  func([]byte) int // writes what the socket accepts without waiting; nil if unsupported
+	kick   chan struct{}    // signals that something has changed
+	room   chan struct{}    // signals that something was written
 
 	mu        sync.Mutex
 	buf       []byte
-	heartbeat time.Duration // written when nothing else was for so long; 0 is never
+	heartbeat time.Duration // interval without other output after which one is written; 0 is never
 	finishing bool          // nothing more will be added
 	stopped   bool
-	writing   bool   // what was taken from buf is on its way
-	wrote     bool   // something was since the last heartbeat was due
-	spare     []byte // for what is written at once
+	writing   bool   // data taken from buf is being written
+	wrote     bool   // something was written since the last heartbeat was due
+	spare     []byte // buffer for what is written at once
 }
 
 func newOutbox(s *Server) *outbox {
 	return &outbox{limit: s.config.MaxUnread, budget: &s.budget, kick: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// add appends to what is to be written. The error is for more than there is room for.
+// add appends to the output. The error is for exceeding a bound.
 func (o *outbox) add(appendTo func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,7 +49,7 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 		o.buf = appendTo(o.buf)
 	}
 	signal(o.kick)
-	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // not who reads
+	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // readers are not cut off
 		return r
 	}
 	if len(o.buf) > o.limit {
@@ -58,7 +58,7 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 	return nil
 }
 
-// beat has a heartbeat written whenever nothing else was for so long.
+// beat sets the interval without other output after which a heartbeat is written.
 func (o *outbox) beat(every time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,7 +66,7 @@ func (o *outbox) beat(every time.Duration) {
 	signal(o.kick)
 }
 
-// finish ends the outbox when all is written, stop at once.
+// finish ends the outbox when everything is written; stop ends it at once.
 func (o *outbox) finish() { o.end(&o.finishing) }
 func (o *outbox) stop()   { o.end(&o.stopped) }
 
@@ -77,7 +77,7 @@ func (o *outbox) end(how *bool) {
 	signal(o.kick)
 }
 
-// waiting is how many bytes are to be written.
+// waiting is the number of bytes to be written.
 func (o *outbox) waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *outbox) waiting() int {
 	return len(o.buf)
 }
 
-// signal sets a flag that somebody may wait for.
+// signal sends a signal on a channel, unless one is pending.
 func signal(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:
@@ -95,7 +95,7 @@ func signal(flag chan struct{}) {
 	}
 }
 
-// run writes until the outbox ends or the socket does. It reports how many heartbeats it made.
+// run writes until the outbox ends or the socket does. It calls beaten for each heartbeat.
 func (o *outbox) run(socket net.Conn, beaten func()) error {
 	var spare []byte
 	defer o.drop()
@@ -139,7 +139,7 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 	}
 }
 
-// active reports whether something was written at once since it was last asked.
+// active reports whether something was written at once since the last call.
 func (o *outbox) active() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -148,7 +148,7 @@ func (o *outbox) active() bool {
 	return wrote
 }
 
-// drop gives up what is not going to be written.
+// drop discards the unwritten output.
 func (o *outbox) drop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -156,7 +156,7 @@ func (o *outbox) drop() {
 	o.buf, o.stopped = nil, true
 }
 
-// reusable is a buffer that may be used again: not one that an exceptionally large message has left.
+// reusable is b if it can be reused: a buffer that an exceptionally large message has left cannot.
 func reusable(b []byte) []byte {
 	if cap(b) > 1<<18 {
 		return nil

@@ -12,31 +12,31 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Proxy is a real broker as a [Backend]. Each client has a connection of its own to it, with its own login, and
-// either side's methods are passed on unchanged, one at a time.
+// Proxy is a real broker as a [Backend]. Each client has its own connection to it, with its own login, and each side's
+// methods are forwarded unchanged, one at a time.
 //
-// A command that passes the gate has been written to the broker, and has taken effect when it is answered. A command
-// without an answer may take effect after the next command of another connection. Heartbeats pass in both directions
-// without the gate: while a client is held at it, both sides appear as alive as they are.
+// A command that passes the gate has been written to the broker, and has taken effect when it is answered. A command without
+// an answer may take effect after the next command of another connection. Heartbeats bypass the gate in both directions:
+// while a client is held at the gate, both sides appear as alive as they are.
 type Proxy struct {
 	// Address is the broker's host and port.
 	Address string
-	// Timeout bounds how long connecting to it takes; 0 means 5 seconds.
+	// Timeout is the maximum time for connecting to the broker; 0 is 5 seconds.
 	Timeout time.Duration
-	// Declaring is called with each queue or exchange that a client declares and that outlives its connection, before
-	// the broker receives the command. For a queue that the broker names, it is called as soon as the name is known.
-	// The other name is "". It may be nil.
+	// Declaring is called with each queue or exchange that a client declares and that outlives its connection, before the
+	// broker receives the command. For a queue that the broker names, it is called as soon as the name is known. The other
+	// argument is "". Declaring may be nil.
 	Declaring func(queue, exchange string)
 }
 
-// declaring tells of a queue or an exchange.
+// declaring calls Declaring, if it is set.
 func (p *Proxy) declaring(queue, exchange string) {
 	if p.Declaring != nil {
 		p.Declaring(queue, exchange)
 	}
 }
 
-// Verbatim is true: what clients send is passed on as it is.
+// Verbatim is true: what clients send is forwarded unchanged.
 func (p *Proxy) Verbatim() bool { return true }
 
 // Connect connects to the broker.
@@ -44,7 +44,7 @@ func (p *Proxy) Connect(c *Conn) (Session, error) {
 	return p.connect(c, func(error) {})
 }
 
-// connect connects to the broker. ended is called when that has ended the connection.
+// connect connects to the broker. ended is called when the broker has ended the connection.
 func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 	timeout := p.Timeout
 	if timeout == 0 {
@@ -68,18 +68,18 @@ type proxySession struct {
 	socket  net.Conn
 	out     *outbox
 	ended   func(error)
-	over    chan struct{} // closed when the broker will say nothing more
+	over    chan struct{} // closed when the broker will send nothing more
 	running atomic.Bool   // the connection is open
-	leaving atomic.Bool   // the client is gone, and the broker is being told
-	naming  sync.Map      // by channel: the client has left it to the broker to name a queue
-	fenced  atomic.Uint32 // the channel that fence waits for; 0 is none
-	past    chan struct{} // the broker has come to the fence
+	leaving atomic.Bool   // the client is gone, and the connection is being closed
+	naming  sync.Map      // by channel: the broker is to name a queue
+	fenced  atomic.Uint32 // the channel of the current fence; 0 is none
+	past    chan struct{} // the broker has reached the fence
 }
 
-// Handle passes a command on.
+// Handle forwards a command.
 func (x *proxySession) Handle(cmd *Command) {
 	if _, ok := cmd.Method.(*frame.ConnectionTuneOk); ok {
-		x.c.Heartbeats(0) // the broker minds them, and the client
+		x.c.Heartbeats(0) // the broker and the client handle them
 	}
 	x.look(cmd)
 	if err := x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) }); err != nil { // the broker does not read
@@ -87,7 +87,7 @@ func (x *proxySession) Handle(cmd *Command) {
 	}
 }
 
-// look looks for what a command makes that outlives the connection.
+// look records what a command creates that outlives the connection.
 func (x *proxySession) look(cmd *Command) {
 	switch m := cmd.Method.(type) {
 	case *frame.QueueDeclare:
@@ -105,7 +105,7 @@ func (x *proxySession) look(cmd *Command) {
 	}
 }
 
-// lookBack looks for the name that the broker has given a queue.
+// lookBack records the name that the broker has given to a queue.
 func (x *proxySession) lookBack(m *Message) {
 	if ok, is := m.Method.(*frame.QueueDeclareOk); is {
 		if _, asked := x.naming.LoadAndDelete(m.Channel); asked {
@@ -114,14 +114,14 @@ func (x *proxySession) lookBack(m *Message) {
 	}
 }
 
-// Heartbeat passes a heartbeat on.
+// Heartbeat forwards a heartbeat.
 func (x *proxySession) Heartbeat() { x.out.add(frame.AppendHeartbeat) }
 
-// Close closes the connection to the broker without a goodbye, when what has passed is written.
+// Close closes the socket to the broker abruptly, after everything that has passed is written.
 func (x *proxySession) Close() { x.out.finish() }
 
-// leave closes the connection to the broker in good order, on behalf of a client that did not, and waits
-// until the broker has dropped what it had. It is false if that takes longer than it may.
+// leave closes the connection to the broker in good order, for a client that did not, and waits until the broker has dropped
+// everything of it. It is false if that takes longer than limit.
 func (x *proxySession) leave(limit time.Duration) bool {
 	defer x.out.finish()
 	if !x.running.Load() {
@@ -141,9 +141,9 @@ func (x *proxySession) leave(limit time.Duration) bool {
 	}
 }
 
-// fence waits until the broker has carried out all that was sent on an open channel, or has closed it. Behind that
-// it is asked to let messages flow, as they do, and its answer is kept from the client. It is false if that takes
-// longer than it may.
+// fence waits until the broker has carried out everything that was sent on an open channel, or has closed the channel. It
+// sends a channel.flow that changes nothing, and hides its answer from the client. It is false if that takes longer than
+// limit.
 func (x *proxySession) fence(channel uint16, limit time.Duration) bool {
 	x.fenced.Store(uint32(channel))
 	x.out.add(func(b []byte) []byte { return frame.AppendMethod(b, channel, &frame.ChannelFlow{Active: true}) })
@@ -159,7 +159,7 @@ func (x *proxySession) fence(channel uint16, limit time.Duration) bool {
 	}
 }
 
-// reached reports whether a method is the broker's answer at the fence. If the broker has closed the channel or the
+// reached reports whether a method is the broker's answer to the fence. If the broker has closed the channel or the
 // connection, no other answer will come.
 func (x *proxySession) reached(m *Message) (fence bool) {
 	switch m.Method.ID() {
@@ -182,7 +182,7 @@ func (x *proxySession) write() {
 	x.socket.Close()
 }
 
-// read passes on what the broker says until it has said all.
+// read forwards what the broker sends until its end.
 func (x *proxySession) read() {
 	err := x.relay()
 	x.out.stop()

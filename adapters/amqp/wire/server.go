@@ -11,29 +11,30 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
-// Config is what a server is made of. Backend alone must be given.
+// Config configures a server. Backend is required.
 type Config struct {
 	Backend Backend
-	Gate    Gate // nil means Through
-	// Bounds of clients' resources, which end a connection with an [ErrBound] that names the bound. 0 is the default.
+	Gate    Gate // nil is Through
+	// Bounds of clients' resources. Exceeding one ends a connection with an [ErrBound] that names the bound. 0 is the
+	// default.
 	//
-	// MaxMessage is the bound of a message's content in bytes, and of incomplete messages on all channels of a
-	// connection ([DefaultMaxMessage]).
+	// MaxMessage is the maximum size of a message's content in bytes, and of all incomplete messages of a connection
+	// ([DefaultMaxMessage]).
 	MaxMessage int
-	// MaxHeld is how many bytes may be on their way from and to all clients: incomplete, at the gate, or not yet
+	// MaxHeld is the maximum number of bytes on their way from and to all clients: incomplete, at the gate, or not yet
 	// written ([DefaultMaxHeld]).
 	MaxHeld int
-	// MaxConnections is how many connections there may be at once ([DefaultMaxConnections]). One more is not
-	// opened, and as many again are closed at once.
+	// MaxConnections is the maximum number of simultaneous connections ([DefaultMaxConnections]). Connections beyond it are
+	// refused, and if there are twice as many, closed at once.
 	MaxConnections int
-	// MaxHandshake is how long a client may take until its connection is tuned ([DefaultMaxHandshake]).
+	// MaxHandshake is the maximum time until a client's connection is tuned ([DefaultMaxHandshake]).
 	MaxHandshake time.Duration
-	// MaxUnread is how many bytes a client may leave unread before it is cut off ([DefaultMaxUnread]).
+	// MaxUnread is the number of unread bytes at which a client is cut off ([DefaultMaxUnread]).
 	MaxUnread int
 }
 
-// Server takes connections of AMQP 0-9-1 clients on one address. Servers may share a backend and a
-// gate: with an address for each client, it is known who connects.
+// Server accepts connections of AMQP 0-9-1 clients on one address. Servers may share a backend and a gate: with an address
+// for each client, it is known which client connects.
 type Server struct {
 	config   Config
 	gate     Gate
@@ -42,13 +43,13 @@ type Server struct {
 	budget   budget
 
 	mu       sync.Mutex
-	conns    map[*Conn]struct{} // those of which one end is there
+	conns    map[*Conn]struct{} // connections of which at least one end is open
 	accepted uint64
 	past     Counts // of connections that are gone
 	closed   bool
 }
 
-// Listen starts a server on an address such as 127.0.0.1:5672. Port 0 picks a free one.
+// Listen starts a server on an address such as 127.0.0.1:5672. Port 0 chooses a free one.
 func Listen(address string, config Config) (*Server, error) {
 	if config.Backend == nil {
 		panic("wire: a server without a backend")
@@ -65,13 +66,13 @@ func Listen(address string, config Config) (*Server, error) {
 	return s, nil
 }
 
-// Addr is where the server listens.
+// Addr is the server's address.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// URL is the server's address as clients want it, with the default user and virtual host.
+// URL is the server's address as a URL for clients, with the default user and virtual host.
 func (s *Server) URL() string { return "amqp://guest:guest@" + s.Addr().String() + "/%2F" }
 
-// Counts is what went over all connections so far.
+// Counts counts what went over all connections so far.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,15 +84,14 @@ func (s *Server) Counts() Counts {
 	return sum
 }
 
-// Present is how many connections there are of which the client or the broker has not seen the end.
+// Present is the number of connections whose end the client or the broker has not seen.
 func (s *Server) Present() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
-// Close ends all connections without a goodbye, tells the broker of it, and returns when no goroutine
-// is left.
+// Close ends all connections abruptly, lets the broker see that, and returns when no goroutine is left.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -122,7 +122,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many files, or a client that was gone before it was there
+		if err != nil { // too many open files, or a client that disconnected too early
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -151,7 +151,7 @@ func (s *Server) take(conn net.Conn) {
 	s.tasks.Go(c.serve)
 }
 
-// forget lets go of a connection of which neither end is there.
+// forget removes a connection whose ends are both closed.
 func (s *Server) forget(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

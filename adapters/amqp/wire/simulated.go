@@ -16,21 +16,20 @@ import (
 // SimulatedOptions are the options of a simulated broker. The zero value has the defaults.
 type SimulatedOptions struct {
 	Broker broker.Options
-	// Version is the reported version of RabbitMQ; empty means 3.10.8. Broker decides the behaviour: see
-	// [broker.Like].
+	// Version is the reported version of RabbitMQ; "" is 3.10.8. Broker decides the behaviour: see [broker.Like].
 	Version string
-	// Heartbeat is the interval that clients are offered, in whole seconds; 0 means RabbitMQ's minute,
-	// below 0 none. It is real time, whatever else drives the broker's.
+	// Heartbeat is the interval that clients are offered, in whole seconds; 0 is RabbitMQ's default of a minute, and a
+	// negative value is none. Heartbeats follow real time, even if the broker's time is virtual.
 	Heartbeat time.Duration
-	// Users are passwords by name; nil means guest with the password guest.
+	// Users are passwords by name; nil is the user guest with the password guest.
 	Users map[string]string
-	// ConsumerTimeout is how long a channel may have a message without acknowledging it, by the broker's clock; 0 means
-	// RabbitMQ's half an hour, below 0 for ever.
+	// ConsumerTimeout is how long a channel may leave a message unacknowledged, by the broker's clock; 0 is RabbitMQ's
+	// default of half an hour, and a negative value is unlimited.
 	ConsumerTimeout time.Duration
-	// VirtualHosts are the names of virtual hosts besides the default one.
+	// VirtualHosts are the names of additional virtual hosts.
 	VirtualHosts []string
-	// MaxMessages is how many bytes of messages a virtual host keeps; 0 means 1 GiB. Publishing more closes
-	// the connection with 506.
+	// MaxMessages is the maximum size of the messages in a virtual host, in bytes; 0 is 1 GiB. Exceeding it closes the
+	// connection with 506.
 	MaxMessages int
 }
 

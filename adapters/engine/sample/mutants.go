@@ -21,10 +21,10 @@ type Killed struct {
 	Scenarios int
 	// Also are the other properties that were seen violated until then.
 	Also  []property.Property
-	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
+	Trace *scenario.Trace // the minimised execution that violates Property; nil if none was found
 }
 
-// KillConfig is the run in which a mutant is to be found out by the property that it was made to break.
+// KillConfig is the configuration of a run in which a mutant should violate the property that it was made to violate.
 func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	p, err := property.Named(mutant.Breaks)
 	if err != nil {
@@ -33,7 +33,7 @@ func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	return Config{Target: mutant, Sampling: engine.Sampling{Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}}, nil
 }
 
-// Kill runs a mutant until the property that it was made to break is seen broken.
+// Kill runs a mutant until the property that it was made to violate is seen violated.
 func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
 	c, err := KillConfig(mutant, seed, limit)
 	if err != nil {
@@ -46,7 +46,7 @@ func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Ki
 	return KilledBy(c, res), nil
 }
 
-// KilledBy is what became of a mutant in such a run.
+// KilledBy is the result for a mutant, from the result of such a run.
 func KilledBy(c Config, res *engine.Result) *Killed {
 	p := c.Until.BySeverity()[0]
 	k := &Killed{Mutant: c.Target, Property: p, Trace: res.Traces[p]}

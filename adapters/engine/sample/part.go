@@ -15,15 +15,15 @@ import (
 )
 
 // Part is the result of some of a run's scenarios. Parts of disjoint scenarios add up to the result of one run of all of
-// them. It is written as JSON, for the same build of lockproof to read.
+// them. A part is stored as JSON, which only the same build of lockproof reads.
 type Part struct{ sum tally.Tally }
 
-// PartUnit is how many scenarios are run before it is looked whether a run is to end. A part that begins at a multiple
-// of it ends where [Config].Until ends the whole run.
+// PartUnit is the number of scenarios between two checks whether a run is to end. A part that begins at a multiple of
+// PartUnit ends where [Config].Until ends the whole run.
 const PartUnit = blockSize
 
-// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. Violating
-// executions are not made smaller: see [Conclude]. The error is also for a ctx that is over before all of them are run.
+// ProvePart runs the scenarios of a run with numbers from from (counted from 0) up to, but not including, to. Violating
+// executions are not minimised: see [Conclude]. The error is also for the end of ctx before all scenarios were run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
@@ -41,12 +41,12 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{sum: *sum}, nil
 }
 
-// Check says why a part that was read cannot be what [ProvePart] makes of these scenarios. A part that fits may still be
-// untrue: only carrying the scenarios out again shows that.
+// Check returns an error if a part that was read cannot be a result of [ProvePart] for these scenarios. A valid part may
+// still be untrue: only carrying the scenarios out again shows that.
 func (p *Part) Check(c Config, from, to int) error {
 	c = c.filled()
 	end := to
-	for _, q := range (p.sum.Violated() & c.Until).BySeverity() { // the run ended with the block of the first
+	for _, q := range (p.sum.Violated() & c.Until).BySeverity() { // the run ended with the block of the first violation
 		if i := p.sum.First[q] - 1 - from; i >= 0 {
 			end = min(end, from+(i/PartUnit+1)*PartUnit)
 		}
@@ -57,38 +57,39 @@ func (p *Part) Check(c Config, from, to int) error {
 	return p.sum.Check(from, end, c.Properties, false)
 }
 
-// Merge adds what other scenarios of the same run came to.
+// Merge adds the result of other scenarios of the same run.
 func (p *Part) Merge(o *Part) { p.sum.Merge(&o.sum) }
 
-// Scenarios is how many it is of.
+// Scenarios is the number of the part's scenarios.
 func (p *Part) Scenarios() int { return p.sum.Scenarios }
 
-// Violated are the properties that were seen violated.
+// Violated are the properties seen violated.
 func (p *Part) Violated() property.Set { return p.sum.Violated() }
 
-// Covered are the points that the executions reached, each with the first scenario that reaches it, counted from 1. It is
-// nil where [Config].Coverage was not asked for.
+// Covered are the points that the executions reached, each with the first scenario, from 1, that reached it. It is nil
+// unless [Config].Coverage is set.
 func (p *Part) Covered() map[sim.Point]int { return p.sum.Covered }
 
-// Progress is how far a run of so many scenarios is.
+// Progress is the progress of a run with a total number of scenarios.
 func (p *Part) Progress(of int) engine.Progress {
 	return p.sum.Progress(of)
 }
 
-// Scenario is the i-th scenario of the run, counted from 0. The configuration must be one that [ProvePart] takes.
+// Scenario is the i-th scenario of the run, from 0. The configuration must be valid for [ProvePart].
 func (c Config) Scenario(i int) scenario.Scenario {
 	c = c.filled()
 	return c.sampling(engine.Allowance{}).source.Scenario(i)
 }
 
-// Drawn is scenarios of one space and one seed, and what they came to.
+// Drawn is a set of scenarios of one configuration and one seed, with their result.
 type Drawn struct {
 	Config Config
 	Part   *Part
 }
 
-// Conclude makes of parts what [Prove] makes of a run: the first execution that violates a property is made smaller,
-// once, and all of it is reported. Further scenarios, of narrower spaces and other seeds, come after those of d.
+// Conclude turns the merged parts of a run into the result that [Prove] gives: the first execution that violates a property
+// is minimised, and everything is reported. Scenarios of further, from narrower configurations or other seeds, come after
+// those of d.
 func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*engine.Result, error) {
 	began := time.Now()
 	allowed, cancel := engine.Allow(ctx, 0)

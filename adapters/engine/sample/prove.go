@@ -14,31 +14,30 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says what to prove and how thoroughly. Scenarios are [DefaultScenarios] if it says nothing of them.
+// Config says what to prove, and how thoroughly. The default of Scenarios is [DefaultScenarios].
 type Config struct {
 	// Target is the lock to judge; nil is the reference semaphore.
 	Target *lock.Target
-	// Options fixes options of the target, by name and value; the others are drawn among the safe
-	// ones.
+	// Options fixes options of the target, by name and value; the other options are drawn from their safe values.
 	Options [][2]string
 	engine.Sampling
 	engine.Judging
-	// Earlier is what became of the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
+	// Earlier is the result of repeating the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
 	Earlier *kept.Earlier
-	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
+	// Coverage makes a [Part] report which pairs of commands and broker states its executions reach.
 	Coverage bool
-	// Found is called with each violation at once, as it was first seen, and again when its execution is as small as it
-	// gets. The last of a property is that of the result. The next call waits for it. It may be nil.
+	// Found is called with each violation as soon as it is seen, and again when its execution is minimised. The last call
+	// for a property has the violation of the result. Calls do not overlap. Found may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is called now and then. It may be nil.
+	// Progress is called from time to time. It may be nil.
 	Progress func(engine.Progress)
 }
 
-// DefaultScenarios is the number of scenarios of a run by default.
+// DefaultScenarios is the default number of scenarios of a run.
 const DefaultScenarios = 100_000
 
-// Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run
-// that could not be made; what the run found is in the result, also when it was cut short.
+// Prove runs scenarios until all are done or ctx ends, and judges them. The error is for a run that could not be carried
+// out. The result contains what the run found, even if the run was cut short.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
@@ -60,7 +59,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	return res, c.Own.Err()
 }
 
-// CarryOut carries out what earlier runs have left of the lock.
+// CarryOut repeats the counterexamples that earlier runs have left for the lock.
 func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
 	c = c.filled()
 	l := kept.Lock{
@@ -72,7 +71,7 @@ func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, er
 	})
 }
 
-// sampling is a run that has not begun.
+// sampling is a run that has not started.
 func (c *Config) sampling(allowed engine.Allowance) *sampling {
 	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
 	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: engine.Labels{FailedAcquire: c.FailedAcquire, Origin: c.origin()}}
@@ -80,7 +79,7 @@ func (c *Config) sampling(allowed engine.Allowance) *sampling {
 	return s
 }
 
-// filled is the configuration with defaults for what was left out.
+// filled is the configuration with defaults for zero fields.
 func (c Config) filled() Config {
 	if c.Target == nil {
 		c.Target = engine.Reference(lock.Semaphore)
@@ -96,7 +95,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// origin is what counterexamples say of the run.
+// origin is the origin of the run's counterexamples.
 func (c *Config) origin() histories.Origin {
 	return histories.Origin{Seed: c.Seed, Broker: engine.SimulatedOf(c.Target), Options: engine.Assigned(c.Options)}
 }

@@ -11,28 +11,28 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// blockSize is how many scenarios a worker takes at a time. The result does not depend on it.
+// blockSize is the number of scenarios that a worker takes at a time. The result does not depend on it.
 const blockSize = 256
 
 // sampling is a run over the scenarios of one seed, shared by its workers.
 type sampling struct {
 	Config
 	labels  engine.Labels
-	known   property.Set // those of which a violation is known
+	known   property.Set // properties with a known violation
 	source  *sim.Source
 	allowed engine.Allowance
 
-	from, to int // the scenarios to run: those from one up to the other, without it
+	from, to int // the scenarios to run: from from up to, but not including, to
 	block    atomic.Int64
 	stop     atomic.Bool
 	mu       sync.Mutex
 	sum      tally.Tally
-	taken    int                  // blocks in the sum: the first ones
-	early    map[int]*tally.Tally // blocks that are done before one in front of them
-	compared [property.Most]int   // executions of each property that were compared with what is known
+	taken    int                  // number of blocks in the sum, which are the first ones
+	early    map[int]*tally.Tally // blocks that were completed before an earlier block
+	compared [property.Most]int   // executions of each property that were compared with the known violations
 }
 
-// run works until all scenarios from one number up to another are done, enough was seen, or the time for that is over.
+// run runs the scenarios with numbers from from up to, but not including, to, until enough was seen or the time is over.
 func (s *sampling) run(from, to int) *tally.Tally {
 	s.from, s.to = from, to
 	var wg sync.WaitGroup
@@ -66,8 +66,8 @@ func (s *sampling) work() {
 	}
 }
 
-// take takes in a block of scenarios in its turn. Blocks behind the one in which enough was seen are left out, so that the
-// result does not depend on the workers' speed.
+// take adds a block of scenarios in its turn. Blocks after the one in which enough was seen are dropped, so that the result
+// does not depend on the workers' speed.
 func (s *sampling) take(block int, part *tally.Tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,10 +88,10 @@ func (s *sampling) take(block int, part *tally.Tally) {
 	}
 }
 
-// enough reports whether a violation was seen that ends the run: none that may be known.
+// enough reports whether a violation was seen that ends the run: its property has no known violation.
 func (s *sampling) enough() bool { return s.sum.Violated()&s.Until&^s.known != 0 }
 
-// add adds a part, and tells of what was not seen violated before.
+// add adds a part, and reports properties that were not seen violated before.
 func (s *sampling) add(part *tally.Tally) {
 	before := s.sum.Violated()
 	s.sum.Merge(part)

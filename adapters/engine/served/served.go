@@ -1,5 +1,5 @@
-// Package served is the explorer as a page that a program serves. The page asks that program for each execution, so that
-// it may be of any lock that the program has.
+// Package served is the explorer as a page that a program serves. The page asks the program for each execution, so that it
+// works with any lock that the program has.
 package served
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Begin is what an execution begins with: a lock, and who will call it.
+// Begin is the beginning of an execution: a lock, and its clients and administrators.
 type Begin struct {
 	Target          *lock.Target
-	Options         [][2]string // by name and value; the others are the defaults
+	Options         [][2]string // by name and value; the others have their defaults
 	Clients, Admins int
-	Slots           scenario.SlotSet // there are at first; none of a lock that has no administrators
+	Slots           scenario.SlotSet // the initial slots; empty for a lock without administrators
 }
 
-// ErrMutex says that a mutex has no administrators.
+// ErrMutex is the error for administrators of a mutex.
 var ErrMutex = errors.New("a mutex has no administration")
 
-// Page is the explorer of such an execution, with nothing done yet.
+// Page is the explorer of such an execution, before its first step.
 func (b *Begin) Page() (*report.Page, error) {
 	s := scenario.Scenario{Server: b.Target.Backend, Locks: []scenario.Lock{scenario.Begin("jobs", b.Slots)}}
 	if b.Target.Kind != lock.Semaphore {
@@ -45,7 +45,7 @@ func (b *Begin) Page() (*report.Page, error) {
 	return &report.Page{Title: b.Target.Name, Text: b.Target.Doc, Explorer: &report.Explorer{Served: true, Start: start}}, nil
 }
 
-// work is what clients and administrators do.
+// work are the operations of clients and administrators.
 func (b *Begin) work() (all []scenario.Client, err error) {
 	ops := func(all ...lock.Op) (c scenario.Client) {
 		for _, op := range all {
@@ -73,15 +73,15 @@ func (b *Begin) work() (all []scenario.Client, err error) {
 	return all, nil
 }
 
-// mostAsked is how large a request may be, in bytes.
+// mostAsked is the maximum size of a request, in bytes.
 const mostAsked = 8 << 20
 
-// Handler serves a page, and answers what it asks.
+// Handler serves a page, and answers its requests.
 func Handler(page *report.Page, answer func(request []byte) []byte) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = report.WritePage(w, page) // an error is the reader's end
+		_ = report.WritePage(w, page) // an error means that the reader has gone
 	})
 	mux.HandleFunc("POST /ask", func(w http.ResponseWriter, r *http.Request) {
 		request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostAsked))

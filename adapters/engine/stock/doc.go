@@ -1,9 +1,10 @@
-// Package stock repeats a finding on servers as they are: without a gate that decides what is next, and with the machine's clock. Clients
-// call what they called when it was found, in that order, as often as is wanted. Calls that were under way at once are begun at once, and
-// each command is late by up to a few milliseconds. What is counted is in how many rounds it went wrong.
+// Package stock repeats a finding on unmodified servers: without a gate that decides what is next, and with the machine's
+// clock. In each of a number of rounds, clients call the operations of the finding in the same order. Calls that overlapped
+// are started together, and each command is delayed by up to a few milliseconds. The result is the number of rounds in which
+// the lock failed.
 //
-//	stock.go   a number of rounds, and what they came to
-//	plan.go    what clients do in a round, taken from the execution that was found
-//	round.go   a round, and whether it went wrong
-//	proxy.go   what makes commands late
+//	stock.go   the rounds, and their result
+//	plan.go    what clients do in a round, taken from the execution of the finding
+//	round.go   a round, and whether the lock failed in it
+//	proxy.go   delays commands
 package stock

@@ -9,20 +9,21 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lease is as long here as an execution's would be if its time went thirty times faster: libraries that count seconds have one.
+// The duration of a lease is that of an execution with time running thirty times faster: libraries that count in seconds
+// support it.
 const (
 	lease  = time.Second
 	faster = foreign.LeaseTime / lease
-	// longest is how much time passes at once here, at most: more than two leases.
+	// longest is the maximum time that passes at once: more than two leases.
 	longest = 2*lease + lease/4
 )
 
-// action is something that is done in a round.
+// action is an action of a round.
 type action struct {
 	kind   actionKind
-	client int // by number, from 1
+	client int // number of the client, from 1
 	op     lock.Op
-	lock   int // by place
+	lock   int // index of the lock
 	limit  int
 	sleep  time.Duration
 }
@@ -31,13 +32,13 @@ type actionKind uint8
 
 const (
 	begins  actionKind = iota // a client calls an operation
-	returns                   // an operation is waited for
-	crashes                   // a client is killed, wherever it is, and another takes its place
+	returns                   // the round waits for an operation
+	crashes                   // a client is killed, whatever it is doing, and replaced
 	passes                    // time passes
 )
 
-// plan is what happened in an execution, as far as clients can do it again: up to the step that shows a violation of safety, and
-// otherwise up to the audit.
+// plan is what happened in an execution, as far as clients can repeat it: up to the step that shows a violation of safety,
+// or otherwise up to the audit.
 func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	clients, before, events := int32(len(t.Scenario.Clients)), int64(0), t.History.Events
 	if safety.Has(v.Property) && v.Step < len(t.Steps) {
@@ -58,7 +59,7 @@ func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	return all
 }
 
-// actionOf is an event as something that clients do, and false for what comes by itself.
+// actionOf is an event in the form of an action. It is false for an event that no client causes.
 func actionOf(e history.Event, clients int32) (action, bool) {
 	if e.F == history.Crash {
 		return action{kind: crashes, client: int(e.Target)}, true

@@ -10,10 +10,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// jitter is by how much a command may be late.
+// jitter is the maximum delay of a command.
 const jitter = 5 * time.Millisecond
 
-// proxy passes what clients send to a server, each write of theirs late by up to jitter, and what the server says at once.
+// proxy forwards what clients send to a server, and delays each write of theirs by up to jitter. It forwards the server's
+// output at once.
 type proxy struct {
 	acceptor *acceptor.Acceptor
 	to       string

@@ -12,30 +12,30 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// callLimit is how long a call may take.
+// callLimit is the maximum duration of a call.
 const callLimit = 10 * time.Second
 
 // round is one repetition.
 type round struct {
 	run   *run
 	name  string
-	calls map[int]chan struct{} // what clients are doing; closed when it is over
+	calls map[int]chan struct{} // calls under way, by client; each channel is closed when its call is over
 
 	mu    sync.Mutex
-	now   int // counts what happens
+	now   int // counts events
 	holds []hold
-	err   error // of a client that does not keep to the protocol
+	err   error // of a client that breaks the protocol
 }
 
-// hold is when a client held a lock for certain: from the answer to its acquire to its next call of anything, its crash, or the end of
-// its lease.
+// hold is a period in which a client held a lock for certain: from the answer to its acquire to its next call of anything,
+// its crash, or the end of its lease.
 type hold struct {
 	client, lock, limit int
-	from, to            int // to is 0 while it has not ended
+	from, to            int // to is 0 while the hold lasts
 	until               time.Time
 }
 
-// call has a client call an operation, and does not wait for it.
+// call makes a client call an operation, without waiting for it.
 func (r *round) call(ctx context.Context, a action) {
 	r.await(a.client)
 	done := make(chan struct{})
@@ -62,14 +62,14 @@ func (r *round) call(ctx context.Context, a action) {
 // lock is the name of a lock of the round.
 func (r *round) lock(place int) string { return fmt.Sprintf("%s-%d", r.name, place) }
 
-// await waits for what a client is doing.
+// await waits for the call of a client that is under way.
 func (r *round) await(client int) {
 	if done := r.calls[client]; done != nil {
 		<-done
 	}
 }
 
-// begin notes that a client holds a lock.
+// begin records that a client holds a lock.
 func (r *round) begin(a action, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *round) begin(a action, until time.Time) {
 	r.holds = append(r.holds, hold{client: a.client, lock: a.lock, limit: max(1, a.limit), from: r.now, until: until})
 }
 
-// end notes that a client does not hold a lock for certain any more; a negative lock is every one.
+// end records that a client no longer holds a lock for certain; a negative place stands for every lock.
 func (r *round) end(client, place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,14 +103,14 @@ func (r *round) lapse() {
 	}
 }
 
-// fail notes what ends the run.
+// fail records the error that ends the run.
 func (r *round) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = errors.Join(r.err, err)
 }
 
-// crowded reports whether more clients ever held a lock at once than may.
+// crowded reports whether a lock ever had more simultaneous holders than it allows.
 func (r *round) crowded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +129,7 @@ func (r *round) crowded() bool {
 	return false
 }
 
-// play does what the plan says, and waits for all calls.
+// play carries out the plan, and waits for all calls.
 func (r *round) play(ctx context.Context, all []action) error {
 	for _, a := range all {
 		if ctx.Err() != nil {
@@ -144,7 +144,7 @@ func (r *round) play(ctx context.Context, all []action) error {
 			time.Sleep(a.sleep)
 		case crashes:
 			if r.calls[a.client] != nil {
-				time.Sleep(rand.N(2 * jitter)) // anywhere in what it does
+				time.Sleep(rand.N(2 * jitter)) // at any moment of its call
 			}
 			r.end(a.client, -1)
 			if err := r.run.crash(ctx, a.client, func() { r.await(a.client) }); err != nil {
@@ -158,7 +158,7 @@ func (r *round) play(ctx context.Context, all []action) error {
 	return r.err
 }
 
-// lost reports whether nobody gets a lock of the round when every client is done with it and every lease is over.
+// lost reports whether a lock of the round cannot be acquired after every client is done with it and every lease is over.
 func (r *round) lost(ctx context.Context, locks int) (lost bool, err error) {
 	for client := range r.calls {
 		r.end(client, -1)

@@ -17,21 +17,21 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config says what is repeated, and how often.
+// Config says what to repeat, and how often.
 type Config struct {
-	Starter foreign.Starter // makes the clients
+	Starter foreign.Starter // starts the clients
 	Finding *histories.Counterexample
 	Rounds  int           // 0 is [DefaultRounds]
 	Time    time.Duration // ends it earlier; 0 is no limit
 }
 
-// DefaultRounds is how many rounds there are.
+// DefaultRounds is the default number of rounds.
 const DefaultRounds = 200
 
-// Result is what the rounds came to.
+// Result is the result of the rounds.
 type Result struct {
-	Rounds int // that were carried out
-	Wrong  int // those in which the lock was held by more than may hold it, or was not to be had in the end
+	Rounds int // completed rounds
+	Wrong  int // rounds in which too many held the lock, or it could not be acquired at the end
 	On     string
 }
 
@@ -40,17 +40,17 @@ func (r Result) String() string {
 	return fmt.Sprintf("in %d of %d rounds on %s, with up to %v of delay for each command", r.Wrong, r.Rounds, r.On, jitter)
 }
 
-// Repeatable are the properties whose violations can be repeated: they are seen by what clients are told.
+// Repeatable are the properties whose violations can be repeated, as they are judged by what clients are told.
 const Repeatable = property.Set(0) | 1<<property.MutualExclusion | 1<<property.LimitRespected | 1<<property.EffectiveRelease |
 	1<<property.CrashFrees | 1<<property.NoLeak | 1<<property.Progress
 
-// ErrNot is, somewhere in it, the error of a finding that cannot be repeated.
+// ErrNot is wrapped by the error for a finding that cannot be repeated.
 var ErrNot = errors.New("not repeated on a stock server")
 
-// safety are those that are seen while clients work.
+// safety are the repeatable properties that are judged while clients work.
 const safety = property.Set(0) | 1<<property.MutualExclusion | 1<<property.LimitRespected
 
-// Run repeats a finding on stock servers. It is looked for behind the gate first, so that it is known who calls what when.
+// Run repeats a finding on stock servers. It first repeats it behind the gate, to record which client calls what, and when.
 func Run(ctx context.Context, c Config) (res Result, err error) {
 	if !Repeatable.Has(c.Finding.Property) {
 		return res, fmt.Errorf("%w: %s is not seen by what clients are told", ErrNot, c.Finding.Property)
@@ -68,10 +68,10 @@ func Run(ctx context.Context, c Config) (res Result, err error) {
 	return repeat(ctx, &c, found.Trace, found.Violation)
 }
 
-// broken are the faults that are not made here.
+// broken are the faults that this package does not cause.
 var broken = []scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.Pause, scenario.Restart}
 
-// repeat has clients do again what they did in an execution.
+// repeat makes clients repeat what they did in an execution.
 func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Violation) (res Result, err error) {
 	on, err := gated.ServerOf(c.Finding.Scenario.Server, c.Finding.Servers)
 	if err != nil {
@@ -87,18 +87,18 @@ func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Viola
 	return res, err
 }
 
-// run is servers, what makes commands late, and clients.
+// run is the servers, the proxies and the clients.
 type run struct {
 	config  *Config
 	servers []process.Stock
 	proxies []*proxy
 	urls    []string
-	clients []foreign.Client // by number; 0 sees in the end whether the lock is free
-	lease   time.Duration    // 0 where clients are told of none
-	limits  bool             // clients are told how many may hold the lock
+	clients []foreign.Client // by number; client 0 finds out at the end whether the lock is free
+	lease   time.Duration    // 0 if clients state none
+	limits  bool             // clients state how many may hold the lock
 }
 
-// limit is what a client is told of how many may hold the lock: 0 is nothing.
+// limit is the limit that a client states; 0 is none.
 func (r *run) limit(most int) int {
 	if r.limits {
 		return most
@@ -106,7 +106,7 @@ func (r *run) limit(most int) int {
 	return 0
 }
 
-// start starts servers, and clients up to a number.
+// start starts servers, and clients with numbers up to clients.
 func (r *run) start(ctx context.Context, clients int) (err error) {
 	f := r.config.Finding
 	if r.servers, err = gated.Stock(f.Scenario.Server, f.Servers); err != nil {
@@ -152,7 +152,7 @@ func (r *run) client(ctx context.Context, number int) (foreign.Client, error) {
 	return c, nil
 }
 
-// crash kills a client, waits for what it was doing, and puts another in its place.
+// crash kills a client, waits for its call, and replaces it.
 func (r *run) crash(ctx context.Context, number int, over func()) error {
 	old := r.clients[number]
 	err := old.Kill()
@@ -165,7 +165,7 @@ func (r *run) crash(ctx context.Context, number int, over func()) error {
 	return errors.Join(err, old.Close())
 }
 
-// rounds carries out rounds until there were enough, or the time is over.
+// rounds carries out rounds until there are enough, or the time is over.
 func (r *run) rounds(ctx context.Context, res *Result, all []action, locks int) error {
 	wanted, began := cmp.Or(r.config.Rounds, DefaultRounds), time.Now()
 	for res.Rounds < wanted && (r.config.Time == 0 || res.Rounds == 0 || time.Since(began) < r.config.Time) {
@@ -185,7 +185,7 @@ func (r *run) rounds(ctx context.Context, res *Result, all []action, locks int) 
 	return nil
 }
 
-// ended ends a round, and reports whether it went wrong.
+// ended ends a round, and reports whether the lock failed in it.
 func (r *round) ended(ctx context.Context, locks int) (bool, error) {
 	if safety.Has(r.run.config.Finding.Property) {
 		return r.crowded(), r.tidy(ctx, locks)
@@ -193,7 +193,7 @@ func (r *round) ended(ctx context.Context, locks int) (bool, error) {
 	return r.lost(ctx, locks)
 }
 
-// tidy has the clients that hold something give it back.
+// tidy makes the clients that hold something release it.
 func (r *round) tidy(ctx context.Context, locks int) error {
 	for _, h := range r.holds {
 		if h.to != 0 || h.lock >= locks {
@@ -207,7 +207,7 @@ func (r *round) tidy(ctx context.Context, locks int) error {
 	return nil
 }
 
-// close ends everything.
+// close ends all servers, proxies and clients.
 func (r *run) close() error {
 	var errs []error
 	for _, c := range r.clients {

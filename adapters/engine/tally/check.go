@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// mostOfOne bounds what one scenario may add to any number, so that the sum of many does not overflow.
+// mostOfOne is the maximum that one scenario may add to any number, so that sums do not overflow.
 const mostOfOne = 1 << 20
 
-// Check says why s cannot be what scenarios of a run came to, counted from 0: those from one number up to another, which is
-// left out, where these properties are judged. It may be of the first of them only, if short is given. A sample that was
-// read may be anybody's. A sample that fits may still be untrue.
+// Check returns an error if s cannot be the result of the scenarios with numbers from from (counted from 0) up to, but not
+// including, to, with the judged properties. If short is set, s may cover only the first of them. A tally that was read may
+// come from anywhere, and a valid one may still be untrue.
 func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	n := s.Scenarios
 	if n > to-from || n < 1 || n < to-from && !short {
@@ -47,7 +47,7 @@ func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	return checkCosts(&s.Costs, n)
 }
 
-// checkProperty is Check of one property.
+// checkProperty is Check for one property.
 func (s *Tally) checkProperty(p property.Property, from, n int, judged property.Set) error {
 	first, violating := s.First[p], s.violating[p]
 	switch {
@@ -65,7 +65,7 @@ func (s *Tally) checkProperty(p property.Property, from, n int, judged property.
 	return nil
 }
 
-// checkCosts checks costs of operations.
+// checkCosts checks the costs of operations.
 func checkCosts(costs *monitor.Costs, n int) error {
 	for class := range costs {
 		c := &costs[class]

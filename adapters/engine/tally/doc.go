@@ -1,3 +1,3 @@
-// Package tally counts, over many executions: which properties were tested and violated, what operations cost, how long stale
-// beliefs lasted. Tallies of disjoint scenarios add up to the same in any order, and are written and read as JSON.
+// Package tally counts, over many executions, which properties were tested and violated, the cost of operations, and the
+// duration of stale beliefs. Tallies of disjoint scenarios add up to the same in any order, and are stored as JSON.
 package tally

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// counts are numbers of the module's own properties: a run in parts has no others.
+// counts are numbers by property of this module: a run in parts has no other properties.
 type counts [property.Count]int
 
 func (c counts) all() (out [property.Most]int) {
@@ -37,7 +37,7 @@ type tallyFile struct {
 	OwnClock        int64                   `json:"own_clock"`
 	OverlapCommands int32                   `json:"overlap_commands"`
 	Overlaps        int                     `json:"overlaps"`
-	Covered         [][2]int                `json:"covered,omitempty"` // points and scenarios, in the order of the points
+	Covered         [][2]int                `json:"covered,omitempty"` // pairs of a point and a scenario, in the order of points
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -14,45 +14,44 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Tally is what a number of scenarios came to. Samples of disjoint scenarios add up to the same
-// whatever the order.
+// Tally is the result of a number of scenarios. Tallies of disjoint scenarios add up to the same in any order.
 type Tally struct {
 	Scenarios, Steps, Commands, Operations int
-	Undecided                              int                     // histories of which linearizability was not decided
-	unclear                                unclear                 // the first of them
-	Checks                                 monitor.Counts          // how often each property was put to the test
-	exercised                              [property.Most]int      // in how many scenarios
-	First                                  [property.Most]int      // the first scenario that violates it, from 1; 0 is none
-	violating                              [property.Most]int      // in how many scenarios it is violated
-	Seen                                   [sim.CoveragePoints]int // in how many scenarios
+	Undecided                              int                     // histories whose linearizability was not decided
+	unclear                                unclear                 // the first undecided history
+	Checks                                 monitor.Counts          // number of tests of each property
+	exercised                              [property.Most]int      // number of scenarios that test the property
+	First                                  [property.Most]int      // the first scenario that violates the property, from 1; 0 is none
+	violating                              [property.Most]int      // number of scenarios that violate the property
+	Seen                                   [sim.CoveragePoints]int // number of scenarios
 	Costs                                  monitor.Costs
-	Overlap, OwnClock                      int64 // longest stale belief beside another's, in virtual milliseconds: of the servers' clock, of the believer's
+	Overlap, OwnClock                      int64 // longest stale belief beside another's, in virtual milliseconds: by the servers' clock, and by the believer's
 	OverlapCommands                        int32
-	Overlaps                               int               // scenarios with one
-	Covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
-	Sometimes                              property.Set      // those that are to be seen: what violates is in truth what shows it
+	Overlaps                               int               // number of scenarios with a stale belief
+	Covered                                map[sim.Point]int // the first scenario that reaches the point, from 1; nil unless requested
+	Sometimes                              property.Set      // properties that should occur: a violation is an occurrence
 }
 
-// unclear is a history that was not decided.
+// unclear is an undecided history.
 type unclear struct {
 	Scenario int    `json:"scenario"` // from 1; 0 is none
 	Why      string `json:"why"`
 }
 
-// Unclear takes in that the history of the i-th execution was not decided, and why.
+// Unclear records that the history of the i-th execution was not decided, and why.
 func (s *Tally) Unclear(i int, why string) {
 	s.Undecided++
 	s.unclear.take(unclear{i + 1, why})
 }
 
-// take keeps the one that comes first.
+// take keeps the earlier one.
 func (u *unclear) take(o unclear) {
 	if o.Scenario > 0 && (u.Scenario == 0 || o.Scenario < u.Scenario) {
 		*u = o
 	}
 }
 
-// Add takes in the execution that a runner has just finished.
+// Add adds the execution that a runner has just finished.
 func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAcquire, judged property.Set) {
 	found, undecided := r.Judge(failedAcquire)
 	found &= judged
@@ -72,7 +71,7 @@ func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAc
 	s.Stale(r.Monitor.Overlap, r.Monitor.OwnClock, r.Monitor.Overlaps)
 }
 
-// Note takes in what the i-th execution put to the test, violated, and came to.
+// Note adds what the i-th execution tested, violated, and reached.
 func (s *Tally) Note(i int, exercised, found property.Set, seen sim.Seen) {
 	for p := range property.Property(property.Most) {
 		if exercised.Has(p) {
@@ -93,7 +92,7 @@ func (s *Tally) Note(i int, exercised, found property.Set, seen sim.Seen) {
 	}
 }
 
-// CoverAll takes in what the i-th execution was the first of its runner to come to.
+// CoverAll adds the points that the i-th execution was the first of its runner to reach.
 func (s *Tally) CoverAll(i int, c *sim.Coverage) {
 	if c == nil {
 		return
@@ -104,8 +103,8 @@ func (s *Tally) CoverAll(i int, c *sim.Coverage) {
 	c.Points = c.Points[:0]
 }
 
-// Stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
-// milliseconds of the servers' clock and of the believer's own, and in commands.
+// Stale adds how long a stale belief lasted beside another client's grant: in virtual milliseconds of the servers' clock and
+// of the believer's clock, and in commands.
 func (s *Tally) Stale(overlap, ownClock int64, commands int32) {
 	if overlap > 0 {
 		s.Overlaps++
@@ -124,12 +123,12 @@ func (s *Tally) Violated() (set property.Set) {
 	return set &^ s.Sometimes
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run with a total number of scenarios.
 func (s *Tally) Progress(of int) engine.Progress {
 	return engine.Progress{Scenarios: s.Scenarios, Of: of, Violated: bits.OnesCount32(uint32(s.Violated()))}
 }
 
-// Merge adds another sample, of other scenarios.
+// Merge adds a tally of other scenarios.
 func (s *Tally) Merge(o *Tally) {
 	s.Scenarios += o.Scenarios
 	s.Steps += o.Steps
@@ -157,7 +156,7 @@ func (s *Tally) Merge(o *Tally) {
 	}
 }
 
-// cover takes in that a scenario comes to a point.
+// cover records that a scenario reaches a point.
 func (s *Tally) cover(point sim.Point, i int) {
 	if s.Covered == nil {
 		s.Covered = make(map[sim.Point]int)
@@ -167,7 +166,7 @@ func (s *Tally) cover(point sim.Point, i int) {
 	}
 }
 
-// Follow adds a sample of scenarios that come after all of s, and have numbers of their own.
+// Follow adds a tally of scenarios that come after all those of s, and are numbered separately.
 func (s *Tally) Follow(o *Tally) {
 	first, unclear := s.First, s.unclear
 	s.Merge(o)
@@ -182,8 +181,8 @@ func (s *Tally) Follow(o *Tally) {
 	}
 }
 
-// Result is a sample's result for one property, without the violation. A user's own property is one of list. start is the
-// slots that the lock begins with, if they are given.
+// Result is the tally's result for one property, without the violation. A custom property is one of list. start is the
+// initial slots of the lock, if they are fixed.
 func (s *Tally) Result(p property.Property, list own.List, failedAcquire property.FailedAcquire, start scenario.SlotSet) report.PropertyResult {
 	r := report.PropertyResult{
 		Property: p, Own: list.Of(p), Evidence: p.Evidence(), Checked: s.Checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],

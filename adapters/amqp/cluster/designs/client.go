@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	dialLimit = 5 * time.Second // for a connection to be opened
-	closing   = time.Second     // for a connection to be closed in good order
+	dialLimit = 5 * time.Second // for opening a connection
+	closing   = time.Second     // for closing a connection in good order
 )
 
-// client is one client of one lock: a connection with a channel. It connects anew when it acquires, never while it holds: a
-// lock that was held went with the old connection.
+// client is one client of one lock: a connection with a channel. It reconnects when it acquires, never while it holds: a
+// lock that was held ended with the old connection.
 type client struct {
 	url    string
 	design Design
 	conn   *amqp.Connection
 	ch     *amqp.Channel
 	held   bool
-	lost   *atomic.Bool // the connection, the channel or the consumer has ended, of the hold at hand
+	lost   *atomic.Bool // the connection, the channel or the consumer of the current hold has ended
 	tag    uint64       // of the message that it holds
 }
 
@@ -35,7 +35,7 @@ func newClient(ctx context.Context, url string, d Design) (*client, error) {
 
 func soon() time.Time { return time.Now().Add(closing) }
 
-// dial opens a connection, for as long as that may take.
+// dial opens a connection, within dialLimit.
 func dial(ctx context.Context, url string) (*amqp.Connection, error) {
 	return amqp.DialConfig(url, amqp.Config{Heartbeat: heartbeat, Dial: func(network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialLimit)
@@ -48,10 +48,10 @@ func dial(ctx context.Context, url string) (*amqp.Connection, error) {
 	}})
 }
 
-// heartbeat is the usual one of amqp091-go.
+// heartbeat is the default of amqp091-go.
 const heartbeat = 10 * time.Second
 
-// open sees that there are a connection and a channel, which tell of their ends.
+// open ensures that a connection and a channel are open. lost becomes true when either ends, or a consumer.
 func (c *client) open(ctx context.Context) (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.ch = nil
@@ -70,7 +70,7 @@ func (c *client) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// listen notes the end of a connection, of a channel or of a consumer.
+// listen sets lost when a connection, a channel or a consumer ends.
 func listen(lost *atomic.Bool, conn, ch <-chan *amqp.Error, consumer <-chan string) {
 	select {
 	case <-conn:
@@ -80,7 +80,7 @@ func listen(lost *atomic.Bool, conn, ch <-chan *amqp.Error, consumer <-chan stri
 	lost.Store(true)
 }
 
-// abandon gives the connection up: the server frees what it holds.
+// abandon closes the connection, so that the server frees what it holds.
 func (c *client) abandon() {
 	c.held = false
 	if c.conn != nil && !c.conn.IsClosed() {
@@ -88,13 +88,13 @@ func (c *client) abandon() {
 	}
 }
 
-// bounded has the connection closed when ctx is done, so that what waits for the server returns.
+// bounded closes the connection when ctx is done, so that calls that wait for the server return.
 func (c *client) bounded(ctx context.Context) (stop func() bool) {
 	conn := c.conn
 	return context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(soon()) })
 }
 
-// Acquire tries to get the lock: 1 if it is held now, or 0.
+// Acquire tries to get the lock. It returns 1 if the lock is now held, or 0.
 func (c *client) Acquire(ctx context.Context, lock string) (int, error) {
 	if err := c.open(ctx); err != nil {
 		return 0, err
@@ -111,7 +111,8 @@ func (c *client) Acquire(ctx context.Context, lock string) (int, error) {
 	return 1, nil
 }
 
-// Verify reports whether the lock is still held: by what the client was told, and where the design can ask, by asking.
+// Verify reports whether the lock is still held, by what the client was told. If the design has a query, it asks the server
+// as well.
 func (c *client) Verify(ctx context.Context, lock string, _ int) (bool, error) {
 	if !c.held || c.lost.Load() {
 		c.abandon()
@@ -125,7 +126,7 @@ func (c *client) Verify(ctx context.Context, lock string, _ int) (bool, error) {
 	return true, nil
 }
 
-// Release gives the lock back. If that fails, the connection is given up, which gives it back as well.
+// Release releases the lock. If that fails, it closes the connection, which releases the lock as well.
 func (c *client) Release(ctx context.Context, lock string, _ int) error {
 	if !c.held {
 		return nil
@@ -144,7 +145,8 @@ func (c *client) Close() error {
 	return nil
 }
 
-// refused reports whether the server said no by closing the channel with one of these codes. The channel is opened again.
+// refused reports whether err says that the server refused a request, by closing the channel with one of these codes. It
+// then opens another channel.
 func (c *client) refused(err error, codes ...int) (bool, error) {
 	var closed *amqp.Error
 	if !errors.As(err, &closed) || !slices.Contains(codes, closed.Code) {

@@ -7,10 +7,10 @@ import (
 )
 
 // delivered holds the lock by the only message of a queue, which was delivered to its consumer and not acknowledged. The
-// consumer stays while the lock is held, so that its end is told.
+// consumer stays while the lock is held, so that the client is told of its end.
 type delivered struct{}
 
-// deliveryTime is how long a delivery is waited for.
+// deliveryTime is how long a client waits for a delivery.
 const deliveryTime = 200 * time.Millisecond
 
 const consumer = "holder"
@@ -34,7 +34,7 @@ func (delivered) claim(c *client, queue string) (bool, error) {
 		return false, err
 	}
 	held := false
-	for message := range deliveries { // it came at the last moment
+	for message := range deliveries { // it arrived at the last moment
 		c.tag, held = message.DeliveryTag, true
 	}
 	if held {
@@ -43,7 +43,7 @@ func (delivered) claim(c *client, queue string) (bool, error) {
 	return false, nil
 }
 
-// look asks nothing: the end of the consumer is told by basic.cancel.
+// look does nothing: the server reports the end of the consumer with basic.cancel.
 func (delivered) look(*client, string) error { return nil }
 
 func (delivered) giveBack(c *client, _ string) error {

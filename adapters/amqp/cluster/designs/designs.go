@@ -12,33 +12,33 @@ import (
 	"github.com/lockproof/lockproof/adapters/inprocess"
 )
 
-// Design is one way to make a lock of RabbitMQ's queues.
+// Design is one way to build a lock from RabbitMQ's queues.
 type Design struct {
 	Name string
 	// Doc says in one line how a client holds the lock.
 	Doc string
-	// Hosted says that the lock has a queue of its own on one node, wherever its clients are.
+	// Hosted says that the lock has its own queue on one node, wherever its clients are.
 	Hosted bool
 	// Token says that a message is the lock.
 	Token bool
 	// Mirrored says that the queue needs a policy that mirrors it on all nodes.
 	Mirrored bool
 
-	queue amqp.Table // the arguments of the queue
+	queue amqp.Table // arguments of the queue
 	hold  holding
 }
 
-// holding is how a client holds a lock.
+// holding is the way in which a client holds a lock.
 type holding interface {
 	// claim tries to get the lock.
 	claim(*client, string) (held bool, err error)
-	// look asks the server whether the lock is still held, where the design has a way to ask.
+	// look asks the server whether the lock is still held, if the design has a query for that.
 	look(*client, string) error
-	// giveBack gives the lock back.
+	// giveBack releases the lock.
 	giveBack(*client, string) error
 }
 
-// MirroredSuffix ends the names of queues that are to be mirrored.
+// MirroredSuffix is the suffix of the names of mirrored queues.
 const MirroredSuffix = ".mirrored"
 
 var (
@@ -47,7 +47,7 @@ var (
 	both   = amqp.Table{"x-queue-type": "quorum", "x-single-active-consumer": true}
 )
 
-// All are the designs.
+// All are all designs.
 var All = []Design{
 	{Name: "exclusive-queue", Doc: "declares an exclusive queue; verifies by declaring it passively", hold: exclusiveQueue{asks: true}},
 	{Name: "exclusive-queue-unasked", Doc: "declares an exclusive queue; verifies by whether it was told of an end", hold: exclusiveQueue{}},
@@ -61,7 +61,7 @@ var All = []Design{
 	{Name: "mirrored-token", Doc: "fetches the only message of a mirrored classic queue by basic.get", Hosted: true, Token: true, Mirrored: true, hold: fetched{}},
 }
 
-// Named is the design with that name.
+// Named is the design with a name.
 func Named(name string) (Design, error) {
 	var names []string
 	for _, d := range All {
@@ -88,7 +88,7 @@ func (d Design) queueOf(lock string) string {
 	return lock + ".lock"
 }
 
-// SetUp makes the queue of a lock, by a connection to the node that is to host it, and its token.
+// SetUp creates the queue of a lock and its token, through a connection to the node that is to host the queue.
 func (d Design) SetUp(ctx context.Context, url, lock string) error {
 	if !d.Hosted {
 		return nil
@@ -119,7 +119,7 @@ func (d Design) SetUp(ctx context.Context, url, lock string) error {
 	return nil
 }
 
-// Tokens is how many tokens the queue of a lock has that nobody holds.
+// Tokens is the number of tokens in the queue of a lock, that is, of those that no client holds.
 func (d Design) Tokens(ctx context.Context, url, lock string) (n int, err error) {
 	err = on(ctx, url, func(ch *amqp.Channel) error {
 		q, err := ch.QueueDeclarePassive(d.queueOf(lock), true, false, false, false, d.queue)
@@ -129,7 +129,7 @@ func (d Design) Tokens(ctx context.Context, url, lock string) (n int, err error)
 	return n, err
 }
 
-// on does something with a channel of its own.
+// on calls do with a new channel of a new connection.
 func on(ctx context.Context, url string, do func(*amqp.Channel) error) error {
 	conn, err := dial(ctx, url)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package designs has small lock clients on RabbitMQ, one for each usual design, to be tried on clusters: what is judged there
-// is the design, not somebody's library. They are written with amqp091-go, as a careful user would write them.
+// Package designs has small lock clients for RabbitMQ, one for each common design, to be tested on clusters. The tests there
+// judge the design, not a library. The clients use amqp091-go, as a careful user would.
 //
-//	designs.go    the list of designs, and what each needs on the server
-//	client.go     what all clients share: a connection, and what it was told
-//	exclusive_queue.go   whoever has declared the exclusive queue holds the lock
-//	fetched.go    whoever has fetched the only message holds it
-//	delivered.go  whoever was delivered the only message holds it
-//	exclusive_consumer.go   whoever consumes the queue exclusively holds it
+//	designs.go             the list of designs, and what each needs on the server
+//	client.go              the common part of all clients: a connection, and what it was told
+//	exclusive_queue.go     the client that declared the exclusive queue holds the lock
+//	fetched.go             the client that fetched the only message holds the lock
+//	delivered.go           the client that received the only message holds the lock
+//	exclusive_consumer.go  the exclusive consumer of the queue holds the lock
 package designs

@@ -2,7 +2,7 @@ package designs
 
 import amqp "github.com/rabbitmq/amqp091-go"
 
-// exclusiveConsumer holds the lock by being the exclusive consumer of a queue, which is refused to others.
+// exclusiveConsumer holds the lock by being the exclusive consumer of a queue. The server refuses other consumers.
 type exclusiveConsumer struct{}
 
 func (exclusiveConsumer) claim(c *client, queue string) (bool, error) {
@@ -14,7 +14,7 @@ func (exclusiveConsumer) claim(c *client, queue string) (bool, error) {
 	return false, err
 }
 
-// look asks nothing: the end of the consumer is told by basic.cancel.
+// look does nothing: the server reports the end of the consumer with basic.cancel.
 func (exclusiveConsumer) look(*client, string) error { return nil }
 
 func (exclusiveConsumer) giveBack(c *client, _ string) error { return c.ch.Cancel(consumer, false) }

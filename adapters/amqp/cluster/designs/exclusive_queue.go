@@ -10,11 +10,11 @@ func (exclusiveQueue) claim(c *client, queue string) (bool, error) {
 	if err == nil {
 		return true, nil
 	}
-	_, err = c.refused(err, amqp.ResourceLocked, amqp.NotFound) // not found: its node is out of reach
+	_, err = c.refused(err, amqp.ResourceLocked, amqp.NotFound) // not found: its node is unreachable
 	return false, err
 }
 
-// look declares the queue passively: that is refused if it is gone, or another's.
+// look declares the queue passively, which is refused if the queue is gone or belongs to another connection.
 func (e exclusiveQueue) look(c *client, queue string) error {
 	if !e.asks {
 		return nil
