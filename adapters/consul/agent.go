@@ -20,17 +20,17 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// EnvAddress names the environment variable that says where a Consul agent is, as Consul's own clients read it: host:port,
+// EnvAddress names the environment variable with the address of a Consul agent, which Consul's own clients use: host:port,
 // or a URL.
 const EnvAddress = "CONSUL_HTTP_ADDR"
 
-// ErrNoAgent is, somewhere in it, the error of [Find] when no agent is named.
+// ErrNoAgent is wrapped by the error of [Find] if no agent is named.
 var ErrNoAgent = errors.New("no Consul agent is named: start one with consul agent -dev, and set " + EnvAddress + " to its address, such as 127.0.0.1:8500")
 
-// answerLimit is how long an agent may take to answer a request that does not wait.
+// answerLimit is the maximum time for an agent to answer a request that does not wait.
 const answerLimit = 10 * time.Second
 
-// maxAnswer is how many bytes an answer may have: some dozens of the largest values.
+// maxAnswer is the maximum size of an answer in bytes: some dozens of the largest values.
 const maxAnswer = 32 << 20
 
 // granted are an agent's limits.
@@ -43,7 +43,7 @@ type Agent struct {
 	client  *http.Client
 }
 
-// Find is the agent at an address, else that which CONSUL_HTTP_ADDR names.
+// Find is the agent at an address or, if it is empty, the one that CONSUL_HTTP_ADDR names.
 func Find(ctx context.Context, address string) (*Agent, error) {
 	if address == "" {
 		address = os.Getenv(EnvAddress)
@@ -70,7 +70,7 @@ func Find(ctx context.Context, address string) (*Agent, error) {
 	return a, nil
 }
 
-// Led reports by nil that the agent knows a leader: without one, as when it has just started, nothing is written.
+// Led returns nil if the agent knows a leader. Without a leader, for example just after the start, nothing can be written.
 func (a *Agent) Led(ctx context.Context) error {
 	status, body, err := a.ask(ctx, http.MethodGet, "/v1/status/leader", "")
 	if err == nil && (status.code != http.StatusOK || string(body) == `""`) {
@@ -79,7 +79,7 @@ func (a *Agent) Led(ctx context.Context) error {
 	return err
 }
 
-// newAgent is the agent at an address, to which connections are made by dial.
+// newAgent is the agent at an address; dial makes the connections to it.
 func newAgent(address string, dial func(context.Context, string, string) (net.Conn, error)) (*Agent, error) {
 	switch scheme, rest, ok := strings.Cut(address, "://"); {
 	case !ok:
@@ -94,10 +94,10 @@ func newAgent(address string, dial func(context.Context, string, string) (net.Co
 	return &Agent{url: strings.TrimSuffix(address, "/"), client: &http.Client{Transport: t, CheckRedirect: stay}}, nil
 }
 
-// stay has a redirection not be followed: it leads to another key than the one that was asked for.
+// stay prevents redirections, which lead to another key than the requested one.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// answer is the header of an answer.
+// answer is the data in the header of an answer.
 type answer struct {
 	code  int
 	index uint64
@@ -123,11 +123,11 @@ func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []b
 		err = fmt.Errorf("%s sent more than %s in answer to one request: %w", a.url, infile.Size(maxAnswer), bound.ErrServer)
 	}
 	err = late(ctx, err)
-	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 where there is none
+	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 if there is none
 	return answer{res.StatusCode, index}, bytes.TrimSpace(data), err
 }
 
-// late is an error, or why there was no time for anything else.
+// late is err, or the reason why there was no time.
 func late(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), bound.ErrServer) {
 		return context.Cause(ctx)
@@ -135,7 +135,8 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-// Do sends a request that does not wait. A session that it creates has the name that the agent gives it, in r.
+// Do sends a request that does not wait. If it creates a session, Do sets the session's name in r to the one that the agent
+// gives it.
 func (a *Agent) Do(ctx context.Context, r *consul.Request) (reply consul.Reply, err error) {
 	method, path, body := written(r)
 	head, data, err := a.ask(ctx, method, path, body)
@@ -148,7 +149,7 @@ func (a *Agent) Do(ctx context.Context, r *consul.Request) (reply consul.Reply, 
 	return reply, nil
 }
 
-// written is a request as it goes over the wire.
+// written is a request in the form for the wire.
 func written(r *consul.Request) (method, path, body string) {
 	switch r.Method {
 	case consul.CreateSession:

@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Measured is the agent as locks are measured on it. Clients neither watch nor renew: both are beside the operations.
+// Measured is the agent as a server for measurements of locks. Clients neither watch nor renew, as that is not part of the
+// operations.
 func (a *Agent) Measured() measure.Server { return measuredAgent{a} }
 
 type measuredAgent struct{ agent *Agent }
@@ -19,7 +20,7 @@ type measuredAgent struct{ agent *Agent }
 // Name implements [measure.Server].
 func (m measuredAgent) Name() string { return m.agent.Version }
 
-// Lock implements [measure.Server]. A session's time is never below ten seconds, whatever is asked for.
+// Lock implements [measure.Server]. A session's TTL is at least ten seconds, whatever lease is.
 func (m measuredAgent) Lock(ctx context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
 	o := consul.Table.Of(t.Settled(lock.BackendOf(t).Defaults))
 	o.TTL = int(max(lease, defaultTTL).Milliseconds())
@@ -35,7 +36,7 @@ type measuredLock struct {
 	protocol consul.Protocol
 }
 
-// Lease implements [measure.Lock]: the agent ends a session after twice its time (FACTS K2).
+// Lease implements [measure.Lock]: the agent ends a session after twice its TTL (FACTS K2).
 func (l *measuredLock) Lease() time.Duration {
 	return 2 * time.Duration(l.protocol.TTL) * time.Millisecond
 }
@@ -90,22 +91,22 @@ func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error
 	return c.machine.Result, nil
 }
 
-// Spent implements [measure.Client]: every reply is waited for.
+// Spent implements [measure.Client]. Every request is a round trip.
 func (c *measuredClient) Spent() measure.Spent {
 	return c.traffic.Add(measure.Spent{Commands: c.requests, RoundTrips: c.requests})
 }
 
-// Kill implements [measure.Client]: its session goes on until its time is over.
+// Kill implements [measure.Client]. The client's session continues until its time is over.
 func (c *measuredClient) Kill() {
 	c.killed = true
 	c.agent.client.CloseIdleConnections()
 }
 
-// Close implements [measure.Client]: its session ends, unless it was killed.
+// Close implements [measure.Client]. The client's session ends, unless the client was killed.
 func (c *measuredClient) Close() {
 	if c.machine.Session != "" && !c.killed {
 		_, err := c.agent.Do(context.Background(), &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: c.machine.Session}})
-		_ = err // it ends by itself, later
+		_ = err // the session ends by itself, later
 	}
 	c.agent.client.CloseIdleConnections()
 }

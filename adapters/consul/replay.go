@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// replayTTL is the TTL of sessions during a replay, in milliseconds: the replay ends them as the trace does, and the
-// TTL after a crash of the replay.
+// replayTTL is the TTL of sessions during a replay, in milliseconds. The replay ends sessions as the trace does; the TTL is
+// for a crash of the replay.
 const replayTTL = int64(10 * time.Minute / time.Millisecond)
 
-// Replay carries out the steps of a simulated trace on an agent: each client's requests in the recorded order,
-// compared at every reply. A session that ends in the trace, by time or because its client died, is destroyed, which
-// frees its keys in the same way (FACTS K3); sessions in traces have no lock-delay. A blocking query is left out
-// while it waits. Restarts are left to separate tests, since the agent may have other users.
+// Replay carries out the steps of a simulated trace on an agent: each client's requests in the recorded order, with every
+// reply compared. A session that ends in the trace, by time or because its client died, is destroyed, which frees its keys
+// in the same way (FACTS K3); sessions in traces have no lock-delay. A blocking query is omitted while it waits. Restarts
+// are tested separately, since the agent may have other users.
 func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: a.Version, Steps: len(t.Steps)}
 	if t.Restarts() {
@@ -45,21 +45,21 @@ func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Repl
 type replayer struct {
 	*space
 	sessions []renamed
-	to, from *strings.Replacer // from the trace's names of sessions to the agent's, and back
-	indices  map[uint64]uint64 // the agent's, by the trace's
+	to, from *strings.Replacer // between the trace's names of sessions and the agent's
+	indices  map[uint64]uint64 // the agent's indices, by the trace's
 }
 
 func newReplayer(s *space) *replayer {
 	return &replayer{space: s, indices: make(map[uint64]uint64), to: strings.NewReplacer(), from: strings.NewReplacer()}
 }
 
-// renamed is a session: what the trace calls it, and the agent; and whether it has been destroyed there.
+// renamed is a session: its names in the trace and at the agent, and whether it has been destroyed there.
 type renamed struct {
 	trace, agent string
 	ended        bool
 }
 
-// take sends the request of a step, and says how the reply differs from what was recorded.
+// take sends the request of a step, and returns how the reply differs from the recorded one.
 func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(consul.Sent)
 	if !ok || sent.Request.Method == consul.NoMethod || sent.Reply.Waits {
@@ -90,7 +90,7 @@ func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, 
 	return "", p.learn(ctx, &sent)
 }
 
-// owns is an error if a request changes a key or a session that is not the replay's.
+// owns returns an error if a request changes a key or a session that is not the replay's.
 func (p *replayer) owns(r *consul.Request) error {
 	switch r.Method {
 	case consul.RenewSession, consul.DestroySession:
@@ -105,7 +105,7 @@ func (p *replayer) owns(r *consul.Request) error {
 	return nil
 }
 
-// begin creates the sessions that there were before the first request.
+// begin creates the sessions that exist before the first request.
 func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 	for _, s := range sent.Alive {
 		known := slices.ContainsFunc(p.sessions, func(o renamed) bool { return o.trace == s.ID })
@@ -121,8 +121,8 @@ func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 	return nil
 }
 
-// call notes what the agent calls a session. Names of the traces that have ended are given again; and one may be the beginning of
-// another, which is therefore looked for before it.
+// call records the agent's name for a session. The trace reuses names of sessions that have ended. A name may be the prefix
+// of another, so longer names are replaced first.
 func (p *replayer) call(trace, agent string) {
 	p.sessions = slices.DeleteFunc(p.sessions, func(s renamed) bool { return s.trace == trace })
 	p.sessions = append(p.sessions, renamed{trace: trace, agent: agent})
@@ -134,8 +134,8 @@ func (p *replayer) call(trace, agent string) {
 	p.to, p.from = strings.NewReplacer(to...), strings.NewReplacer(from...)
 }
 
-// end destroys the sessions that have ended since the last request: all that are not there after this one, and that it does not
-// destroy itself. One that it creates may have the name of one that has ended.
+// end destroys the sessions that have ended since the last request: those that do not exist after this one, and that it does
+// not destroy itself. If the request creates a session, it may reuse the name of an ended one.
 func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	about, method := sent.Request.Session.ID, sent.Request.Method
 	for i, s := range p.sessions {
@@ -154,7 +154,7 @@ func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	return nil
 }
 
-// there is a request as the agent is sent it.
+// there is a request in the agent's names.
 func (p *replayer) there(r *consul.Request) consul.Request {
 	out := *r
 	out.Index = p.indices[r.Index]
@@ -168,7 +168,7 @@ func (p *replayer) there(r *consul.Request) consul.Request {
 	return out
 }
 
-// here is an agent's reply as the trace has it: by the trace's keys.
+// here is an agent's reply in the trace's names.
 func (p *replayer) here(r consul.Reply) consul.Reply {
 	for i := range r.Entries {
 		e := &r.Entries[i]
@@ -194,7 +194,7 @@ func (p *replayer) learn(ctx context.Context, sent *consul.Sent) error {
 	return err
 }
 
-// sweep leaves nothing behind.
+// sweep deletes everything that the replay has created.
 func (p *replayer) sweep(ctx context.Context) error {
 	return errors.Join(p.end(ctx, new(consul.Sent)), p.space.end())
 }

@@ -20,25 +20,25 @@ import (
 	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// Bounds of what a client may send and ask for.
+// Bounds of clients' requests.
 const (
-	maxBody    = 512 << 10 // bytes of a value, as Consul has it
+	maxBody    = 512 << 10 // bytes of a value, as in Consul
 	maxWait    = 10 * time.Minute
-	defaultTTL = 10 * time.Second // the least that a session may have (FACTS K1)
+	defaultTTL = 10 * time.Second // the minimum for a session (FACTS K1)
 	maxTTL     = 24 * time.Hour
 	lockDelay  = 15 * time.Second // unless the session says otherwise (FACTS K3)
 )
 
-// Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it, and the machine's clock.
+// Server simulates a Consul with one server, as an [http.Handler]. Its zero value is empty, and uses the machine's clock.
 type Server struct {
-	still bool // time passes by Advance alone
+	still bool // time passes only by Advance
 
 	mu      sync.Mutex
 	store   server.Server
 	begun   bool
-	passed  time.Time                // up to which time has passed for the store
+	passed  time.Time                // the store's current time
 	changed chan struct{}            // closed when the store may have changed
-	waiting map[string]chan struct{} // what changed was when a blocking query looked in vain, by the address it comes from
+	waiting map[string]chan struct{} // the value of changed when a blocking query found nothing new, by the query's source address
 }
 
 // ServeHTTP implements [http.Handler].
@@ -58,14 +58,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parameters are the simulated parameters of a key's request. With one server all modes of consistency are equal.
+// parameters are the supported parameters of a key's request, by method. With one server all consistency modes are equal.
 var parameters = map[string][]string{
 	http.MethodGet:    {"recurse", "index", "wait", "consistent", "stale"},
 	http.MethodPut:    {"acquire", "release", "cas", "flags"},
 	http.MethodDelete: {"recurse", "cas"},
 }
 
-// unknown is the first parameter of a request, by its name, that is not simulated.
+// unknown is the name of the first unsupported parameter of a request.
 func unknown(r *http.Request) (name string, any bool) {
 	of, method := parameters[r.Method]
 	if strings.HasPrefix(r.URL.Path, "/v1/session/") {
@@ -94,7 +94,7 @@ func (s *Server) do(from string, r *consul.Request) (reply consul.Reply, again <
 	return reply, s.changed
 }
 
-// pass lets the store's time be the clock's.
+// pass lets time pass in the store up to the present.
 func (s *Server) pass() {
 	now := s.passed
 	if !s.still || !s.begun {
@@ -126,9 +126,9 @@ func (s *Server) now() time.Time {
 	return s.passed
 }
 
-// await waits until the store may have changed, or a time has come. It is false where the client is gone.
+// await waits until the store may have changed, or until a time. It is false if the client is gone.
 func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) bool {
-	var due <-chan time.Time // where time stands still, who lets it pass closes again
+	var due <-chan time.Time // if time is virtual, Advance closes again
 	if !s.still {
 		pause := time.NewTimer(min(time.Until(until), s.nextEnd()))
 		defer pause.Stop()
@@ -146,7 +146,7 @@ func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) 
 	return true
 }
 
-// nextEnd is when a session ends by itself at the earliest, counted from now.
+// nextEnd is the time until the first session ends by itself.
 func (s *Server) nextEnd() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Server) nextEnd() time.Duration {
 	return maxWait
 }
 
-// session answers what begins with /v1/session.
+// session answers requests under /v1/session.
 func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 	verb, id, _ := strings.Cut(rest, "/")
 	switch {
@@ -194,7 +194,7 @@ type told struct {
 	LockDelay int64 // nanoseconds
 }
 
-// info is a list of the session of that name, or of none.
+// info is a list with the session of a name, or an empty list.
 func (s *Server) info(id string) []told {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *Server) info(id string) []told {
 	return list
 }
 
-// readSession reads what a client says of the session that it asks for. status is that of an error: Consul's own.
+// readSession decodes the session that a client asks for. status is that of an error, as in Consul.
 func readSession(body io.Reader) (x consul.Session, status int, err error) {
 	var asked struct {
 		TTL, Behavior, Name string
@@ -262,7 +262,7 @@ func lockDelayOf(asked any) (int64, error) {
 		if delay, err = time.ParseDuration(d); err != nil {
 			return 0, fmt.Errorf("LockDelay: %w", err)
 		}
-	case float64: // of nanoseconds, or of seconds where that makes no sense
+	case float64: // in nanoseconds, or in seconds if the number is too small for that
 		if delay = time.Duration(d); delay < time.Millisecond {
 			delay = time.Duration(d * float64(time.Second))
 		}
@@ -277,7 +277,7 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// keys answers what begins with /v1/kv.
+// keys answers requests under /v1/kv.
 func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
 	req, wait, status, err := readKey(r, key)
 	if err != nil {
@@ -309,7 +309,7 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
 	}
 }
 
-// readKey is the request that an HTTP request about a key is, and how long it may wait. status is that of an error: Consul's own.
+// readKey decodes an HTTP request about a key. wait is how long it may wait. status is that of an error, as in Consul.
 func readKey(r *http.Request, key string) (req consul.Request, wait time.Duration, status int, err error) {
 	q := r.URL.Query()
 	req = consul.Request{Key: key, Recurse: q.Has("recurse"), Acquire: q.Get("acquire"), Release: q.Get("release"), Checked: q.Has("cas")}
@@ -352,10 +352,10 @@ func readKey(r *http.Request, key string) (req consul.Request, wait time.Duratio
 	return req, min(wait, maxWait), http.StatusOK, nil
 }
 
-// conditions are those parameters of which a request may have one.
+// conditions are the parameters of which a request may have only one, by method.
 var conditions = map[consul.Method][]string{consul.Put: {"acquire", "release", "cas"}, consul.Delete: {"cas", "recurse"}}
 
-// given is how many of some parameters there are.
+// given is the number of the named parameters that are present.
 func given(q url.Values, names []string) (n int) {
 	for _, name := range names {
 		if q.Has(name) {
@@ -365,7 +365,7 @@ func given(q url.Values, names []string) (n int) {
 	return n
 }
 
-// numbersIn are the parameters of a request that are numbers, and what they are of it.
+// numbersIn maps the numeric parameters of a request to their fields.
 func numbersIn(req *consul.Request) map[string]*uint64 {
 	switch req.Method {
 	case consul.Get:
@@ -376,10 +376,10 @@ func numbersIn(req *consul.Request) map[string]*uint64 {
 	return map[string]*uint64{"cas": &req.Index, "flags": &req.Flags}
 }
 
-// badNumber is the status of an invalid number.
+// badNumber is the status for an invalid number, by parameter.
 var badNumber = map[string]int{"index": http.StatusBadRequest, "cas": http.StatusInternalServerError, "flags": http.StatusInternalServerError}
 
-// entry is a key in an answer: its value in base64, as JSON has bytes.
+// entry is a key in an answer. JSON encodes the bytes of its value in base64.
 type entry struct {
 	LockIndex   uint64
 	Key         string
@@ -404,5 +404,5 @@ func entries(all []consul.Entry) any {
 
 func write(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) // a client that is gone need not be told
+	json.NewEncoder(w).Encode(v) // a client that is gone is ignored
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// space is the keys of one run on an agent. They begin with a new mark. A session of the run acquires the first of
-// them, and deletes it when it ends: keys with a mark whose first key is missing belong to a dead run. Another key has
-// the secret that proves the mark; keys without such proof are left.
+// space is the keys of one run on an agent. They begin with a new mark. The first of them is acquired by a session of the
+// run, and deleted when the run ends: keys with a mark whose first key is missing belong to a dead run. Another key contains
+// the secret that proves the mark; keys without such a proof are never deleted.
 type space struct {
 	agent   *Agent
-	mark    string // what its keys begin with
-	secret  string // of the mark
-	session string // which proves that the run lives
+	mark    string // prefix of its keys
+	secret  string // proves the mark
+	session string // shows that the run is alive
 
 	mu      sync.Mutex
 	wrote   map[string]bool
@@ -28,14 +28,14 @@ type space struct {
 }
 
 const (
-	living      = "run"   // the key behind the mark that the run's session has
-	proof       = "proof" // the key behind the mark whose value is the mark's secret
+	living      = "run"   // the key, after the mark, that the run's session holds
+	proof       = "proof" // the key, after the mark, whose value is the mark's secret
 	renewal     = time.Minute
-	everyMark   = "lockproof." // what every mark begins with
+	everyMark   = "lockproof." // prefix of every mark
 	spaceEnding = 20 * time.Second
 )
 
-// space makes a run's own keys on the agent, after it has deleted those of dead runs.
+// space creates a run's keys on the agent, after it has deleted those of dead runs.
 func (a *Agent) space(ctx context.Context) (*space, error) {
 	mark, secret := stress.Proof()
 	s := &space{agent: a, mark: mark + "/", secret: secret, wrote: make(map[string]bool), renewed: time.Now()}
@@ -73,7 +73,7 @@ func (a *Agent) under(ctx context.Context, prefix string) ([]consul.Entry, error
 	return got.Entries, err
 }
 
-// tidy deletes the keys of dead runs, as they were when nothing said that their run lives.
+// tidy deletes the keys of dead runs. It deletes a key only if the key has not changed since its run was seen dead.
 func (a *Agent) tidy(ctx context.Context) error {
 	all, err := a.under(ctx, everyMark)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Agent) tidy(ctx context.Context) error {
 	return nil
 }
 
-// proofLast has the keys that prove marks be the last, so that what is left before them stays proved.
+// proofLast moves the keys that prove marks to the end, so that the keys before them stay proved while they are deleted.
 func proofLast(all []consul.Entry) []consul.Entry {
 	last := func(e consul.Entry) int {
 		if _, rest, _ := strings.Cut(e.Key, "/"); rest == proof {
@@ -108,7 +108,7 @@ func proofLast(all []consul.Entry) []consul.Entry {
 	return all
 }
 
-// note notes a key that is about to be written.
+// note records a key that is about to be written.
 func (s *space) note(r *consul.Request) {
 	if r.Method == consul.Put {
 		s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *space) note(r *consul.Request) {
 	}
 }
 
-// renew keeps the session that says that the run lives. It is an error if the agent has taken the run for dead.
+// renew renews the session that shows that the run is alive. It returns an error if the agent has taken the run for dead.
 func (s *space) renew(ctx context.Context) error {
 	s.mu.Lock()
 	due := time.Since(s.renewed) > renewal
@@ -135,8 +135,7 @@ func (s *space) renew(ctx context.Context) error {
 	return err
 }
 
-// end deletes the keys that the run has written, unless another program writes to them meanwhile, and ends its
-// session.
+// end deletes the keys that the run has written, unless another program has written to them meanwhile, and ends its session.
 func (s *space) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), spaceEnding)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// NewStill is a Consul of one server whose time stands still but for [Server.Advance].
+// NewStill simulates a Consul with one server whose time passes only by [Server.Advance].
 func NewStill() *Server {
 	s := &Server{still: true}
 	s.mu.Lock()
@@ -16,7 +16,7 @@ func NewStill() *Server {
 	return s
 }
 
-// Advance lets milliseconds pass: sessions end, lock-delays that begin then go on, and blocking queries whose time is up are
+// Advance lets ms milliseconds pass: sessions end, lock-delays begin and elapse, and blocking queries whose time is up are
 // answered.
 func (s *Server) Advance(ms int64) {
 	s.mu.Lock()
@@ -33,7 +33,7 @@ func (s *Server) Advance(ms int64) {
 	s.tell()
 }
 
-// Waits reports whether a blocking query from an address waits for news.
+// Waits reports whether a blocking query from an address is waiting for a change.
 func (s *Server) Waits(from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,21 +41,21 @@ func (s *Server) Waits(from string) bool {
 	return waits && seen == s.changed
 }
 
-// Keys are all keys, with who holds them: the ID of a session.
+// Keys are all keys, with the IDs of the sessions that hold them.
 func (s *Server) Keys() []consul.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.store.Under(""))
 }
 
-// Left is in how many milliseconds a session ends unless it is renewed; 0 is never.
+// Left is the number of milliseconds until a session ends unless it is renewed; 0 is never.
 func (s *Server) Left(session string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.store.Left(session)
 }
 
-// Delete deletes a key, whoever holds it.
+// Delete deletes a key, whatever session holds it.
 func (s *Server) Delete(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,17 +13,17 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// Space is a set of keys of one's own on a server: their names begin with a mark. A millisecond of the model is longer
-// there, so that nothing expires by itself while commands are under way.
+// Space is a private set of keys on a server: their names begin with a mark. A millisecond of the model is longer on the
+// server, so that nothing expires by itself while commands are under way.
 type Space struct {
 	server *Server
 	prefix string
-	scale  time.Duration // a millisecond of the model
+	scale  time.Duration // real length of a model's millisecond
 	keys   *keys
 }
 
-// held is the real length of a model's millisecond if nothing may expire by itself: only [Space.Advance] lets time
-// pass. The longest lease of a model, some hundred of them, then takes hours.
+// held is the real length of a model's millisecond if nothing may expire by itself: only [Space.Advance] lets time pass. The
+// longest lease of a model, some hundred milliseconds, then takes hours.
 const held = 100 * time.Second
 
 // Space is a new set of keys on the server.
@@ -33,18 +33,17 @@ func (s *Server) Space() *Space {
 	return &Space{s, prefix, held, &keys{server: s, prefix: prefix, secret: secret, known: make(map[string]bool)}}
 }
 
-// Lasting is the same keys with another length of the model's millisecond: with time.Millisecond, leases end by
-// themselves.
+// Lasting is the same keys with another length of the model's millisecond. With time.Millisecond, leases end by themselves.
 func (p *Space) Lasting(millisecond time.Duration) *Space {
 	return &Space{p.server, p.prefix, millisecond, p.keys}
 }
 
-// name is a key's on the server: the mark lies within the braces.
+// name is the name of a key on the server: the mark is within the braces.
 func (p *Space) name(k model.Key, lock string) string {
 	return p.prefix + strings.TrimPrefix(k.Name(lock), "{")
 }
 
-// prepared are the scripts. go-redis sends a script's hash, and its text where the server does not know it.
+// prepared are the scripts. go-redis sends a script's hash and, if the server does not know it, the script's text.
 var prepared = func() map[model.Method]*redis.Script {
 	all := make(map[model.Method]*redis.Script)
 	for m := model.Steal; m <= model.Look; m++ {
@@ -53,7 +52,7 @@ var prepared = func() map[model.Method]*redis.Script {
 	return all
 }()
 
-// Do sends a command about a lock, and gives the reply.
+// Do sends a command about a lock, and returns the reply.
 func (p *Space) Do(ctx context.Context, c model.Command, lock string) (model.Reply, error) {
 	var r model.Reply
 	err := p.keys.own(ctx, p.written(c, lock)...)
@@ -111,7 +110,7 @@ func (p *Space) script(ctx context.Context, c model.Command, key string, lease t
 	return valued(model.No, value, nil)
 }
 
-// text is the text of the entry that a command makes.
+// text is the text of the entry that a command writes.
 func text(c model.Command) string { return model.Value{{ID: c.ID, Priority: c.Priority}}.String() }
 
 func flag(b bool) int {
@@ -136,10 +135,10 @@ func valued(class model.Class, s string, err error) (model.Reply, error) {
 	return model.Reply{Class: class, Value: v}, err
 }
 
-// noKey is PTTL's answer for a missing key.
+// noKey is the reply of PTTL for a missing key.
 const noKey = -2
 
-// age decodes PTTL's answer.
+// age decodes the reply of PTTL.
 func age(left time.Duration) model.Reply {
 	switch left {
 	case noKey:
@@ -150,8 +149,8 @@ func age(left time.Duration) model.Reply {
 	return model.Reply{Class: model.Timed}
 }
 
-// Advance lets milliseconds of the model pass for all keys: it brings each expiry nearer, and deletes keys whose time
-// is up. The server's own expiry is not tested by it.
+// Advance lets milliseconds of the model pass for all keys: it moves each expiry nearer, and deletes expired keys. It does
+// not test the server's own expiry.
 func (p *Space) Advance(ctx context.Context, ms int64) error {
 	left, err := p.Left(ctx)
 	for name, virtual := range left {
@@ -169,7 +168,7 @@ func (p *Space) Advance(ctx context.Context, ms int64) error {
 	return nil
 }
 
-// Left is in how many milliseconds of the model each key expires, by its name behind the mark; 0 is never.
+// Left is the number of the model's milliseconds until each key expires, by its name without the mark; 0 is never.
 func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
 	left := make(map[string]int64)
 	for _, name := range p.keys.names() {

@@ -10,10 +10,10 @@ import (
 	simulated "github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// chainRounds is how many rounds of a hundred clients are played for an atlas: 300 take about three seconds.
+// chainRounds is the number of rounds, each with a hundred clients, for an atlas: 300 take about three seconds.
 const chainRounds = 300
 
-// Figure is the value of the atlas's figure of that name on this server.
+// Figure is the value, on this server, of the atlas's figure with a name.
 func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	if name != sim.ChainFigure {
 		return "", fmt.Errorf("figure %q: expected %s", name, sim.ChainFigure)
@@ -21,8 +21,8 @@ func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	return s.Chains(ctx, chainRounds)
 }
 
-// Chains plays rounds of the text in which a hundred clients of a hundred priorities acquire one lock in any order.
-// It returns the lengths of the chains of thieves. Every reply has to equal the simulated server's.
+// Chains plays rounds of the text in which a hundred clients with different priorities acquire one lock in random order. It
+// returns the lengths of the chains of thieves. Every reply must equal the simulated server's.
 func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 	sum, longest := 0, 0
 	err := sim.ChainOrders(rounds, func(order []int) error {
@@ -33,7 +33,7 @@ func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 	return s.Version + ": " + sim.ChainsPlayed(rounds, sum, longest), err
 }
 
-// chain is how long the chain of a round is, by the replies to the clients' first command.
+// chain is the length of a round's chain, from the replies to the clients' first commands.
 func (s *Server) chain(ctx context.Context, order []int) (length int, err error) {
 	keys := s.Space()
 	defer func() { err = errors.Join(err, keys.Sweep(context.WithoutCancel(ctx))) }()

@@ -17,34 +17,34 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/node"
 )
 
-// EnvURL names the environment variable that says where a Redis is, as redis://user:password@host:port/database.
+// EnvURL names the environment variable with the address of a Redis, as redis://user:password@host:port/database.
 const EnvURL = "LOCKPROOF_REDIS_URL"
 
-// usualURL is where a Redis is that was installed and left as it is.
+// usualURL is the address of a Redis that was installed without configuration.
 const usualURL = "redis://127.0.0.1:6379/0"
 
-// answerLimit is how long a server may take to answer one command before it counts as gone.
+// answerLimit is the maximum time for a server to answer one command. After that the server counts as gone.
 const answerLimit = 10 * time.Second
 
 // granted are a server's limits.
 var granted = bound.Limits{Connect: answerLimit, Answer: answerLimit, Most: 64 << 20}
 
-// ErrNoServer is, somewhere in it, the error of [Find] when there is no Redis.
+// ErrNoServer is wrapped by the error of [Find] if there is no Redis.
 var ErrNoServer = errors.New("no Redis: set " + EnvURL + " to an address such as redis://127.0.0.1:6379/0, or install redis-server and start it")
 
-// Server is a Redis that is ready for clients. It serves several at once.
+// Server is a Redis that is ready for clients, any number at once.
 type Server struct {
 	URL     string
 	Version string // such as "Redis 7.0.15"
 
 	client *redis.Client
-	node   *node.Node // where it was started here
+	node   *node.Node // nil unless it was started here
 
 	tidyOnce sync.Once
-	accounts bool // it has a set of the keys of runs
+	accounts bool // it keeps a set of the keys of runs
 }
 
-// go-redis prints the state of its connections to standard error. Errors already have the important part.
+// go-redis prints the state of its connections to standard error. Errors already contain what matters.
 func init() { redis.SetLogger(quiet{}) }
 
 type quiet struct{}
@@ -52,11 +52,11 @@ type quiet struct{}
 // Printf implements the logger of go-redis.
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// next is what to do about a server that does not answer.
+// next is the advice for a server that does not answer.
 const next = "see that it runs and takes commands (redis-cli -u ADDRESS ping), or name another in " + EnvURL
 
-// Find returns the server at url, otherwise that of LOCKPROOF_REDIS_URL, otherwise one at the usual address of this
-// machine.
+// Find returns the server at url, otherwise the one that LOCKPROOF_REDIS_URL names, otherwise the one at the usual address
+// of this machine.
 func Find(ctx context.Context, url string) (*Server, error) {
 	named := cmp.Or(url, os.Getenv(EnvURL))
 	s, err := Dial(ctx, cmp.Or(named, usualURL))
@@ -72,7 +72,7 @@ func Dial(ctx context.Context, url string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address of a Redis: %w; expected one such as %s", err, usualURL)
 	}
-	o.MaxRetries = -1 // a command that is sent twice is two commands
+	o.MaxRetries = -1 // a repeated command would count twice
 	o.ReadTimeout, o.WriteTimeout = answerLimit, answerLimit
 	o.Dialer = dialer(o)
 	s := &Server{URL: url, client: redis.NewClient(o)}
@@ -97,8 +97,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Start starts the redis-server that is installed, as package node does. Close ends it and removes its files. Without one, the
-// error is [ErrNoServer].
+// Start starts the installed redis-server, as package node does. Close ends it and removes its files. If none is installed,
+// the error is [ErrNoServer].
 func Start(ctx context.Context, args ...string) (*Server, error) {
 	n, err := node.New(args...)
 	if errors.Is(err, node.ErrNoProgram) {
@@ -118,8 +118,7 @@ func Start(ctx context.Context, args ...string) (*Server, error) {
 	return s, nil
 }
 
-// Restart kills a server that was started here, so that it loses its memory, and starts it again with its data on
-// disk.
+// Restart kills a server that was started here, so that its memory is lost, and starts it again with its data on disk.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.node == nil {
 		return errors.New("restarting a Redis that was not started here")

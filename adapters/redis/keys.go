@@ -15,33 +15,33 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// runsKey is a set of the keys that runs are about to make, by which the next run finds what a killed one has left. Each
-// key stands behind the secret of its run's mark. Without the secret any client that may write to the set could name any
-// key. Redis deletes it with its last member.
+// runsKey is a set of the keys that runs are about to create. With it, the next run finds what a killed run has left. Each
+// key is preceded by the secret of its run's mark; otherwise any client that may write to the set could name any key. Redis
+// deletes the set with its last member.
 const runsKey = "lockproof:runs"
 
-// A run lives while its key of that name behind the mark exists; the key expires without renewals.
+// A run is alive while its key with this name after the mark exists. The key expires unless it is renewed.
 const (
 	livingKey  = "run}"
 	livingTime = time.Minute
 	renewal    = 10 * time.Second
 )
 
-// marked is the mark of a run, with which a key of its begins.
+// marked matches the mark of a run at the beginning of its keys.
 var marked = regexp.MustCompile(`^\{lockproof:([a-z2-7]{10}):`)
 
-// keys are those that a run has on a server.
+// keys are the keys of a run on a server.
 type keys struct {
 	server *Server
 	prefix string
-	secret string // of the mark in the prefix
+	secret string // proves the mark in the prefix
 
 	mu      sync.Mutex
 	known   map[string]bool
-	renewed time.Time // zero before the first
+	renewed time.Time // last renewal; zero before the first
 }
 
-// written are the keys that a command may write, but for those of claims that soon end by themselves.
+// written are the keys that a command may write, except keys of claims, which soon expire.
 func (p *Space) written(c model.Command, lock string) []string {
 	name := p.name(c.Key, lock)
 	if c.ID != 0 && claims[c.Method] && p.scale == held {
@@ -88,7 +88,7 @@ func (k *keys) own(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// live says to other runs that this one lives. mu is held.
+// live renews the key that shows other runs that this one is alive. mu is held.
 func (k *keys) live(ctx context.Context) error {
 	if time.Since(k.renewed) < renewal {
 		return nil
@@ -119,7 +119,7 @@ func (k *keys) live(ctx context.Context) error {
 	return err
 }
 
-// tidy deletes the keys of dead runs. It is an error if the server's set of runs belongs to another program.
+// tidy deletes the keys of dead runs. It returns an error if the server's set of runs belongs to another program.
 func (s *Server) tidy(ctx context.Context) error {
 	members, err := s.client.SMembers(ctx, runsKey).Result()
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Server) tidy(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes keys, and their names in the account.
+// remove deletes keys, and their entries in the set of runs.
 func (s *Server) remove(ctx context.Context, secret string, names []string) error {
 	members := make([]any, len(names))
 	for i, name := range names {
@@ -163,7 +163,7 @@ func (s *Server) remove(ctx context.Context, secret string, names []string) erro
 	return s.client.SRem(ctx, runsKey, members...).Err()
 }
 
-// Sweep deletes the keys that were written here.
+// Sweep deletes the keys that this space has written.
 func (p *Space) Sweep(ctx context.Context) error {
 	p.keys.mu.Lock()
 	defer p.keys.mu.Unlock()
@@ -179,7 +179,7 @@ func (p *Space) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// names are the keys of the lock's that may be there.
+// names are the keys of the run that may exist.
 func (k *keys) names() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// The bounds of announced lengths in an answer: go-redis allocates them before the data arrives.
+// Bounds on the lengths that an answer announces, as go-redis allocates them before the data arrives.
 const (
-	maxText      = 16 << 20 // bytes of a text
-	maxElements  = 1 << 20  // of all lists of one answer
-	maxReplyLine = 64 << 10 // bytes before a text or list, or of a short answer
+	maxText      = 16 << 20 // bytes of a string
+	maxElements  = 1 << 20  // total elements of all lists in one answer
+	maxReplyLine = 64 << 10 // bytes of the line before a string or list, or of a short answer
 )
 
-// dialer connects to the server of some options.
+// dialer returns a function that connects to a server with options o.
 func dialer(o *redis.Options) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := granted.Dial(ctx, network, address)
@@ -39,24 +39,24 @@ func secured(conn net.Conn, c *tls.Config) net.Conn {
 	return tls.Client(conn, c)
 }
 
-// lengths is a connection whose answers announce no more than they may.
+// lengths is a connection that checks the lengths which answers announce.
 type lengths struct {
 	net.Conn
 	address  string
 	mu       sync.Mutex
 	line     []byte       // the received part of a line
-	rest     int          // bytes of a text, and the end of its line, that are to come
-	wrong    error        // why nothing more is read
-	elements atomic.Int64 // announced since the last byte that we sent
+	rest     int          // remaining bytes of a string and its line end
+	wrong    error        // why reading has ended
+	elements atomic.Int64 // elements announced since the last write
 }
 
-// Write sends, and the next answer begins.
+// Write sends a request. The next answer then begins.
 func (l *lengths) Write(p []byte) (int, error) {
 	l.elements.Store(0)
 	return l.Conn.Write(p)
 }
 
-// Read reads what announces no more than it may.
+// Read reads, and returns an error if an answer announces more than the bounds allow.
 func (l *lengths) Read(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *lengths) follow(p []byte) error {
 	return nil
 }
 
-// announced takes a line that may say how much comes.
+// announced handles a line that may announce a length.
 func (l *lengths) announced(line []byte) error {
 	if len(line) < 2 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// Measured is the server for measuring locks. For a lock on several servers, each is a set of keys.
+// Measured is the server for measuring locks. For a lock on several servers, a set of keys stands for each server.
 func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 	info, err := s.client.Info(ctx, "persistence").Result()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 
 type measuredServer struct {
 	server *Server
-	name   string // with the setting that decides how long a write takes
+	name   string // with the setting that determines the time of a write
 }
 
 // Name implements [measure.Server].
@@ -59,7 +59,7 @@ func (m measuredServer) Lock(ctx context.Context, t *lock.Target, lease time.Dur
 type measuredLock struct {
 	server      *Server
 	protocol    model.Protocol
-	millisecond time.Duration // of the model
+	millisecond time.Duration // real length of a model's millisecond
 	spaces      []*Space      // by server
 }
 
@@ -103,7 +103,7 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	return c, nil
 }
 
-// measuredClient is a machine, and its connection to what stands for every server.
+// measuredClient is a machine, and its connection to the sets of keys that stand for the servers.
 type measuredClient struct {
 	protocol    *model.Protocol
 	machine     model.Machine
@@ -116,7 +116,7 @@ type measuredClient struct {
 	commands    int
 }
 
-// priority is that of all clients: no client takes the lock from another.
+// priority is the priority of all clients, so that no client takes the lock from another.
 const priority = 1
 
 // now is the client's clock, in milliseconds of the model.
@@ -140,12 +140,12 @@ func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error
 	return c.machine.Result, nil
 }
 
-// Spent implements [measure.Client]: every reply is waited for.
+// Spent implements [measure.Client]. Every command is a round trip.
 func (c *measuredClient) Spent() measure.Spent {
 	return c.traffic.Add(measure.Spent{Commands: c.commands, RoundTrips: c.commands})
 }
 
-// Kill implements [measure.Client]: what it holds goes on until its lease ends.
+// Kill implements [measure.Client]. What the client holds stays held until its lease ends.
 func (c *measuredClient) Kill() { c.Close() }
 
 // Close implements [measure.Client].

@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Replay carries out the steps of a simulated trace on a real Redis: each client's commands in the recorded order,
-// compared at every reply. A client's machine is a function of the replies, of its clock and of its messages;
-// messages and clocks are the trace's, so equal replies are the same execution. Several servers are several sets of
-// keys on one, which is enough for commands and results, but not for failures.
+// Replay carries out the steps of a simulated trace on a real Redis: each client's commands in the recorded order, with
+// every reply compared. A client's machine is a function of the replies, of its clock and of its messages. Messages and
+// clocks are those of the trace, so equal replies mean the same execution. Several servers are represented by several sets
+// of keys on one server, which suffices for commands and results, but not for failures.
 //
-// [Space.Advance] lets the recorded time pass, without waiting for leases. Restarts are left to separate tests, since
-// the server may have other users.
+// [Space.Advance] lets the recorded time pass, without waiting for leases. Restarts are tested separately, since the server
+// may have other users.
 func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: s.Version, Steps: len(t.Steps)}
 	if t.Restarts() {
@@ -39,7 +39,7 @@ type replayer struct {
 	now     int64
 }
 
-// on is the set of keys that stands for a server. One that begins to be used has no keys, so that it has missed no time.
+// on is the set of keys that represents a server. A new set has no keys, so it has missed no time.
 func (p *replayer) on(n int) *Space {
 	for n >= len(p.servers) {
 		p.servers = append(p.servers, p.server.Space())
@@ -47,7 +47,7 @@ func (p *replayer) on(n int) *Space {
 	return p.servers[n]
 }
 
-// pass has virtual time pass up to a moment.
+// pass lets virtual time pass up to a moment.
 func (p *replayer) pass(ctx context.Context, now int64) (err error) {
 	for _, s := range p.servers {
 		err = errors.Join(err, s.Advance(ctx, now-p.now))
@@ -56,7 +56,7 @@ func (p *replayer) pass(ctx context.Context, now int64) (err error) {
 	return err
 }
 
-// take sends the command of a step, and says how the reply differs from what was recorded.
+// take sends the command of a step, and returns how the reply differs from the recorded one.
 func (p *replayer) take(ctx context.Context, t *scenario.Trace, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Command.Method == model.NoMethod || sent.Reply.Class == model.None {

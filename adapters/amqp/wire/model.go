@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Model is the message as the model represents it. Its method is NoMethod if the model does not have the method. queue
+// Model is the message as the model represents it. Its Method is zero if the model does not have the method. queue
 // numbers the names of queues, including the empty one, whose meaning the broker knows.
 func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	cmd := amqp.Command{Channel: m.Channel}

@@ -33,21 +33,21 @@ type SimulatedOptions struct {
 	MaxMessages int
 }
 
-// Simulated is the simulated broker as a [Backend]. All commands go to one [broker.Broker] in the order in which they
-// pass the gate, and the replies depend on that order alone. It has one virtual host, called "/" or "", unless more
-// are requested. Its time stands still except for [Simulated.Advance], unless [Simulated.FollowClock] lets it run.
+// Simulated is the simulated broker as a [Backend]. All commands go to one [broker.Broker] in the order in which they pass
+// the gate, and the replies depend only on that order. It has one virtual host, called "/" or "", unless more are requested.
+// Its time stands still except for [Simulated.Advance], unless [Simulated.FollowClock] lets it run.
 //
 // Features that the model lacks are refused with 540 and an explanation: a prefetch count for a whole channel, direct
 // replies, copies by CC and BCC, streams, and parts of quorum queues.
 type Simulated struct {
 	opts  SimulatedOptions
-	clock *clock // nil while time is moved by Advance
+	clock *clock // nil while Advance moves the time
 
 	mu           sync.Mutex
-	*virtualHost                // "/"
-	hosts        []*virtualHost // all of them
-	named        int            // names made up for queues and consumers
-	given        string         // the next one, if it is not to be made up
+	*virtualHost                // the virtual host "/"
+	hosts        []*virtualHost // all virtual hosts
+	named        int            // number of names generated for queues and consumers
+	given        string         // the next generated name, if it is prescribed
 	spoken       []listener
 }
 
@@ -75,7 +75,7 @@ func NewSimulated(opts SimulatedOptions) *Simulated {
 	return s
 }
 
-// Verbatim is false: commands are taken for what they mean.
+// Verbatim is false: the backend uses decoded commands.
 func (s *Simulated) Verbatim() bool { return false }
 
 // Connect greets a client.
@@ -84,7 +84,7 @@ func (s *Simulated) Connect(c *Conn) (Session, error) {
 	return &simSession{s: s, c: c, to: c, state: starting}, nil
 }
 
-// do does something with the broker, then lets clients know what it has come to.
+// do changes the broker with what, and then sends clients the resulting messages.
 func (s *Simulated) do(what func()) {
 	s.mu.Lock()
 	clock := s.clock
@@ -106,7 +106,7 @@ func (s *Simulated) do(what func()) {
 	}
 }
 
-// tell hands out deliveries, and tells consumers of queues that are gone.
+// tell sends deliveries, and notifies consumers whose queues are gone.
 func (h *virtualHost) tell() {
 	if h.consumers == 0 {
 		return
@@ -118,10 +118,10 @@ func (h *virtualHost) tell() {
 	}
 }
 
-// Advance lets virtual milliseconds pass.
+// Advance lets ms milliseconds of virtual time pass.
 func (s *Simulated) Advance(ms int64) { s.do(func() { s.advance(ms) }) }
 
-// advance lets time pass in the model, and tells clients whose channels were closed for it.
+// advance lets time pass in the model, and notifies clients whose channels it has closed.
 func (s *Simulated) advance(ms int64) {
 	for _, h := range s.hosts {
 		before := h.broker.Late()
@@ -137,7 +137,7 @@ func (s *Simulated) advance(ms int64) {
 	}
 }
 
-// closeLate tells a client of channels that were closed for acknowledging too late.
+// closeLate notifies a client of channels that were closed because of late acknowledgements.
 func (x *simSession) closeLate() {
 	for _, number := range slices.Sorted(maps.Keys(x.channels)) {
 		ch := x.channels[number]
@@ -148,15 +148,15 @@ func (x *simSession) closeLate() {
 	}
 }
 
-// View shows the broker, and how to find a queue in it by its name, 0 where there is none of it.
+// View shows the broker. queue returns the number of the queue with a name, 0 if there is none.
 func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amqp.Queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	look(s.broker, s.queues.lookup)
 }
 
-// CloseChannel closes a client's channel, as a broker does that has an error of its own. A channel
-// that is not open stays as it is, and the answer is false.
+// CloseChannel closes a client's channel, as a broker with an internal error does. If the channel is not open, nothing
+// happens, and closed is false.
 func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (closed bool) {
 	s.do(func() {
 		for _, h := range s.hosts {
@@ -173,8 +173,7 @@ func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (close
 	return closed
 }
 
-// Restart has the broker go down and come up again: clients are told that their connections are over,
-// and what is not durable is gone.
+// Restart restarts the broker: it closes the clients' connections, and everything that is not durable is gone.
 func (s *Simulated) Restart() {
 	s.do(func() {
 		for _, x := range s.restart() {
@@ -185,7 +184,7 @@ func (s *Simulated) Restart() {
 	})
 }
 
-// restart restarts the model, and returns whose connections that ends.
+// restart restarts the model, and returns the sessions that end.
 func (s *Simulated) restart() (sessions []*simSession) {
 	for _, h := range s.hosts {
 		h.broker.Restart()
@@ -194,7 +193,7 @@ func (s *Simulated) restart() (sessions []*simSession) {
 	return sessions
 }
 
-// generated is a name of the broker's choice, the same for the same commands.
+// generated is a name that the broker generates. It is the same for the same commands.
 func (s *Simulated) generated(prefix string) string {
 	if given := s.given; given != "" {
 		s.given = ""
@@ -204,14 +203,14 @@ func (s *Simulated) generated(prefix string) string {
 	return fmt.Sprintf("%s%022d", prefix, s.named)
 }
 
-// clock is real time for a simulated broker.
+// clock maps real time to the time of a simulated broker.
 type clock struct {
 	began time.Time
-	first int64 // the broker's time then
+	first int64 // the broker's time at that moment
 	kick  chan struct{}
 }
 
-// since is how many milliseconds have passed that the broker does not know of.
+// since is the number of milliseconds that have passed and that the broker has not been told of.
 func (c *clock) since(now int64) int64 {
 	return max(c.first+time.Since(c.began).Milliseconds()-now, 0)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// declaration is queue.declare in the model's terms. The refusal says why no queue can be made that way.
+// declaration is a queue.declare as the model represents it. The refusal is for a declaration that is always invalid.
 func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd := amqp.Command{Method: amqp.QueueDeclare}
 	cmd.Flags = when(amqp.Passive, m.Passive) | when(amqp.Durable, m.Durable) | when(amqp.Exclusive, m.Exclusive) | when(amqp.AutoDelete, m.AutoDelete)
@@ -32,17 +32,17 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 			if why := a.take(value, &cmd.Args); why != "" && wrong == nil {
 				wrong = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/': %s", a.name, name, why)
 			}
-		case unknown == nil: // which is looked at later
+		case unknown == nil: // checked later
 			unknown = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/' of queue type rabbit_%s_queue", a.name, name, kind)
 		}
 	}
 	return cmd, cmp.Or(wrong, unknown, beyond(m.Arguments, kind))
 }
 
-// ownTimeout is a queue's own consumer_timeout; see [broker.Options].
+// ownTimeout is the argument with a queue's own consumer timeout; see [broker.Options].
 const ownTimeout = "x-consumer-timeout"
 
-// comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
+// comparedArguments are the arguments that must be equal when a queue is declared again, in the order in which RabbitMQ
 // compares them.
 var comparedArguments = []string{
 	"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-dead-letter-strategy", "x-max-length",
@@ -51,17 +51,17 @@ var comparedArguments = []string{
 	"x-queue-master-locator", "x-queue-leader-locator",
 }
 
-// typeWith is the type of queue that has an argument, where others do not.
+// typeWith is the only queue type that supports an argument.
 var typeWith = map[string]string{
 	"x-max-priority": classic, "x-queue-mode": classic, "x-queue-version": classic, "x-queue-master-locator": classic,
 	"x-dead-letter-strategy": "quorum", "x-max-in-memory-length": "quorum", "x-max-in-memory-bytes": "quorum",
 	"x-quorum-initial-group-size": "quorum", "x-delivery-limit": "quorum",
 }
 
-// classic is the type of a queue whose declaration says none.
+// classic is the default queue type.
 const classic = "classic"
 
-// queueType is the type of queue that is declared with some arguments.
+// queueType is the type of a queue that is declared with arguments.
 func queueType(arguments frame.Table) string {
 	if kind, _ := arguments.Lookup("x-queue-type"); kind == "quorum" || kind == "stream" {
 		return kind.(string)
@@ -69,8 +69,7 @@ func queueType(arguments frame.Table) string {
 	return classic
 }
 
-// queueArguments are the arguments that the model has, or that make no difference to it, in the order in which
-// RabbitMQ checks them.
+// queueArguments are the arguments that the model supports or may ignore, in the order in which RabbitMQ checks them.
 var queueArguments = []struct {
 	name string
 	take func(value any, args *amqp.Arguments) (why string)
@@ -112,7 +111,7 @@ var queueArguments = []struct {
 		a.MaxLength = uint32(min(n, math.MaxUint32))
 		return why
 	}},
-	{"x-max-in-memory-length", notNatural}, // which RabbitMQ does not look at
+	{"x-max-in-memory-length", notNatural}, // RabbitMQ does not check it
 	{"x-max-in-memory-bytes", notNatural},
 	{"x-max-priority", func(v any, a *amqp.Arguments) string {
 		a.Has |= amqp.HasMaxPriority
@@ -178,7 +177,7 @@ var queueArguments = []struct {
 		}
 		return ""
 	}},
-	{"x-quorum-initial-group-size", func(v any, _ *amqp.Arguments) string { // there is one node
+	{"x-quorum-initial-group-size", func(v any, _ *amqp.Arguments) string { // there is only one node
 		n, why := natural(v)
 		if why == "" && n == 0 {
 			return "{value_zero,0}"
@@ -194,7 +193,7 @@ var queueArguments = []struct {
 	{"x-queue-master-locator", func(any, *amqp.Arguments) string { return "" }},
 }
 
-// notNatural says why a value is no number that is not negative.
+// notNatural is RabbitMQ's complaint about a value that is not a natural number, or "".
 func notNatural(v any, _ *amqp.Arguments) string {
 	_, why := natural(v)
 	return why
@@ -204,7 +203,7 @@ func notInteger(value any) string {
 	return fmt.Sprintf("\"expected integer, got %s\"", typeName(value))
 }
 
-// notText says that a value is no text, as RabbitMQ does.
+// notText is RabbitMQ's complaint about a value that is not a text, or "".
 func notText(value any) string {
 	if _, text := value.(string); text {
 		return ""
@@ -214,7 +213,7 @@ func notText(value any) string {
 
 func unacceptable(value any) string { return fmt.Sprintf("{unacceptable_type,%s}", typeName(value)) }
 
-// natural is a number that is not negative, or what RabbitMQ says of what is none.
+// natural is a natural number, or RabbitMQ's complaint.
 func natural(value any) (int64, string) {
 	n, ok := integer(value)
 	switch {
@@ -254,7 +253,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// typeName is RabbitMQ's name of a value's type.
+// typeName is RabbitMQ's name for a value's type.
 func typeName(value any) string {
 	switch value.(type) {
 	case nil:
@@ -293,7 +292,8 @@ func typeName(value any) string {
 	return "array"
 }
 
-// compared is how the values of an argument are told apart: as they are where there are two, else by their types.
+// compared is how RabbitMQ's complaint names the new and the old value of an argument: by their values if both exist,
+// otherwise by their types.
 func compared(now any, given bool, before any, had bool) (received, current string) {
 	if given && had {
 		return "'" + valueText(now) + "'", "'" + valueText(before) + "'"
@@ -307,7 +307,7 @@ func compared(now any, given bool, before any, had bool) (received, current stri
 	return text(now, given), text(before, had)
 }
 
-// valueText is a value as RabbitMQ writes it.
+// valueText is a value in RabbitMQ's notation.
 func valueText(value any) string {
 	text := fmt.Sprint(value)
 	switch value.(type) {
@@ -319,7 +319,7 @@ func valueText(value any) string {
 	return text
 }
 
-// inequivalentExchange says in which way an exchange was declared otherwise before.
+// inequivalentExchange says how an exchange's declaration differs from the earlier one.
 func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broker.Exchange) string {
 	for _, f := range []struct{ arg, now, before string }{
 		{"type", now.Type, before.Type},
@@ -336,7 +336,7 @@ func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broke
 	return fmt.Sprintf("inequivalent arg '%s' for exchange '%s' in vhost '/': received %s but current is %s", alternateArgument, name, received, current)
 }
 
-// inequivalent says in which way a queue was declared otherwise before.
+// inequivalent says how a queue's declaration differs from the earlier one.
 func inequivalent(name string, now, before *frame.QueueDeclare, typed bool) string {
 	arg := func(name, queue, received, current string) string {
 		return fmt.Sprintf("inequivalent arg '%s' for queue '%s' in vhost '/': received %s but current is %s", name, queue, received, current)
@@ -353,8 +353,8 @@ func inequivalent(name string, now, before *frame.QueueDeclare, typed bool) stri
 	return arg(differing, name, received, current)
 }
 
-// differingArgument is the first argument in which a queue was declared otherwise before, "" where there is none. typed
-// says that the type of a queue is among them in any case.
+// differingArgument is the first argument in which two declarations of a queue differ, "" if there is none. typed says that
+// the queue type is compared in any case.
 func differingArgument(now, before frame.Table, typed bool) (name, received, current string) {
 	if len(now) == 0 && len(before) == 0 {
 		return "", "", ""
@@ -380,5 +380,5 @@ func differingArgument(now, before frame.Table, typed bool) (name, received, cur
 	return "", "", ""
 }
 
-// otherwise are arguments that no queue has.
+// otherwise stands for arguments that no queue has.
 const otherwise amqp.ArgumentSet = 1 << 15

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// onBasic handles the methods of class basic but for publishing.
+// onBasic handles the methods of class basic, except publishing.
 func (x *simSession) onBasic(ch *simChannel, m frame.Method) *refusal {
 	switch m := m.(type) {
 	case *frame.BasicGet:
@@ -79,8 +79,7 @@ func (x *simSession) qos(ch *simChannel, m *frame.BasicQos) *refusal {
 	return x.do(ch, cmd, false, &frame.BasicQosOk{}, "")
 }
 
-// settle handles basic.ack, nack and reject, which are not answered: the model tells of a tag that is
-// not known by what has become of the channel.
+// settle handles basic.ack, nack and reject, which have no answer: if the tag is unknown, the model closes the channel.
 func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue bool) *refusal {
 	if multiple {
 		cmd.Flags |= amqp.Multiple
@@ -95,7 +94,7 @@ func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue 
 	return nil
 }
 
-// recover makes ready again all that the channel has not acknowledged.
+// recover makes all messages ready again that the channel has not acknowledged.
 func (x *simSession) recover(ch *simChannel, requeue bool) *refusal {
 	if !requeue {
 		return refusef(frame.NotImplemented, "requeue=false")
@@ -146,7 +145,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	return nil
 }
 
-// cancel handles basic.cancel. Cancelling a consumer that is not there is no error.
+// cancel handles basic.cancel. Cancelling a consumer that does not exist is no error.
 func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 	i := slices.IndexFunc(ch.consumers, func(w *simConsumer) bool { return w.tag == m.ConsumerTag })
 	if i >= 0 {
@@ -161,7 +160,7 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 	return nil
 }
 
-// unusable says why a client can't use a queue; nil where it can.
+// unusable is the reason why a client can't use a queue; nil if it can.
 func (x *simSession) unusable(queue amqp.Queue, name string) *refusal {
 	switch owner := x.host.broker.Owner(queue); {
 	case !x.host.broker.Exists(queue):
@@ -187,7 +186,7 @@ func consumerPriority(arguments frame.Table, name string) (int16, *refusal) {
 	return int16(n), nil
 }
 
-// cancelled tells a client of a consumer whose queue is gone.
+// cancelled notifies a client of a consumer whose queue is gone.
 func (x *simSession) cancelled(ch *simChannel, i int) {
 	tag := ch.consumers[i].tag
 	ch.consumers = slices.Delete(ch.consumers, i, i+1)
@@ -197,7 +196,7 @@ func (x *simSession) cancelled(ch *simChannel, i int) {
 	}
 }
 
-// deliver sends what the model has sent to the connection's consumers, and which of them it has cancelled.
+// deliver sends the model's deliveries to the connection's consumers, and notifies the client of cancelled consumers.
 func (x *simSession) deliver() {
 	x.host.buf = x.host.broker.Deliveries(x.conn, x.host.buf[:0])
 	for _, d := range x.host.buf {

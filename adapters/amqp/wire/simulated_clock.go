@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// FollowClock has the broker's time pass as real time does, from now on and until the context ends.
-// There is one call of it, if any.
+// FollowClock makes the broker's time follow real time, from now until the context ends. It may be called only once.
 func (s *Simulated) FollowClock(ctx context.Context) {
 	s.mu.Lock()
 	s.clock = &clock{began: time.Now(), first: s.broker.Now(), kick: make(chan struct{}, 1)}
@@ -26,10 +25,10 @@ func (s *Simulated) FollowClock(ctx context.Context) {
 	}
 }
 
-// idle is how long nothing needs to happen where no timer is set.
+// idle is how long to wait if no timer is set.
 const idle = time.Hour
 
-// untilNext is how long nothing will change by itself.
+// untilNext is the time until something may change by itself.
 func (s *Simulated) untilNext() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

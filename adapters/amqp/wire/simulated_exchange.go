@@ -72,7 +72,7 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 
 var exchangeTypes = []string{"direct", "fanout", "topic", "headers"}
 
-// alternateArgument is the one argument of an exchange.
+// alternateArgument is the only argument of an exchange.
 const alternateArgument = "alternate-exchange"
 
 func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *refusal {
@@ -94,18 +94,18 @@ func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *re
 	return nil
 }
 
-// bindingOf is a binding to be made or removed, of a queue or of another exchange.
+// bindingOf is a binding of a queue or of another exchange, to be created or removed.
 type bindingOf struct {
 	ch        *simChannel
 	method    amqp.Method
-	queue     string // where it is one's
+	queue     string // for a binding of a queue
 	routing   amqp.Routing
 	arguments frame.Table
 	ok        frame.Method
 	noWait    bool
 }
 
-// route makes or removes a binding.
+// route creates or removes a binding.
 func (x *simSession) route(b *bindingOf) *refusal {
 	r := &b.routing
 	r.Exchange, r.Destination, r.Headers = withoutEnds(r.Exchange), withoutEnds(r.Destination), x.headersOf(b.arguments)
@@ -122,7 +122,7 @@ func (x *simSession) route(b *bindingOf) *refusal {
 	return nil
 }
 
-// notBound says why a binding can't be made or removed.
+// notBound explains why a binding can't be created or removed.
 func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
 	_, there := x.host.broker.Exchange(b.routing.Exchange)
 	switch {
@@ -142,7 +142,7 @@ func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
 	return aboutQueue(code, b.queue)
 }
 
-// endsOfLines are left out of names, as RabbitMQ does.
+// endsOfLines removes line ends from names, as RabbitMQ does.
 var endsOfLines = strings.NewReplacer("\r", "", "\n", "")
 
 func withoutEnds(name string) string {
@@ -152,8 +152,8 @@ func withoutEnds(name string) string {
 	return name
 }
 
-// headersOf are headers in the model's terms. Numbers are equal whatever their types, or as long as they are whole, and
-// nothing else is.
+// headersOf are headers as the model represents them. Whole numbers are equal whatever their types. Otherwise only values of
+// the same type are equal.
 func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	if len(t) == 0 {
 		return ""
@@ -165,7 +165,7 @@ func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	return amqp.NewHeaders(values)
 }
 
-// numberText is a number that need not be whole.
+// numberText is the text of a number that may not be whole.
 func numberText(v float64, typed bool) string {
 	if typed {
 		return fmt.Sprint(amqp.Present, "float ", v)
@@ -173,7 +173,7 @@ func numberText(v float64, typed bool) string {
 	return fmt.Sprint(amqp.Present, "number ", v)
 }
 
-// headerText is a value as a text that is that of no other.
+// headerText is a text that identifies a value.
 func headerText(value any, typed bool) string {
 	if n, ok := integer(value); ok {
 		return fmt.Sprint(amqp.Present, "number ", n)

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// channelMax is how many channels a connection may have, as RabbitMQ has it.
+// channelMax is the maximum number of channels of a connection, as in RabbitMQ.
 const channelMax = 2047
 
 // greeting is the broker's first method. The capabilities are RabbitMQ's, as far as they are implemented.
@@ -25,7 +25,7 @@ func greeting(version string) *frame.ConnectionStart {
 	}
 }
 
-// handshake handles what comes before the connection is open.
+// handshake handles methods before the connection is open.
 func (x *simSession) handshake(cmd *Command) *refusal {
 	state := [...]string{starting: "starting", tuning: "tuning", opening: "opening"}[x.state]
 	unexpected := refusef(frame.ChannelError, "unexpected method in connection state %s", state)
@@ -77,7 +77,7 @@ func (x *simSession) login(m *frame.ConnectionStartOk) *refusal {
 	return nil
 }
 
-// credentials reads what a client has logged in with.
+// credentials decodes the credentials of a client's login.
 func credentials(m *frame.ConnectionStartOk) (user, password string, known bool) {
 	switch m.Mechanism {
 	case "PLAIN":
@@ -97,8 +97,8 @@ func credentials(m *frame.ConnectionStartOk) (user, password string, known bool)
 	return "", "", false
 }
 
-// tune takes what the client has agreed to. More than was offered, or no limit where there is one, ends
-// the connection without a word, as in RabbitMQ.
+// tune takes over the limits that the client has agreed to. If a limit is larger than the offered one, or unlimited where
+// the offer is not, the connection ends without a message, as in RabbitMQ.
 func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	if m.FrameMax < frame.FrameMinSize || m.FrameMax > MaxFrame || m.ChannelMax == 0 || m.ChannelMax > channelMax {
 		x.end()
@@ -109,7 +109,7 @@ func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	return nil
 }
 
-// open lets the connection into its virtual host.
+// open opens the connection to its virtual host.
 func (x *simSession) open(m *frame.ConnectionOpen) *refusal {
 	host := x.s.host(m.VirtualHost)
 	if host == nil {

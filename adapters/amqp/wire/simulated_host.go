@@ -8,13 +8,13 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// virtualHost is one of the simulated broker's: queues, exchanges and connections that those of another know nothing of.
+// virtualHost is one virtual host of the simulated broker, with its own queues, exchanges and connections.
 type virtualHost struct {
 	name      string
 	broker    *broker.Broker
 	queues    register
 	messages  store
-	sessions  []*simSession // by broker.Conn-1; nil where there is none
+	sessions  []*simSession // by broker.Conn-1; nil if there is none
 	consumers int           // of all sessions
 	buf       []amqp.Delivery
 }
@@ -27,7 +27,7 @@ func newVirtualHost(name string, opts *SimulatedOptions) *virtualHost {
 	return h
 }
 
-// host is the virtual host of a name, nil where there is none. An empty name is the default one's.
+// host is the virtual host with a name, nil if there is none. An empty name is the default host's.
 func (s *Simulated) host(name string) *virtualHost {
 	if name == "" {
 		return s.virtualHost
@@ -38,7 +38,7 @@ func (s *Simulated) host(name string) *virtualHost {
 	return nil
 }
 
-// enter gives a connection its number in the model.
+// enter assigns a connection its number in the model.
 func (h *virtualHost) enter(x *simSession) {
 	x.host, x.conn = h, h.broker.Connect()
 	for len(h.sessions) < int(x.conn) {
@@ -48,7 +48,7 @@ func (h *virtualHost) enter(x *simSession) {
 	h.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionOpen})
 }
 
-// says is what is wrong in the words for this virtual host: the texts are the default one's.
+// says is an error text for this virtual host: the given text is for the default one.
 func (h *virtualHost) says(text string) string {
 	if h == nil || h.name == "/" {
 		return text

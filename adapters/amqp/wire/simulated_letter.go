@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// message is a message as it is sent to clients: as it was published, or as a dead letter.
+// message is a message in the form in which clients receive it: as it was published, or as a dead letter.
 func (x *simSession) message(id uint64, letter uint32) *stored {
 	says := x.host.messages.get(id)
 	l, is := x.host.broker.Letter(letter)
@@ -29,7 +29,7 @@ func (x *simSession) message(id uint64, letter uint32) *stored {
 	return &stored{content: &content, exchange: l.Exchange, key: l.Key}
 }
 
-// deathHeaders are the headers of a dead letter, by name, as RabbitMQ has them.
+// deathHeaders are the headers of a dead letter, sorted by name as in RabbitMQ.
 func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death, four bool) frame.Table {
 	values := maps.Collect(headers.All())
 	var all frame.Array
@@ -46,7 +46,7 @@ func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death,
 	return sorted(values)
 }
 
-// deathTable is one of the deaths in the header x-death. RabbitMQ sorts it by name where there was such a header.
+// deathTable is one death in the header x-death. If the message already had such a header, RabbitMQ sorts the table by name.
 func deathTable(d broker.Death, expiration string, four bool) frame.Table {
 	t := frame.Table{}
 	original := d.First && expiration != ""
@@ -64,7 +64,7 @@ func deathTable(d broker.Death, expiration string, four bool) frame.Table {
 	return sorted(maps.Collect(t.All()))
 }
 
-// sorted is a table by name.
+// sorted is a table sorted by name.
 func sorted(values map[string]any) frame.Table {
 	t := frame.Table{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

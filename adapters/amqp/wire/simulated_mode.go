@@ -29,7 +29,7 @@ func (x *simSession) onMode(ch *simChannel, m frame.Method) *refusal {
 	return x.commit(ch)
 }
 
-// commit handles tx.commit. Messages come back before it is answered (FACTS B18).
+// commit handles tx.commit. Messages are returned before it is answered (FACTS B18).
 func (x *simSession) commit(ch *simChannel) *refusal {
 	why := "channel is not transactional"
 	if ch.mode == frame.TxSelectID {

@@ -17,7 +17,7 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 		return err
 	}
 	if m.Exchange == "" {
-		if cmd.Queue = x.host.queues.lookup(m.RoutingKey); cmd.Queue == absent && ch.mode == frame.TxSelectID { // it may be there by the commit
+		if cmd.Queue = x.host.queues.lookup(m.RoutingKey); cmd.Queue == absent && ch.mode == frame.TxSelectID { // it may exist at the commit
 			cmd.Queue = max(x.host.queues.enter(m.RoutingKey), absent)
 		}
 	}
@@ -49,13 +49,13 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 	return nil
 }
 
-// confirm answers a message where the channel has confirms.
+// confirm confirms a message if the channel is in confirm mode.
 func (x *simSession) confirm(ch *simChannel, r amqp.Reply) {
 	switch r.Kind {
 	case amqp.Ack:
 		ch.published++
 		x.answer(ch.number, &frame.BasicAck{DeliveryTag: ch.published})
-	case amqp.Nack: // with these bits from RabbitMQ; nothing before it is unconfirmed
+	case amqp.Nack: // RabbitMQ sets these bits; no earlier message is unconfirmed
 		ch.published++
 		x.answer(ch.number, &frame.BasicNack{DeliveryTag: ch.published, Multiple: true, Requeue: true})
 	}
@@ -68,7 +68,7 @@ func (x *simSession) giveBack(ch *simChannel, m *frame.BasicPublish, c *frame.Co
 	}})
 }
 
-// checkPublish looks at what the model does not, and completes the command.
+// checkPublish checks what the model does not, and completes the command.
 func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *amqp.Command) *refusal {
 	exchange, there := x.host.broker.Exchange(withoutEnds(m.Exchange))
 	switch p := &c.Properties; {
@@ -110,7 +110,7 @@ func died(headers frame.Table) bool {
 	return has
 }
 
-// copied reports whether headers say where copies of the message go.
+// copied reports whether headers name further recipients of the message.
 func copied(headers frame.Table) bool {
 	for name := range headers.All() {
 		if name == "CC" || name == "BCC" {
@@ -120,10 +120,10 @@ func copied(headers frame.Table) bool {
 	return false
 }
 
-// directReply is the name of no queue, by which RabbitMQ's clients answer one another without one.
+// directReply is a pseudo-queue with which RabbitMQ's clients send replies without a queue.
 const directReply = "amq.rabbitmq.reply-to"
 
-// expiration reads the property, or says what is wrong with it in RabbitMQ's terms.
+// expiration parses the property. why is RabbitMQ's complaint.
 func expiration(s string) (ms uint32, why string) {
 	digits := strings.TrimLeft(s, "+-")
 	n := len(digits) - len(strings.TrimLeft(digits, "0123456789"))

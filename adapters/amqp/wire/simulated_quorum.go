@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// beyond refuses arguments that change what a queue does in ways that the model does not have.
+// beyond refuses arguments with effects that the model lacks.
 func beyond(arguments frame.Table, kind string) *refusal {
 	quorum := kind == "quorum"
 	for _, a := range [...]struct {
 		name   string
 		beyond bool
-		fine   func(value any) bool // nil where no value is
+		fine   func(value any) bool // reports whether a value has no such effect; nil is always false
 	}{
 		{"x-queue-type", true, func(v any) bool { return v != "stream" }},
 		{"x-max-length-bytes", true, nil},
@@ -34,7 +34,7 @@ func beyond(arguments frame.Table, kind string) *refusal {
 	return nil
 }
 
-// noQuorum says why a quorum queue can't be declared that way, beside its arguments.
+// noQuorum is the reason why a quorum queue can't be declared, apart from its arguments.
 func (x *simSession) noQuorum(m *frame.QueueDeclare, name string) *refusal {
 	if withoutEnds(m.Queue) == "" {
 		return refusef(frame.PreconditionFailed, "Cannot declare a server-named queue for type rabbit_quorum_queue")
@@ -53,13 +53,13 @@ func (x *simSession) noQuorum(m *frame.QueueDeclare, name string) *refusal {
 	return nil
 }
 
-// isQuorum reports whether there is a quorum queue of that number.
+// isQuorum reports whether a number is that of an existing quorum queue.
 func (x *simSession) isQuorum(queue amqp.Queue) bool {
 	_, args := x.host.broker.Declared(queue)
 	return args.Has&amqp.Quorum != 0
 }
 
-// counted is a message that says how often it had come back to its queue. RabbitMQ sorts the headers for that.
+// counted is a message with a header that counts its returns to the queue. RabbitMQ sorts the headers when it adds that one.
 func counted(says *stored, deliveries uint16) *stored {
 	content := *says.content
 	values := maps.Collect(content.Properties.Headers.All())

@@ -6,18 +6,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// The texts are RabbitMQ's, measured against 3.10.8: clients match on them.
+// The texts are RabbitMQ's, measured with 3.10.8: clients match them.
 
 func refusef(code frame.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// unsupported refuses what a real broker has and the model has not.
+// unsupported is the refusal of a feature of real brokers that the model lacks.
 func unsupported(format string, args ...any) *refusal {
 	return refusef(frame.NotImplemented, "lockproof's simulated broker does not have "+format, args...)
 }
 
-// aboutQueue is what is said when a queue can't be used.
+// aboutQueue is the refusal for a queue that can't be used.
 func aboutQueue(code frame.Code, name string) *refusal {
 	switch code {
 	case frame.NotFound:

@@ -6,27 +6,27 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// register gives the names of queues the numbers that the model knows them by. A number is used again
-// when its queue is gone, because there are few of them and clients choose new names for ever.
+// register maps names of queues to the model's numbers. A number is reused when its queue is gone, because there are few
+// numbers and clients may use new names forever.
 type register struct {
 	names  amqp.Names
 	broker *broker.Broker
 	ids    map[string]amqp.Queue
 	places []place // by number
 	free   []amqp.Queue
-	sweep  int // how many names there may be before those without a queue go
+	sweep  int // number of names at which those without a queue are removed
 }
 
-// place is what is known of a queue besides what the model knows.
+// place is what is known of a queue in addition to the model's state.
 type place struct {
 	name     string
-	declared *frame.QueueDeclare // the first time; nil while there is no queue
+	declared *frame.QueueDeclare // its first declaration; nil while there is no queue
 }
 
-// absent is a queue that never exists.
+// absent is the number of a queue that never exists.
 const absent amqp.Queue = 1
 
-// lookup is the number of a name, [absent] for one that no queue has had lately.
+// lookup is the number of a name. It is [absent] if no queue had that name recently.
 func (r *register) lookup(name string) amqp.Queue {
 	if id, ok := r.ids[name]; ok {
 		return id
@@ -37,12 +37,12 @@ func (r *register) lookup(name string) amqp.Queue {
 
 func (r *register) start() {
 	if r.ids == nil {
-		r.names.Intern("\n") // which no name of a client's has in it
+		r.names.Intern("\n") // clients cannot use that name
 		r.ids, r.places, r.sweep = make(map[string]amqp.Queue), make([]place, absent+1), 1024
 	}
 }
 
-// enter is the number for a queue to be declared, 0 when there are none left.
+// enter is the number for a queue to be declared, 0 if none is left.
 func (r *register) enter(name string) amqp.Queue {
 	r.start()
 	if id, ok := r.ids[name]; ok {
@@ -66,14 +66,14 @@ func (r *register) enter(name string) amqp.Queue {
 	return id
 }
 
-// route is the number of what the next command says of exchanges. The one before it may have had the same:
-// brokers don't keep them.
+// route is the number of the next command's routing. Different commands may use the same number, as brokers don't keep
+// routings.
 func (r *register) route(of amqp.Routing) amqp.Route {
 	r.names.ForgetRoutes()
 	return r.names.InternRoute(of)
 }
 
-// clean forgets names whose queues are gone. Which numbers are free next depends on the numbers alone.
+// clean removes names whose queues are gone. The next free numbers depend only on the numbers in use.
 func (r *register) clean() {
 	for id := amqp.Queue(len(r.places) - 1); id > absent; id-- {
 		if p := &r.places[id]; p.name != "" && !r.broker.Exists(id) {

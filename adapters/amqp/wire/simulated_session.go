@@ -12,17 +12,17 @@ import (
 type simSession struct {
 	s            *Simulated
 	c            *Conn    // whose it is
-	to           listener // who hears what the broker says to it: c, where nobody stands between
+	to           listener // receives the broker's messages: c, or a Mirror in between
 	state        sessionState
-	host         *virtualHost // nil until the client has opened the connection to it
-	conn         broker.Conn  // the model's number of it; 0 while it has none
+	host         *virtualHost // nil until the client has opened the connection
+	conn         broker.Conn  // the model's number for it; 0 while it has none
 	user         string
-	cancelNotify bool // the client wants to know when its consumers' queues are gone
+	cancelNotify bool // the client wants to be notified when its consumers' queues are gone
 	channelMax   uint16
 	channels     map[uint16]*simChannel
 }
 
-// listener receives what a broker says on a connection, by the methods of [Conn] that are for backends.
+// listener receives a broker's messages on a connection, with those methods of [Conn] that are for backends.
 type listener interface {
 	Answer(Message)
 	End(error)
@@ -31,49 +31,49 @@ type listener interface {
 	Heartbeats(every time.Duration)
 }
 
-// sessionState is how far a connection has come.
+// sessionState is the progress of a connection.
 type sessionState uint8
 
 const (
-	starting sessionState = iota // start-ok is to come
-	tuning                       // tune-ok
-	opening                      // open
+	starting sessionState = iota // waiting for start-ok
+	tuning                       // waiting for tune-ok
+	opening                      // waiting for open
 	running
 	ending // connection.close was sent
 	ended
 )
 
-// simChannel is what a channel has that the model has not.
+// simChannel is the state of a channel that the model does not have.
 type simChannel struct {
 	number    uint16
-	closing   int // channel.close that were sent and that the client has not said it knows of
+	closing   int // number of channel.close that were sent and not acknowledged
 	mode      frame.ID
-	queue     string          // the one declared last
-	published uint64          // messages, in confirm mode
-	mandatory []pendingReturn // messages of the transaction
+	queue     string          // the queue declared last
+	published uint64          // number of messages, in confirm mode
+	mandatory []pendingReturn // mandatory messages of the transaction
 	consumers []*simConsumer
 }
 
-// pendingReturn is a message of a transaction that comes back if none of its queues is there at the commit.
+// pendingReturn is a message of a transaction that is returned if none of its queues exists at the commit.
 type pendingReturn struct {
 	publish *frame.BasicPublish
 	content *frame.Content
-	queues  []amqp.Queue // that it was for
+	queues  []amqp.Queue // its target queues
 }
 
-// simConsumer is a consumer. The model knows it by its number on its channel.
+// simConsumer is a consumer. The model identifies it by its number on its channel.
 type simConsumer struct {
 	tag    string
 	number uint64
 }
 
-// Heartbeat does nothing: that the client is there is seen by what it sends.
+// Heartbeat does nothing: any input shows that the client is alive.
 func (x *simSession) Heartbeat() {}
 
 // Close ends the connection in the model.
 func (x *simSession) Close() { x.s.do(x.disconnect) }
 
-// disconnect has the model see the end of the connection.
+// disconnect lets the model see the end of the connection.
 func (x *simSession) disconnect() {
 	x.state = ended
 	if x.conn == 0 {
@@ -83,7 +83,7 @@ func (x *simSession) disconnect() {
 	x.leave()
 }
 
-// leave gives up the model's number.
+// leave frees the model's number.
 func (x *simSession) leave() {
 	if x.conn == 0 {
 		return
@@ -119,7 +119,7 @@ func (x *simSession) handle(cmd *Command) {
 	}
 }
 
-// goodbye is what counts after the connection was closed.
+// goodbye handles methods after the connection was closed.
 func (x *simSession) goodbye(cmd *Command) {
 	switch cmd.Method.(type) {
 	case *frame.ConnectionClose:
@@ -149,7 +149,7 @@ func (x *simSession) say(m Message) {
 	}
 }
 
-// refuse closes the channel, or the connection for what is a hard error.
+// refuse closes the channel or, for a hard error, the connection.
 func (x *simSession) refuse(err *refusal, channel uint16) {
 	ch := x.channels[channel]
 	if err.code.Hard() || ch == nil {
@@ -159,7 +159,7 @@ func (x *simSession) refuse(err *refusal, channel uint16) {
 	x.closeChannel(ch, err)
 }
 
-// closeChannel closes a channel, in the model as well where that has not done so.
+// closeChannel closes a channel, also in the model if the model has not done so.
 func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
 	x.host.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
 	x.forget(ch)
@@ -179,13 +179,13 @@ func (x *simSession) over(err *refusal) {
 	x.say(err.connectionClose())
 }
 
-// forget drops what is kept of a channel's consumers and transaction. The model has done so itself.
+// forget drops the data of a channel's consumers and transaction. The model has dropped its own.
 func (x *simSession) forget(ch *simChannel) {
 	x.host.consumers -= len(ch.consumers)
 	ch.consumers, ch.mandatory = nil, nil
 }
 
-// onConnection handles a method of the connection's own.
+// onConnection handles a method on channel 0.
 func (x *simSession) onConnection(cmd *Command) *refusal {
 	switch cmd.Method.(type) {
 	case *frame.ConnectionClose:
@@ -195,7 +195,7 @@ func (x *simSession) onConnection(cmd *Command) *refusal {
 		x.end()
 		return nil
 	case *frame.ConnectionUpdateSecret:
-		x.answer(0, &frame.ConnectionUpdateSecretOk{}) // users have passwords, not tokens that run out
+		x.answer(0, &frame.ConnectionUpdateSecretOk{}) // users have passwords, not tokens that expire
 		return nil
 	}
 	return refusef(frame.ChannelError, "unexpected method in connection state running")
@@ -219,8 +219,8 @@ func (x *simSession) onChannel(cmd *Command) *refusal {
 	return x.dispatch(ch, cmd)
 }
 
-// onClosing handles a method on a channel that the broker has closed. The client may have closed it at the
-// same time: that is answered, but the channel is gone only when the client says that it knows.
+// onClosing handles a method on a channel that the broker has closed. If the client closed it at the same time, it is
+// answered, but the channel is gone only when the client acknowledges the broker's close.
 func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 	switch cmd.Method.(type) {
 	case *frame.ChannelClose:
@@ -230,7 +230,7 @@ func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 			delete(x.channels, cmd.Channel)
 		}
 	default:
-		if name, uses := usedQueue(cmd.Method); uses { // what it stands for is looked up all the same
+		if name, uses := usedQueue(cmd.Method); uses { // the name is looked up all the same
 			if _, err := ch.shortcut(name); err != nil {
 				err.method = cmd.Method.ID()
 				x.closeChannel(ch, err)
@@ -239,7 +239,7 @@ func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 	}
 }
 
-// usedQueue is the name in a method that uses a queue, or the one declared last where it is empty.
+// usedQueue is the queue name in a method that uses a queue; an empty one is the queue declared last.
 func usedQueue(m frame.Method) (name string, uses bool) {
 	switch m := m.(type) {
 	case *frame.QueueDelete:
@@ -258,7 +258,8 @@ func usedQueue(m frame.Method) (name string, uses bool) {
 	return "", false
 }
 
-// openChannel opens a channel of any number. As in RabbitMQ, the maximum agreed on is of how many there are.
+// openChannel opens a channel with any number. As in RabbitMQ, the agreed maximum bounds the number of channels, not their
+// numbers.
 func (x *simSession) openChannel(number uint16) *refusal {
 	if n := len(x.channels); n >= int(x.channelMax) {
 		return refusef(frame.NotAllowed, "number of channels opened (%d) has reached the negotiated channel_max (%d)", n, x.channelMax)
@@ -269,7 +270,7 @@ func (x *simSession) openChannel(number uint16) *refusal {
 	return nil
 }
 
-// dispatch hands a method on an open channel to whatever it is about.
+// dispatch passes a method on an open channel to the handler of its class.
 func (x *simSession) dispatch(ch *simChannel, cmd *Command) *refusal {
 	switch m := cmd.Method.(type) {
 	case *frame.ChannelClose:
@@ -300,10 +301,10 @@ func (x *simSession) dispatch(ch *simChannel, cmd *Command) *refusal {
 	return unimplemented()
 }
 
-// unimplemented is what RabbitMQ says to methods that a client can't send.
+// unimplemented is RabbitMQ's refusal of methods that a client can't send.
 func unimplemented() *refusal { return refusef(frame.CommandInvalid, "unimplemented method") }
 
-// apply puts a command to the model. The text of an error is the caller's business.
+// apply applies a command to the model. The caller provides the text of an error.
 func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.Code) {
 	cmd.Channel = ch.number
 	r := x.host.broker.Apply(x.conn, cmd)
@@ -313,7 +314,7 @@ func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.
 	return r, 0
 }
 
-// do is apply for what has no arguments, answered by a method without any.
+// do is apply for a command without arguments, which is answered by a method without arguments.
 func (x *simSession) do(ch *simChannel, cmd amqp.Command, noWait bool, ok frame.Method, why string) *refusal {
 	if _, code := x.apply(ch, cmd); code != 0 {
 		return refusef(code, "%s", why)

@@ -11,21 +11,21 @@ import (
 // State is the visible state of the simulated broker: queues, messages and consumers by the names that clients use.
 type State struct{ s *Simulated }
 
-// Observe shows the state as it is now. It must not be used after observe returns.
+// Observe shows the current state, which must not be used after observe returns.
 func (s *Simulated) Observe(observe func(State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	observe(State{s})
 }
 
-// Exists reports whether there is a queue of that name.
+// Exists reports whether a queue with a name exists.
 func (v State) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lookup(name)) }
 
-// Depth is how many messages a queue has.
+// Depth is the number of messages in a queue.
 func (v State) Depth(name string) int { return v.s.broker.Depth(v.s.queues.lookup(name)) }
 
-// Expiry is after how many milliseconds a queue goes that nobody uses (x-expires), or its messages do (x-message-ttl), whichever is
-// longer; 0 is never.
+// Expiry is the number of milliseconds after which an unused queue expires (x-expires), or its messages do (x-message-ttl),
+// whichever is longer; 0 is never.
 func (v State) Expiry(name string) (ms int64) {
 	_, args := v.Declared(name)
 	if args.Has&amqp.HasExpires != 0 {
@@ -37,12 +37,12 @@ func (v State) Expiry(name string) (ms int64) {
 	return ms
 }
 
-// Owner is the connection that has a queue exclusively; nil where there is none.
+// Owner is the connection to which a queue is exclusive; nil if there is none.
 func (v State) Owner(name string) *Conn {
 	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
 }
 
-// conn is a connection by the broker's number, nil where there is none.
+// conn is the connection with the broker's number n, nil if there is none.
 func (v State) conn(n broker.Conn) *Conn {
 	if n == 0 || int(n) > len(v.s.sessions) || v.s.sessions[n-1] == nil {
 		return nil
@@ -50,7 +50,7 @@ func (v State) conn(n broker.Conn) *Conn {
 	return v.s.sessions[n-1].c
 }
 
-// Plain reports whether queues and connections are all that the broker has: see [broker.Broker.Plain].
+// Plain reports whether the broker's state consists of queues and connections only: see [broker.Broker.Plain].
 func (v State) Plain() bool { return len(v.s.hosts) == 1 && v.s.broker.Plain() }
 
 // Declared is how a queue was declared.
@@ -58,15 +58,15 @@ func (v State) Declared(name string) (amqp.Flags, amqp.Arguments) {
 	return v.s.broker.Declared(v.s.queues.lookup(name))
 }
 
-// Held is a message of a queue, and who has it.
+// Held is a message of a queue, and its holder.
 type Held struct {
-	Conn    *Conn          // that has it and has not acknowledged it, by a channel; nil where it is ready
+	Conn    *Conn          // connection that has it unacknowledged; nil if it is ready
 	Channel uint16         // of the connection
-	Tag     uint64         // of its delivery there
-	Content *frame.Content // nil where it is not known
+	Tag     uint64         // of its delivery on that channel
+	Content *frame.Content // nil if unknown
 }
 
-// Messages are the messages of a queue: those that are ready, then those that somebody has.
+// Messages are the messages of a queue: those that are ready, and then those that are unacknowledged.
 func (v State) Messages(name string) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
@@ -86,8 +86,8 @@ type Consumer struct {
 	Conn      *Conn
 	Channel   uint16
 	Exclusive bool
-	Single    bool // its queue has but one active at a time
-	Waits     bool // for the end of that one
+	Single    bool // its queue has only one active consumer at a time
+	Waits     bool // it waits for the end of the active one
 }
 
 // Consumers are the consumers of a queue.
@@ -112,7 +112,7 @@ func (v State) Queues() iter.Seq[string] {
 	}
 }
 
-// Delete deletes a queue, whoever has it.
+// Delete deletes a queue, whatever connection owns it.
 func (s *Simulated) Delete(name string) {
 	s.do(func() { s.broker.Delete(s.queues.lookup(name)) })
 }

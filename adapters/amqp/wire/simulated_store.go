@@ -9,16 +9,16 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// store keeps what messages say, by the numbers that the model knows them by. Equal messages have one
-// number, so that a queue that is probed by publishing stays as small as the model makes it.
+// store keeps the contents of messages, by the model's numbers. Equal messages have the same number, so that a queue that is
+// probed by publishing stays as small as in the model.
 type store struct {
-	limit   int // bytes
+	limit   int // maximum size in bytes
 	last    uint64
 	byID    map[uint64]*stored
 	byHash  map[uint64]uint64
 	seed    maphash.Seed
 	bytes   int
-	cleanAt int // bytes
+	cleanAt int // size in bytes at which it is cleaned
 }
 
 // stored is a message as it was published.
@@ -28,10 +28,10 @@ type stored struct {
 	hash          uint64
 }
 
-// overhead is what a message takes besides its body, about.
+// overhead is the approximate size of a message without its body.
 const overhead = 512
 
-// put is the number of a message, 0 when there is no room for it.
+// put is the number of a message, 0 if there is no room for it.
 func (s *store) put(m *frame.BasicPublish, c *frame.Content, b *broker.Broker) uint64 {
 	if s.byID == nil {
 		s.byID, s.byHash, s.seed, s.cleanAt = make(map[uint64]*stored), make(map[uint64]uint64), maphash.MakeSeed(), 1<<20
@@ -70,7 +70,7 @@ func (s *stored) says(m *frame.BasicPublish, c *frame.Content) bool {
 		reflect.DeepEqual(s.content.Properties, c.Properties)
 }
 
-// clean forgets what the broker has not any more.
+// clean removes messages that the broker no longer has.
 func (s *store) clean(b *broker.Broker) {
 	there := make(map[uint64]bool)
 	for _, id := range b.AppendMessages(nil) {

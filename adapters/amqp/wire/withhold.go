@@ -7,21 +7,21 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Together is the gate that is always open and confirms messages that come together by one confirm, as RabbitMQ
-// does now and then: a client sees confirms of several messages at once.
+// Together is the gate that is always open and merges confirms: if messages come together, it confirms them with one
+// confirm, as RabbitMQ sometimes does.
 type Together struct{ Through }
 
-// Answered sends the answer, unless it is a confirm that the next one can stand for.
+// Answered sends the answer, unless it is a confirm that can be merged with the next one.
 func (Together) Answered(a *Answer) {
 	if !a.Withhold() {
 		a.Send()
 	}
 }
 
-// Withhold keeps a confirm back, so that the channel's next one stands for both messages, with the flag multiple. The
-// confirm is sent before any other answer on the channel except returned or delivered messages, and when no command
-// of the client is left. It reports whether the confirm was kept back. This requires another message to be confirmed
-// at the gate or possibly on its way there, since the client may otherwise be waiting for this confirm.
+// Withhold reports whether it has kept this confirm back, so that the channel's next confirm stands for both messages, with
+// the flag multiple. It does so only while another message that needs a confirm waits at the gate or may be on its way
+// there, since otherwise the client may be waiting for this confirm. The confirm is sent before the channel's next answer
+// other than a returned or delivered message, or once no such message is left.
 func (a *Answer) Withhold() bool {
 	c := a.Conn
 	c.mu.Lock()
@@ -38,13 +38,12 @@ func (a *Answer) Withhold() bool {
 	return true
 }
 
-// confirmsMore reports whether a message to be confirmed waits at the gate.
+// confirmsMore reports whether a message that needs a confirm waits at the gate.
 func (ch *channelInFlight) confirmsMore() bool {
 	return slices.ContainsFunc(ch.parked, func(c *Command) bool { return c.confirm > 0 })
 }
 
-// relent sends confirms that were kept back once nothing is left that the client has sent: it may be waiting for
-// them.
+// relent sends the withheld confirms once no command of the client is left, as it may be waiting for them.
 func (c *Conn) relent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,8 +58,8 @@ func (c *Conn) relent() {
 	}
 }
 
-// writeAnswer writes an answer, and before it the confirms that were kept back on its channel: joined, with the answer
-// too if it is one. Messages returned or delivered do not wait for that. mu is held.
+// writeAnswer writes an answer, and before it the withheld confirms of its channel, merged into one. If the answer is a
+// confirm, it is merged too. Returned or delivered messages are written without the withheld confirms. mu is held.
 func (c *Conn) writeAnswer(a *Answer) {
 	kept := c.withheld[a.Channel]
 	switch a.Method.(type) {
@@ -78,7 +77,7 @@ func (c *Conn) writeAnswer(a *Answer) {
 	c.writeOut(&a.Message)
 }
 
-// writeConfirms writes one confirm for all, or each of them if something before them is not confirmed. mu is held.
+// writeConfirms writes one confirm for all or, if an earlier message is not confirmed, one for each. mu is held.
 func (c *Conn) writeConfirms(all []*Answer) {
 	tag := uint64(0)
 	for _, a := range all {

@@ -17,10 +17,10 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Name is what the server is called.
+// Name is the name of the server in reports.
 func Name() (string, error) { return "a simulated Consul", nil }
 
-// Open starts one.
+// Open starts one server. More are refused, as no lock is known that uses several.
 func Open(servers int) (gate.Server, error) {
 	err := stream.ErrSeveral("Consul", servers)
 	if err != nil {

@@ -18,16 +18,16 @@ func (protocol) Session() stream.Session { return new(session) }
 
 // session is a connection.
 type session struct {
-	asked []*http.Request // those that have no answer, the oldest first
+	asked []*http.Request // requests without an answer, the oldest first
 }
 
-// mostHead is how long the head of a request or an answer may be.
+// mostHead is the maximum length of the head of a request or an answer.
 const mostHead = 1 << 16
 
-// errHead is the error of what is no HTTP/1.1.
+// errHead is the error for input that is not HTTP/1.1.
 var errHead = errors.New("this is not HTTP/1.1, which clients of Consul speak")
 
-// Command cuts off a request.
+// Command parses the first request of b.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	var r *http.Request
 	body, n, err := message(b, func(from *bufio.Reader) (_ io.ReadCloser, err error) {
@@ -43,7 +43,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return sent(r, body), n, nil
 }
 
-// Reply cuts off an answer.
+// Reply parses the first answer of b.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	var to *http.Request
 	if len(s.asked) > 0 {
@@ -68,13 +68,13 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return said(to, a, body), n, 1, nil
 }
 
-// Greets is false: the client begins.
+// Greets is false: the client sends first.
 func (s *session) Greets() bool { return false }
 
-// Listens is false: the server says nothing unasked.
+// Listens is false: the server sends nothing unasked.
 func (s *session) Listens() bool { return false }
 
-// message cuts off what some bytes begin with, and reads its body: n bytes, and 0 while it is not whole.
+// message parses the first message of b, and reads its body. n is its length in bytes, 0 while it is incomplete.
 func message(b []byte, read func(*bufio.Reader) (io.ReadCloser, error)) (body []byte, n int, err error) {
 	if head := bytes.Index(b, []byte("\r\n\r\n")); head < 0 && len(b) <= mostHead && plausible(b) {
 		return nil, 0, nil
@@ -89,7 +89,7 @@ func message(b []byte, read func(*bufio.Reader) (io.ReadCloser, error)) (body []
 	}
 	body, err = io.ReadAll(content)
 	switch {
-	case err != nil && rest.Len()+from.Buffered() < len("\r\n"): // it has not come to its end
+	case err != nil && rest.Len()+from.Buffered() < len("\r\n"): // it is incomplete
 		return nil, 0, nil
 	case err != nil:
 		return nil, 0, errHead
@@ -97,7 +97,7 @@ func message(b []byte, read func(*bufio.Reader) (io.ReadCloser, error)) (body []
 	return body, len(b) - rest.Len() - from.Buffered(), nil
 }
 
-// plausible reports whether some bytes may begin a head: its first line is of text.
+// plausible reports whether b may be the beginning of a head: its first line is text.
 func plausible(b []byte) bool {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	return !bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\r' && r != '\t' || r > '~' })

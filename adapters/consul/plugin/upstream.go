@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// upstream is the simulated Consul as it is found on a port of this machine. It is safe for concurrent use.
+// upstream is the simulated Consul, on a port of this machine. It is safe for concurrent use.
 type upstream struct {
 	store    *consul.Server
 	server   *http.Server
@@ -19,10 +19,10 @@ type upstream struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	conns   map[string]*connection // by the addresses that they come from
+	conns   map[string]*connection // by source address
 }
 
-// connection is one connection as the server has it.
+// connection is the server's side of a connection.
 type connection struct {
 	net.Conn
 	at http.ConnState
@@ -39,11 +39,11 @@ func serve(store *consul.Server) (*upstream, error) {
 	u := &upstream{store: store, listener: listener, conns: make(map[string]*connection)}
 	u.changed.L = &u.mu
 	u.server = &http.Server{Handler: store, ConnState: u.becomes}
-	go func() { _ = u.server.Serve(listener) }() // it says that it was closed
+	go func() { _ = u.server.Serve(listener) }() // its error says that it was closed
 	return u, nil
 }
 
-// becomes notes the state of a connection.
+// becomes records the state of a connection.
 func (u *upstream) becomes(c net.Conn, at http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -56,10 +56,10 @@ func (u *upstream) becomes(c net.Conn, at http.ConnState) {
 	u.changed.Broadcast()
 }
 
-// answerLimit is how long the server may take to do something. It does everything at once.
+// answerLimit is the maximum time for the server to do something. It does everything at once.
 const answerLimit = 20 * time.Second
 
-// Dial connects a client. The connection's number is its port.
+// Dial opens a connection to the server. The connection's number is its port.
 func (u *upstream) Dial() (net.Conn, int64, error) {
 	conn, err := net.DialTimeout("tcp", u.listener.Addr().String(), answerLimit)
 	if err != nil {
@@ -72,13 +72,13 @@ func (u *upstream) Dial() (net.Conn, int64, error) {
 	return conn, int64(port), nil
 }
 
-// address is where a connection comes from.
+// address is the source address of a connection.
 func address(port int64) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
 // Waits reports whether the server keeps a blocking query of a connection waiting.
 func (u *upstream) Waits(id int64) (bool, error) { return u.store.Waits(address(id)), nil }
 
-// Barrier returns once every request is answered, but for blocking queries that wait for news.
+// Barrier returns once every request is answered, except for blocking queries that wait for a change.
 func (u *upstream) Barrier() error {
 	u.await(func() bool {
 		for from, c := range u.conns {
@@ -91,10 +91,10 @@ func (u *upstream) Barrier() error {
 	return nil
 }
 
-// lookAgain is how often is looked whether a blocking query waits, which nobody tells.
+// lookAgain is the time between two checks whether a blocking query waits.
 const lookAgain = 200 * time.Microsecond
 
-// await waits until something holds, and reports whether it does.
+// await waits until holds is true, and reports whether that happened.
 func (u *upstream) await(holds func() bool) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -113,7 +113,7 @@ func (u *upstream) await(holds func() bool) bool {
 	return true
 }
 
-// Kill ends a connection. When it returns, the server has no request of it any more.
+// Kill ends a connection. When it returns, the server is handling no request of that connection.
 func (u *upstream) Kill(id int64) error {
 	from := address(id)
 	u.mu.Lock()

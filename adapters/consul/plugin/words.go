@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// subject is what a request is about: a key, or a verb of sessions with the session that it names.
+// subject is what a request is about: a key, or an action on a session.
 type subject struct{ kind, name, session string }
 
 // subjectOf is what a request is about.
@@ -27,7 +27,7 @@ func subjectOf(r *http.Request) subject {
 	return subject{kind: path}
 }
 
-// sent is a request.
+// sent describes a request to the gate.
 func sent(r *http.Request, body []byte) stream.Sent {
 	about := subjectOf(r)
 	c := stream.Sent{
@@ -40,7 +40,7 @@ func sent(r *http.Request, body []byte) stream.Sent {
 	return c
 }
 
-// accessOf is what a request does.
+// accessOf is the effect of a request.
 func accessOf(r *http.Request, about subject) backend.Access {
 	switch {
 	case r.Method == http.MethodGet:
@@ -57,7 +57,8 @@ func accessOf(r *http.Request, about subject) backend.Access {
 	return backend.Opaque
 }
 
-// asked is a request as traces have it: its method, what it is about, and its parameters. Values differ from run to run.
+// asked is a request in the form for traces: its method, subject, and parameters. Values are omitted, as they differ from
+// run to run.
 func asked(r *http.Request, about subject, body []byte, n *stream.Names) string {
 	words := []string{r.Method, about.kind}
 	switch about.kind {
@@ -82,14 +83,14 @@ func asked(r *http.Request, about subject, body []byte, n *stream.Names) string 
 			words = append(words, name+"="+n.Value(query.Get(name)))
 		case "wait", "flags":
 			words = append(words, name+"="+query.Get(name))
-		default: // an index differs from run to run
+		default: // omit an index, which differs from run to run
 			words = append(words, name)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// wanted is what a session is asked to be.
+// wanted are the properties of a session that a client asks for, in words.
 func wanted(body []byte) (words []string) {
 	var asked struct{ TTL, Behavior string }
 	if json.Unmarshal(body, &asked) != nil {
@@ -103,7 +104,7 @@ func wanted(body []byte) (words []string) {
 	return words
 }
 
-// said is an answer.
+// said describes an answer to the gate.
 func said(to *http.Request, a *http.Response, body []byte) stream.Said {
 	return stream.Said{
 		Ends: a.Close, Result: resultOf(to, a.StatusCode, strings.TrimSpace(string(body))),
@@ -111,7 +112,7 @@ func said(to *http.Request, a *http.Response, body []byte) stream.Said {
 	}
 }
 
-// resultOf is what an answer comes to.
+// resultOf is the result that an answer says.
 func resultOf(to *http.Request, status int, body string) backend.Result {
 	switch {
 	case status == http.StatusNotFound:
@@ -126,7 +127,7 @@ func resultOf(to *http.Request, status int, body string) backend.Result {
 	return backend.Done
 }
 
-// answered is an answer as traces have it: a word, who holds the keys that were read, or the session that was made.
+// answered is an answer in the form for traces: a word, the holders of the keys that were read, or the created session.
 func answered(status int, body []byte, n *stream.Names) string {
 	if status != http.StatusOK {
 		return http.StatusText(status)
@@ -153,5 +154,5 @@ func answered(status int, body []byte, n *stream.Names) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// mostWord is how many bytes are said of an answer that is no more than a word.
+// mostWord is the maximum number of bytes that are shown of an answer that is a word.
 const mostWord = 40

@@ -1,4 +1,4 @@
-// Package node starts redis-servers of our own, each on a port of its own and with its files in a temporary folder.
+// Package node starts redis-servers of our own, each on its own port and with its files in a temporary folder.
 package node
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// ErrNoProgram is, somewhere in it, the error of [Start] where no server is installed.
+// ErrNoProgram is wrapped by the error of [Start] if no server is installed.
 var ErrNoProgram = errors.New("no redis-server is installed (Debian's package redis-server has it)")
 
 // Node is a redis-server of our own.
@@ -28,7 +28,7 @@ type Node struct {
 
 	program string
 	folder  *leftover.Folder
-	first   []string // of the arguments: a configuration file comes before all else
+	first   []string // of the arguments: the configuration file must come first
 	args    []string
 	env     []string
 	command *exec.Cmd
@@ -37,11 +37,12 @@ type Node struct {
 }
 
 const (
-	startLimit = 20 * time.Second // for a server to answer; on an idle machine it takes 10 ms
+	startLimit = 20 * time.Second // for a server to answer; when idle it takes 10 ms
 	startPause = 5 * time.Millisecond
 )
 
-// New prepares a server: it has a folder and a port. Start starts it, and Stop ends it and removes its files.
+// New prepares a server: it creates its folder and chooses its port. Start starts the server; Stop ends it and removes its
+// files.
 func New(args ...string) (_ *Node, err error) {
 	n := &Node{args: args}
 	if n.program, err = exec.LookPath("redis-server"); err != nil {
@@ -56,7 +57,7 @@ func New(args ...string) (_ *Node, err error) {
 	return n, nil
 }
 
-// Version is that of the server that is installed, such as 7.0.15.
+// Version is the version of the installed server, such as 7.0.15.
 func Version() (string, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -71,20 +72,20 @@ func Version() (string, error) {
 	return version, nil
 }
 
-// With adds arguments. It is called before Start.
+// With adds arguments. It must be called before Start.
 func (n *Node) With(args ...string) { n.args = append(n.args, args...) }
 
-// Configure has the server read a file, with arguments that come before all others. It is called before Start.
+// Configure makes the server read a file: first are arguments that come before all others. It must be called before Start.
 func (n *Node) Configure(first ...string) { n.first = first }
 
-// Folder is where its files are.
+// Folder is the folder of its files.
 func (n *Node) Folder() string { return n.folder.Path }
 
 // URL is where clients find it.
 func (n *Node) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", n.Port) }
 
-// Start starts the server, with some more environment, and waits until it answers. It keeps to itself: on loopback, without a
-// configuration file.
+// Start starts the server, with the additional environment env, and waits until it answers. The server listens on loopback
+// only, and reads no configuration file unless Configure was called.
 func (n *Node) Start(ctx context.Context, env ...string) error {
 	n.env = env
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
@@ -107,7 +108,7 @@ func (n *Node) Start(ctx context.Context, env ...string) error {
 	}
 }
 
-// Restart starts it again, after it has ended or by killing it.
+// Restart starts the server again. If it is running, Restart kills it first.
 func (n *Node) Restart(ctx context.Context) error {
 	n.kill()
 	return n.Start(ctx, n.env...)
@@ -124,7 +125,7 @@ func (n *Node) boot() (err error) {
 	return err
 }
 
-// ping asks whether it answers.
+// ping checks that the server answers.
 func (n *Node) ping(ctx context.Context) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(n.Port))
 	if err != nil {
@@ -147,7 +148,7 @@ func (n *Node) ping(ctx context.Context) error {
 // kill ends the process at once.
 func (n *Node) kill() {
 	if n.command != nil && n.command.Process != nil {
-		_ = n.command.Process.Kill() // it may be over
+		_ = n.command.Process.Kill() // it may have ended
 		<-n.over
 	}
 }
@@ -165,7 +166,7 @@ func (n *Node) Ended(ctx context.Context) error {
 	}
 }
 
-// Stop ends it and removes its files.
+// Stop ends the server and removes its files.
 func (n *Node) Stop() error {
 	n.kill()
 	return n.folder.Remove()

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// passing are commands that mean nothing to other clients. They pass without the gate.
+// passing are commands without effect on other clients, which pass without waiting at the gate.
 var passing = words("HELLO AUTH PING ECHO SELECT COMMAND INFO READONLY READWRITE SCRIPT|LOAD SCRIPT|EXISTS CLIENT|SETNAME CLIENT|SETINFO " +
 	"CLIENT|GETNAME CLIENT|ID CLIENT|INFO CLIENT|NO-EVICT CLIENT|NO-TOUCH CLIENT|TRACKINGINFO LOLWUT ACL|WHOAMI")
 
@@ -25,7 +25,7 @@ var (
 	deleting = words("DEL UNLINK GETDEL HDEL SREM ZREM LPOP RPOP FLUSHALL FLUSHDB EXPIRE PEXPIRE")
 )
 
-// options are arguments that say how a command is meant. They are shown as they are.
+// options are arguments that select a variant of a command. They are shown unchanged.
 var options = words("NX XX PX EX EXAT PXAT GET KEEPTTL CH INCR LT GT WITHSCORES LIMIT MATCH COUNT BLOCK STREAMS LEFT RIGHT BEFORE AFTER REV BYSCORE " +
 	"BYLEX -INF +INF INF TYPE ASYNC SYNC LOAD FLUSH EXISTS IDLE FORCE JUSTID MAXLEN MINID ON OFF SKIP GROUP")
 
@@ -38,7 +38,7 @@ func words(all string) map[string]bool {
 	return set
 }
 
-// nameOf is a command's name, with that of a part of it where a command has parts.
+// nameOf is a command's name and, for a command with subcommands, the subcommand.
 func nameOf(args []string) string {
 	name := strings.ToUpper(args[0])
 	switch name {
@@ -50,7 +50,7 @@ func nameOf(args []string) string {
 	return name
 }
 
-// accessOf is what a command does to the item that it is about.
+// accessOf is the effect of a command on its item.
 func accessOf(name string) backend.Access {
 	switch {
 	case reading[name]:
@@ -67,7 +67,7 @@ func accessOf(name string) backend.Access {
 var keyless = words("MULTI EXEC DISCARD UNWATCH TIME DBSIZE KEYS SCAN PUBLISH SPUBLISH SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE " +
 	"SUNSUBSCRIBE FLUSHALL FLUSHDB WAIT QUIT RESET RANDOMKEY XREAD XREADGROUP")
 
-// keyAt is where a command's first key is among its arguments; 0 is nowhere.
+// keyAt is the index of a command's first key among its arguments; 0 is none.
 func keyAt(name string, args []string) int {
 	switch {
 	case strings.HasPrefix(name, "EVAL"), strings.HasPrefix(name, "FCALL"):
@@ -81,7 +81,7 @@ func keyAt(name string, args []string) int {
 	return 1
 }
 
-// shown is a command as traces have it.
+// shown is a command in the form for traces.
 func shown(name string, args []string, n *stream.Names) string {
 	key := keyAt(name, args)
 	out := []string{strings.ReplaceAll(name, "|", " ")}
@@ -105,8 +105,8 @@ var (
 	printable = regexp.MustCompile(`^[!-~ ]{0,80}$`)
 )
 
-// plain is a text as traces have it: numbers, options and what is named after a lock as they are, and what a client has made up by
-// a number of its own.
+// plain is a text in the form for traces. Numbers, options and names that contain a lock's name are unchanged; a value that
+// a client has made up is replaced by a number.
 func plain(text string, n *stream.Names) string {
 	switch {
 	case text == "":
@@ -119,7 +119,7 @@ func plain(text string, n *stream.Names) string {
 	return n.Value(text)
 }
 
-// said is a reply as traces have it.
+// said is a reply in the form for traces.
 func said(v resp.Value, n *stream.Names) string {
 	switch {
 	case v.Null:
@@ -142,10 +142,11 @@ func said(v resp.Value, n *stream.Names) string {
 	return plain(string(v.Text), n)
 }
 
-// mostShown is how many elements of a reply are shown.
+// mostShown is the maximum number of elements of a reply that are shown.
 const mostShown = 6
 
-// failure is an error by its first word, which says what it is.
+// failure is an error in the form for traces: its code, which is the first word. A short error with the code ERR is shown
+// whole.
 func failure(text string) string {
 	word, rest, _ := strings.Cut(text, " ")
 	if word == "ERR" && len(rest) < mostOfError {
@@ -154,10 +155,10 @@ func failure(text string) string {
 	return word
 }
 
-// mostOfError is how long an error may be that is shown.
+// mostOfError is the maximum length of an error that is shown whole.
 const mostOfError = 60
 
-// resultOf is what a reply came to.
+// resultOf is the result that a reply says.
 func resultOf(name string, v resp.Value) backend.Result {
 	switch {
 	case v.Kind == '-' || v.Kind == '!':

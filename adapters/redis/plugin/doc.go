@@ -1,9 +1,9 @@
-// Package plugin is Redis at the gate, as package gate wants a server: anybody's clients send RESP to a redis-server of our own,
-// one command at a time, and the server has our clock.
+// Package plugin puts Redis behind the gate: it implements the interfaces of package gate. External clients send RESP to a
+// redis-server of our own, one command at a time, and the server has virtual time.
 //
-//	server.go     the server: it is started for a run's clients and ended with them, and its time passes when we say so
-//	session.go    a connection as RESP has it
-//	resp.go       where commands of RESP end
-//	commands.go   what commands do, as far as a gate has to know
-//	scripts.go    which scripts the server knows when a run begins
+//	server.go     the server: it starts and ends with a run's clients, and has virtual time
+//	session.go    a RESP connection
+//	resp.go       finds the end of a command in RESP
+//	commands.go   the effects of commands, as far as the gate needs them
+//	scripts.go    the scripts that the server knows when a run begins
 package plugin

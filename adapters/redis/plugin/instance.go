@@ -20,21 +20,21 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// instance is one redis-server, with a clock of its own.
+// instance is one redis-server, with its own clock.
 type instance struct {
 	node    *node.Node
 	clock   *clock.Clock
-	control atomic.Pointer[resp.Conn] // another one after a restart, while others may ask
+	control atomic.Pointer[resp.Conn] // replaced after a restart, while others may use it
 	proxy   *stream.Proxy
 	scripts scripts
-	// up is held by who restarts the server: a client that connects meanwhile waits. One whose connection was taken and closed at
-	// once sees what no server does.
+	// up is locked during a restart: a client that connects meanwhile waits. Otherwise its connection could be accepted and
+	// closed at once, which no real server does.
 	up sync.RWMutex
 }
 
 var _ stream.Upstream = (*instance)(nil)
 
-// start starts a server, by its place among several.
+// start starts a server. place is its index among several.
 func start(place int) (_ *instance, err error) {
 	i := new(instance)
 	if i.node, err = node.New("--save", "", "--dbfilename", "kept.rdb"); err != nil {
@@ -54,11 +54,11 @@ func start(place int) (_ *instance, err error) {
 	return i, nil
 }
 
-// restart stops the server and starts it again, with everything that it had.
+// restart stops the server and starts it again, with all its data.
 func (i *instance) restart(ctx context.Context) error {
 	i.up.Lock()
 	defer i.up.Unlock()
-	_, _ = i.control.Load().Do("SHUTDOWN", "SAVE", "NOW", "FORCE") // it ends instead of an answer
+	_, _ = i.control.Load().Do("SHUTDOWN", "SAVE", "NOW", "FORCE") // the connection ends instead of an answer
 	_ = i.control.Load().Close()
 	if err := i.node.Ended(ctx); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (i *instance) restart(ctx context.Context) error {
 	return i.connect()
 }
 
-// answerLimit is how long the server may take for an answer; a test has less of it.
+// answerLimit is the maximum time for the server to answer; tests lower it.
 var answerLimit = 20 * time.Second
 
-// ours is a connection of our own.
+// ours is a new connection of our own.
 func (i *instance) ours() (*resp.Conn, error) {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.node.Port), answerLimit)
 	if err != nil {
@@ -81,7 +81,7 @@ func (i *instance) ours() (*resp.Conn, error) {
 	return resp.On(conn, answerLimit), nil
 }
 
-// connect makes our own connection.
+// connect opens our control connection.
 func (i *instance) connect() error {
 	control, err := i.ours()
 	if err == nil {
@@ -109,10 +109,10 @@ func (i *instance) keys() (all []string, err error) {
 	return all, err
 }
 
-// sizes are the commands that say how much is in a key of each type.
+// sizes are the commands that return the size of a key, by its type.
 var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "hash": "HLEN", "stream": "XLEN"}
 
-// item is a key as the gate knows it.
+// item is a key as an item of the gate.
 func (i *instance) item(key string) gate.Item {
 	item := gate.Item{Name: key}
 	if left, err := i.control.Load().Do("PTTL", key); err == nil {
@@ -126,7 +126,7 @@ func (i *instance) item(key string) gate.Item {
 	return item
 }
 
-// milliseconds is a number of them, 0 where there is none.
+// milliseconds parses a number of milliseconds; it is 0 if there is none.
 func milliseconds(b []byte) int64 {
 	n, _ := strconv.ParseInt(string(b), 10, 64)
 	return max(0, n)
@@ -144,13 +144,13 @@ func (i *instance) Dial() (net.Conn, int64, error) {
 	if err != nil {
 		return nil, 0, errors.Join(err, c.Close())
 	}
-	if err := c.SetDeadline(time.Time{}); err != nil { // from now on the client decides when it speaks
+	if err := c.SetDeadline(time.Time{}); err != nil { // from now on the client decides when to send
 		return nil, 0, errors.Join(err, c.Close())
 	}
 	return c.Conn, milliseconds(id.Text), nil
 }
 
-// Waits reports whether the server has a connection blocked.
+// Waits reports whether the server has blocked a connection.
 func (i *instance) Waits(id int64) (bool, error) {
 	v, err := i.control.Load().Do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -161,7 +161,8 @@ func (i *instance) Waits(id int64) (bool, error) {
 	return strings.Contains(flags, "b"), nil
 }
 
-// Barrier has two commands answered one after the other: by then the server has written what it had to say.
+// Barrier waits for the answers to two successive commands. When it returns, the server has written everything that it had
+// to send.
 func (i *instance) Barrier() error {
 	for range 2 {
 		if _, err := i.control.Load().Do("PING"); err != nil {
@@ -177,10 +178,10 @@ func (i *instance) Kill(id int64) error {
 	return err
 }
 
-// stock is a redis-server as it is.
+// stock is an unmodified redis-server.
 type stock struct{ *node.Node }
 
-// Stock starts a server as it is, which has the machine's clock and keeps nothing on disk.
+// Stock starts an unmodified server, which has the machine's clock and stores nothing on disk.
 func Stock() (process.Stock, error) {
 	n, err := node.New("--save", "", "--dbfilename", "kept.rdb")
 	if err != nil {
@@ -192,14 +193,14 @@ func Stock() (process.Stock, error) {
 	return stock{n}, nil
 }
 
-// Port is where it listens.
+// Port is the server's port.
 func (s stock) Port() int { return s.Node.Port }
 
-// URL is where clients find it at an address.
+// URL is the URL at which clients find the server on host.
 func (stock) URL(host string) string { return urlAt(host) }
 
-// Close ends it and removes its files.
+// Close ends the server and removes its files.
 func (s stock) Close() error { return s.Stop() }
 
-// urlAt is where clients find a server at an address.
+// urlAt is the URL of a server on host.
 func urlAt(host string) string { return "redis://" + host + "/0" }

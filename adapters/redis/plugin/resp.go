@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// readCommand reads the first command of some bytes, which has n of them: 0 is that it is not whole. A command is an array of
+// readCommand parses the first command of b. n is its length in bytes, 0 if it is incomplete. A command is an array of
 // strings, or a line of words.
 func readCommand(b []byte) (words []string, n int, err error) {
 	if b[0] != '*' {
@@ -26,10 +26,10 @@ func readCommand(b []byte) (words []string, n int, err error) {
 	return words, n, nil
 }
 
-// longestInline is how long a line may be that is a command.
+// longestInline is the maximum length of a command that is a line.
 const longestInline = 1 << 16
 
-// mostQuoted is how much is shown of what is no command.
+// mostQuoted is the number of bytes that an error quotes of input that is not a command.
 const mostQuoted = 8
 
 func readInline(b []byte) (words []string, n int, err error) {

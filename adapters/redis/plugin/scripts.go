@@ -9,23 +9,23 @@ import (
 	"sync"
 )
 
-// A server remembers scripts from one run to the next, and a client that tries one, and gives its text where it is not known, would do
-// something else in each run. So a server begins a run without scripts, except for those that clients have loaded of their own accord:
-// they load them once in their lives.
+// A server remembers scripts from one run to the next. A client that tries a script by its name, and sends its text only if
+// the name is unknown, would therefore behave differently in each run. So a server begins a run without scripts, except for
+// those that clients have loaded unasked: clients load them only once.
 
-// scripts are those that clients of a server have loaded of their own accord, by what Redis calls them.
+// scripts are the scripts that clients of a server have loaded unasked, by Redis's name for them.
 type scripts struct {
 	mu  sync.Mutex
 	all map[string]string
 }
 
-// digest is what Redis calls a script.
+// digest is Redis's name for a script.
 func digest(script string) string {
 	sum := sha1.Sum([]byte(script))
 	return hex.EncodeToString(sum[:])
 }
 
-// load notes a script that a client loads.
+// load records a script that a client loads.
 func (s *scripts) load(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *scripts) load(text string) {
 	s.all[digest(text)] = text
 }
 
-// texts are the scripts, in an order that is always the same.
+// texts are the scripts, sorted.
 func (s *scripts) texts() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,10 +45,10 @@ func (s *scripts) texts() (all []string) {
 	return all
 }
 
-// unknown is what the server says of a script that it does not have.
+// unknown is the server's error code for an unknown script.
 const unknown = "NOSCRIPT"
 
-// scriptOf is what a command that runs a script by its name names, and "" of others.
+// scriptOf is the name of the script that a command runs by name; "" for other commands.
 func scriptOf(name string, args []string) string {
 	if strings.HasPrefix(name, "EVALSHA") && len(args) > 1 {
 		return strings.ToLower(args[1])
@@ -56,7 +56,7 @@ func scriptOf(name string, args []string) string {
 	return ""
 }
 
-// forgetScripts has the server forget all scripts but those that clients load once.
+// forgetScripts makes the server forget all scripts except those that clients have loaded unasked.
 func (i *instance) forgetScripts() error {
 	commands := [][]string{{"SCRIPT", "FLUSH", "SYNC"}}
 	for _, text := range i.scripts.texts() {

@@ -14,27 +14,27 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Server is one redis-server of our own behind the gate, or several that know nothing of one another.
+// Server is one redis-server of our own behind the gate, or several independent ones.
 type Server struct {
 	gate.Private
 	instances []*instance
 	names     *stream.Names
-	before    map[string]bool // items that there were before the run
-	err       error           // of what could not be done; everything else of it is in doubt
+	before    map[string]bool // items that existed before the run
+	err       error           // the first error; after it the state of the server is doubtful
 }
 
 var _ gate.Server = (*Server)(nil)
 
-// Name is what the server is called that is started here, such as "Redis 7.0.15".
+// Name is the name and version of the server that is started here, such as "Redis 7.0.15".
 func Name() (string, error) {
 	version, err := node.Version()
 	return "Redis " + version, err
 }
 
-// Most is how many servers there may be.
+// Most is the maximum number of servers.
 const Most = 7
 
-// Open starts so many servers, each with a clock of ours. They keep nothing on disk, but for a restart.
+// Open starts a number of servers, each with virtual time. They store nothing on disk, except for a restart.
 func Open(servers int) (_ gate.Server, err error) {
 	if servers < 1 || servers > Most {
 		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)
@@ -63,13 +63,13 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return all, nil
 }
 
-// Endpoints is how many servers there are.
+// Endpoints is the number of servers.
 func (s *Server) Endpoints() int { return len(s.instances) }
 
-// Plays reports whether a fault can be made to happen: connections have no channels.
+// Plays reports whether the server supports a fault: connections have no channels.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
 
-// Advance lets milliseconds pass, and waits for what the servers do then.
+// Advance lets ms milliseconds pass, and waits for the effects on the servers.
 func (s *Server) Advance(ms int64) {
 	for _, n := range s.instances {
 		s.note(errors.Join(n.clock.Advance(ms), n.proxy.Settle()))
@@ -79,7 +79,7 @@ func (s *Server) Advance(ms int64) {
 // note keeps the first error.
 func (s *Server) note(err error) { s.err = cmp.Or(s.err, err) }
 
-// Restart stops the servers and starts them again, with everything that they had.
+// Restart stops the servers and starts them again, with all their data.
 func (s *Server) Restart() {
 	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
 	defer cancel()
@@ -101,7 +101,7 @@ func (s *Server) Begin(part string) {
 	}
 }
 
-// Items are the keys that there were not before.
+// Items are the keys that did not exist before the run.
 func (s *Server) Items() []gate.Item {
 	return slices.DeleteFunc(s.items(), func(i gate.Item) bool { return s.before[i.Name] })
 }
@@ -120,7 +120,7 @@ func (s *Server) items() (all []gate.Item) {
 	return all
 }
 
-// at is the name of a key as an item: with the number of its server, where there are several.
+// at is the name of a key as an item: with the number of its server, if there are several.
 func (s *Server) at(server int, key string) string {
 	if len(s.instances) == 1 {
 		return key
@@ -131,7 +131,7 @@ func (s *Server) at(server int, key string) string {
 // Canonical is a key's name in traces.
 func (s *Server) Canonical(key string) string { return s.names.Item(key) }
 
-// Words are those of keys and what is in them.
+// Words are the words key and members.
 func (s *Server) Words() (item, amount string) { return "key", "members" }
 
 // Remove deletes keys.

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// protocol is how clients of Redis talk to a server.
+// protocol is the protocol between clients and a Redis server.
 type protocol struct{ scripts *scripts }
 
 // Session begins a connection.
@@ -17,26 +17,26 @@ func (p protocol) Session() stream.Session { return &session{scripts: p.scripts}
 // session is a connection.
 type session struct {
 	scripts  *scripts
-	sent     []request       // commands that have no reply
-	channels int             // that it has subscribed to, patterns counted in
-	awaited  int             // replies of the first of those commands that are still to come
-	missed   map[string]bool // scripts that it was told of that the server does not know them
+	sent     []request       // commands without a reply
+	channels int             // number of its subscriptions, including patterns
+	awaited  int             // number of replies to the first such command that are still to come
+	missed   map[string]bool // scripts that the server did not know when it tried them
 }
 
-// request is a command that has no reply.
+// request is a command without a reply.
 type request struct {
 	name   string
-	more   int    // replies that it has beyond the first
-	script string // that it names; "" is none
+	more   int    // number of replies after the first
+	script string // the script that it names; "" if it names none
 }
 
-// Command cuts off a command.
+// Command parses the first command of b.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	args, n, err := readCommand(b)
 	if err != nil || n == 0 {
 		return c, 0, err
 	}
-	if len(args) == 0 { // an empty line, which Redis takes no notice of
+	if len(args) == 0 { // an empty line, which Redis ignores
 		return stream.Sent{Name: "nothing", Passes: true, Words: func(*stream.Names) string { return "nothing" }}, n, nil
 	}
 	name := nameOf(args)
@@ -57,7 +57,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, nil
 }
 
-// confirmations is how many replies a command has beyond the first.
+// confirmations is the number of replies of a command after the first.
 func confirmations(name string, args []string) int {
 	switch name {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
@@ -66,7 +66,7 @@ func confirmations(name string, args []string) int {
 	return 0
 }
 
-// Reply cuts off what the server says.
+// Reply parses the first message of the server in b.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	v, n, err := resp.Read(b)
 	if err != nil || n == 0 {
@@ -78,7 +78,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 		word = strings.ToLower(string(v.Items[0].Text))
 	}
 	switch {
-	case strings.HasSuffix(word, "message") && (v.Kind == '>' || s.channels > 0): // what was published
+	case strings.HasSuffix(word, "message") && (v.Kind == '>' || s.channels > 0): // a published message
 	case v.Kind == '>' && !strings.HasSuffix(word, "subscribe"): // such as invalidate
 	default:
 		settles = s.settles(word, v)
@@ -93,7 +93,8 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return r, n, settles, nil
 }
 
-// miss notes that the server does not know a script: a client that loads it then does so because of that.
+// miss records that the server does not know a script: if the client loads it then, it does so because of that, and not
+// unasked.
 func (s *session) miss(script string, v resp.Value) {
 	if script == "" || v.Kind != '-' || !strings.HasPrefix(string(v.Text), unknown) {
 		return
@@ -104,7 +105,8 @@ func (s *session) miss(script string, v resp.Value) {
 	s.missed[script] = true
 }
 
-// settles is how many commands a reply ends: one, or none of a subscription to several channels before the last of them.
+// settles is the number of commands that a reply completes. It is one, except that a subscription to several channels is
+// completed by the last of its replies.
 func (s *session) settles(word string, v resp.Value) int {
 	if len(s.sent) == 0 {
 		return 0
@@ -121,13 +123,13 @@ func (s *session) settles(word string, v resp.Value) int {
 	return 1
 }
 
-// Greets is false: the client begins.
+// Greets is false: the client sends first.
 func (s *session) Greets() bool { return false }
 
-// Listens reports whether it has subscribed to something.
+// Listens reports whether the connection has a subscription.
 func (s *session) Listens() bool { return s.channels > 0 }
 
-// atoi is a number, 0 where it is none.
+// atoi parses a number; it is 0 for other text.
 func atoi(b []byte) (n int) {
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1<<20 {

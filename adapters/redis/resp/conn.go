@@ -18,10 +18,10 @@ type Conn struct {
 	limit time.Duration // for an answer
 }
 
-// On is a connection over one that is open. limit is how long the server may take for an answer.
+// On makes a connection of an open one. limit is the maximum time for an answer.
 func On(conn net.Conn, limit time.Duration) *Conn { return &Conn{Conn: conn, limit: limit} }
 
-// Do carries out a command. The error is for one that could not be, or that the server refuses.
+// Do carries out a command. The error is for a command that could not be carried out, or that the server refuses.
 func (c *Conn) Do(args ...string) (Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *Conn) DoAll(commands [][]string) error {
 	return err
 }
 
-// exchange carries out commands that are sent at once. mu is held.
+// exchange sends commands together and reads their replies. mu is held.
 func (c *Conn) exchange(commands ...[]string) (all []Value, err error) {
 	var b strings.Builder
 	for _, args := range commands {

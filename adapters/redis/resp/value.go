@@ -1,4 +1,4 @@
-// Package resp has the protocol of Redis, RESP, as far as lockproof speaks it: its values, and connections of our own.
+// Package resp implements Redis's protocol RESP, as far as lockproof needs it: values, and connections of our own.
 package resp
 
 import (
@@ -8,24 +8,24 @@ import (
 	"strconv"
 )
 
-// ErrProtocol is the error of bytes that are no RESP.
+// ErrProtocol is the error for bytes that are not RESP.
 var ErrProtocol = errors.New("this is not Redis's (RESP)")
 
 // Bounds of a value.
 const (
-	Deepest = 32      // how far values may be nested
-	longest = 1 << 20 // how many elements an aggregate may have
+	Deepest = 32      // maximum depth of nested values
+	longest = 1 << 20 // maximum number of elements of an aggregate
 )
 
 // Value is a value of RESP, version 2 or 3.
 type Value struct {
 	Kind  byte   // its first byte
-	Text  []byte // of what is no aggregate
+	Text  []byte // of a value that is not an aggregate
 	Null  bool
 	Items []Value
 }
 
-// Read reads the first value of some bytes, which has n of them: 0 is that it is not whole.
+// Read parses the first value of b. n is its length in bytes, 0 if it is incomplete.
 func Read(b []byte) (v Value, n int, err error) { return readNested(b, 0) }
 
 func readNested(b []byte, depth int) (v Value, n int, err error) {
@@ -67,7 +67,7 @@ func readBulk(v Value, b []byte, n int) (Value, int, error) {
 	return v, n + size + 2, nil
 }
 
-// readItems reads an aggregate. An attribute belongs to the value behind it, and is left out.
+// readItems reads an aggregate. An attribute belongs to the value after it, and is left out.
 func readItems(v Value, b []byte, n, depth int) (Value, int, error) {
 	size, err := strconv.Atoi(string(v.Text))
 	if err != nil || size < -1 || size > longest {
@@ -95,7 +95,7 @@ func readItems(v Value, b []byte, n, depth int) (Value, int, error) {
 	return behind, n + m, nil
 }
 
-// readLine is the first line without its end, and its length with it; 0 is that it is not whole.
+// readLine is the first line without its end. n is its length with its end, 0 if it is incomplete.
 func readLine(b []byte) (line []byte, n int) {
 	i := bytes.Index(b, []byte("\r\n"))
 	if i < 0 {
@@ -104,7 +104,7 @@ func readLine(b []byte) (line []byte, n int) {
 	return b[:i], i + 2
 }
 
-// Clone is the value with bytes of its own.
+// Clone is a copy of the value that shares no memory with it.
 func (v Value) Clone() Value {
 	v.Text = append([]byte(nil), v.Text...)
 	items := v.Items

@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/node"
 )
 
-// Master is what Sentinels call the deployment.
+// Master is the Sentinels' name for the deployment.
 const Master = "lockproof"
 
 // Bounds of a deployment. Sentinels need a majority to promote a replica.
@@ -27,31 +27,31 @@ const (
 const (
 	formLimit   = 2 * time.Minute // for the Sentinels to know all servers and each other: some ten seconds
 	formPause   = 200 * time.Millisecond
-	downAfter   = 3 * time.Second  // for which a server says nothing until a Sentinel takes it for down
-	failoverFor = 10 * time.Second // after which another promotion may be tried
+	downAfter   = 3 * time.Second  // silence after which a Sentinel takes a server for down
+	failoverFor = 10 * time.Second // time after which another promotion may be tried
 	askLimit    = 5 * time.Second
 )
 
-// Cluster is a private deployment. Its nodes count from 1.
+// Cluster is a private deployment. Its nodes are numbered from 1.
 type Cluster struct {
 	version string
 	network *nemesis.Network
 	members []*member
 }
 
-// member is one node: a server and a Sentinel, and the links by which all reach them. It opens connections from an address of its
-// own, by which links know it.
+// member is one node: a server and a Sentinel, and the links through which they are reached. It opens connections from its
+// own address, by which links identify it.
 type member struct {
 	from             string
 	server, sentinel *node.Node
 	toServer, toSent *nemesis.Link
 }
 
-// both are the processes of the node.
+// both are the two processes of the node.
 func (m *member) both() []*node.Node { return []*node.Node{m.server, m.sentinel} }
 
-// Start starts a deployment of so many nodes, and waits until its Sentinels know it. It lives until [Cluster.Stop], or until this
-// process ends in any way. log is called with what is being done; it may be nil.
+// Start starts a deployment with a number of nodes, and waits until its Sentinels know it. It lives until [Cluster.Stop], or
+// until this process ends in any way. log is called with each action; it may be nil.
 func Start(ctx context.Context, nodes int, log func(string)) (_ *Cluster, err error) {
 	if nodes < Fewest || nodes > Most {
 		return nil, fmt.Errorf("%d nodes: expected %d to %d", nodes, Fewest, Most)
@@ -77,7 +77,7 @@ func Start(ctx context.Context, nodes int, log func(string)) (_ *Cluster, err er
 	return c, c.form(ctx)
 }
 
-// add starts one more node. The first has the master.
+// add starts one more node. The first node has the master.
 func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	number := len(c.members)
 	m := &member{from: fmt.Sprintf("%s%d", sources, number+1)}
@@ -85,7 +85,7 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	if m.server, m.toServer, err = c.prepare(number); err != nil {
 		return err
 	}
-	m.server.With("--save", "", "--appendonly", "yes", // what is written survives the end of a process
+	m.server.With("--save", "", "--appendonly", "yes", // data survives the end of a process
 		"--bind-source-addr", m.from, "--replica-announce-ip", loopback, "--replica-announce-port", strconv.Itoa(m.toServer.Port()), "--repl-diskless-sync-delay", "0")
 	if number > 0 {
 		m.server.With("--replicaof", loopback, strconv.Itoa(c.members[0].toServer.Port()))
@@ -99,7 +99,7 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	conf := fmt.Sprintf("bind-source-addr %s\nsentinel announce-ip %s\nsentinel announce-port %d\n", m.from, loopback, m.toSent.Port()) +
 		fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]d %[4]d\nsentinel down-after-milliseconds %[1]s %[5]d\nsentinel failover-timeout %[1]s %[6]d\n",
 			Master, loopback, c.members[0].toServer.Port(), quorum, downAfter.Milliseconds(), failoverFor.Milliseconds())
-	path := filepath.Join(m.sentinel.Folder(), "sentinel.conf") // which Sentinels write to
+	path := filepath.Join(m.sentinel.Folder(), "sentinel.conf") // Sentinels write to it
 	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	return m.sentinel.Start(ctx)
 }
 
-// Addresses of this machine: where all listen, and what those begin with from which nodes connect.
+// Addresses of this machine: the address at which all listen, and the prefix of the addresses from which nodes connect.
 const (
 	loopback = "127.0.0.1"
 	sources  = "127.0.9."
 )
 
-// prepare makes a process of a node, and the link by which all reach it.
+// prepare creates a process of a node, and the link through which it is reached.
 func (c *Cluster) prepare(number int) (n *node.Node, l *nemesis.Link, err error) {
 	if n, err = node.New(); err != nil {
 		return nil, nil, err
@@ -122,7 +122,7 @@ func (c *Cluster) prepare(number int) (n *node.Node, l *nemesis.Link, err error)
 	return n, l, err
 }
 
-// source is the node that connects from an address.
+// source is the number of the node that connects from an address.
 func (c *Cluster) source(from net.Addr) int {
 	for i := range c.network.Nodes() {
 		if host, _, err := net.SplitHostPort(from.String()); err == nil && host == fmt.Sprintf("%s%d", sources, i+1) {
@@ -152,7 +152,7 @@ func (c *Cluster) form(ctx context.Context) error {
 	return nil
 }
 
-// knows reports whether the node's Sentinel knows all of a number of nodes, and nobody is taken for down.
+// knows reports whether the node's Sentinel knows all nodes, and takes none for down.
 func (m *member) knows(ctx context.Context, nodes int) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -192,11 +192,12 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Nodes is how many nodes there are.
+// Nodes is the number of nodes.
 func (c *Cluster) Nodes() int { return len(c.members) }
 
-// URL is where clients at a node find the Sentinels, the node's own first: redis+sentinel://HOST:PORT,…/lockproof?from=ADDRESS. A
-// client that connects from that address is cut off with its node.
+// URL is where clients at a node find the Sentinels, the node's own first:
+// redis+sentinel://HOST:PORT,…/lockproof?from=ADDRESS. A client that connects from that address is cut off together with its
+// node.
 func (c *Cluster) URL(number int) string {
 	var all []string
 	for i := range c.members {
@@ -205,12 +206,12 @@ func (c *Cluster) URL(number int) string {
 	return "redis+sentinel://" + strings.Join(all, ",") + "/" + Master + "?from=" + c.members[number-1].from
 }
 
-// String is the deployment as reports have it.
+// String describes the deployment in reports.
 func (c *Cluster) String() string {
 	return fmt.Sprintf("Redis %s, %d nodes with a Sentinel each (started)", c.version, len(c.members))
 }
 
-// Mirror is an error.
+// Mirror returns an error: there are no mirrored queues.
 func (*Cluster) Mirror(context.Context, string) error {
 	return errors.New("there are no mirrored queues on Redis")
 }

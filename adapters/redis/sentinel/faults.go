@@ -12,15 +12,16 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// signals are those by which faults befall processes.
+// signals are the signals for faults of processes.
 var signals = map[history.F]syscall.Signal{
 	history.KillNode: syscall.SIGKILL, history.TerminateNode: syscall.SIGTERM, history.PauseNode: syscall.SIGSTOP, history.ResumeNode: syscall.SIGCONT,
 }
 
-// endLimit is how long a process may take to end in good order.
+// endLimit is the maximum time for a process to end in good order.
 const endLimit = 20 * time.Second
 
-// Befall has one step befall the nodes: their servers and their Sentinels. Those that are started answer when it returns.
+// Befall carries out one step of the faults on nodes: on their servers and their Sentinels. When it returns, nodes that it
+// starts answer.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	if c.network.Befall(s) {
 		return nil
@@ -39,7 +40,7 @@ func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	return errors.Join(errs...)
 }
 
-// befall has one step befall one process.
+// befall carries out one step of the faults on one process.
 func befall(ctx context.Context, f history.F, n *node.Node) error {
 	if f == history.StartNode {
 		return n.Restart(ctx)
@@ -59,7 +60,7 @@ func befall(ctx context.Context, f history.F, n *node.Node) error {
 	return nil
 }
 
-// Mend joins all, starts what has ended, and has go on what stands still.
+// Mend restores all links, starts processes that have ended, and resumes those that are paused.
 func (c *Cluster) Mend(ctx context.Context) error {
 	var errs []error
 	c.network.Heal()
@@ -76,5 +77,5 @@ func (c *Cluster) Mend(ctx context.Context) error {
 // Ready waits until every Sentinel knows all nodes again.
 func (c *Cluster) Ready(ctx context.Context) error { return c.form(ctx) }
 
-// Abandon does nothing: what has befallen a private deployment ends with it.
+// Abandon does nothing: the faults of a private deployment end with it.
 func (*Cluster) Abandon() error { return nil }

@@ -15,19 +15,19 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// Lease is a lock by a key with a lease. Waits has a grant wait until a replica has the key.
+// Lease is a lock by a key with a lease. Waits makes a grant wait until a replica has the key.
 type Lease struct {
 	Name, Doc string
 	waits     bool
 }
 
-// Leases are the designs.
+// Leases are all designs.
 var Leases = []Lease{
 	{Name: "redis-lease", Doc: "sets a key with a token and a lease, by SET NX PX; verifies by reading it"},
 	{Name: "redis-lease-waited", Doc: "the same, and waits until a replica has the key, by WAIT", waits: true},
 }
 
-// LeaseTime is how long a lease lasts. Clients do not renew it: they hold the lock for less.
+// LeaseTime is the duration of a lease. Clients do not renew it: they hold the lock for less.
 const LeaseTime = 5 * time.Second
 
 const (
@@ -41,7 +41,7 @@ func (l Lease) Starter() inprocess.Starter {
 	return inprocess.Starter{Name: l.Name, New: func(_ context.Context, address string) (inprocess.Lock, error) { return l.client(address) }}
 }
 
-// client is a client that finds the master by the Sentinels of an address; see [Cluster.URL].
+// client is a client that finds the master through the Sentinels of an address; see [Cluster.URL].
 func (l Lease) client(address string) (*holder, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "redis+sentinel" {
@@ -55,14 +55,14 @@ func (l Lease) client(address string) (*holder, error) {
 	return h, nil
 }
 
-// holder is a client of a lock by a lease. It asks the Sentinels who the master is when it has no connection, or has lost one.
+// holder is a client of a lock by a lease. It asks the Sentinels for the master if it has no connection, or has lost it.
 type holder struct {
 	design    Lease
 	name      string // of the deployment
 	sentinels []string
 	dialer    net.Dialer
-	master    *resp.Conn // nil while there is none
-	token     string     // of the hold; "" while there is none
+	master    *resp.Conn // nil if there is none
+	token     string     // of the hold; "" if there is none
 }
 
 // connect connects to a server of ours.
@@ -74,7 +74,7 @@ func connect(ctx context.Context, d *net.Dialer, address string) (*resp.Conn, er
 	return resp.On(conn, replyLimit), nil
 }
 
-// do carries out a command at the master. A connection that fails is given up.
+// do carries out a command on the master. If the connection fails, it is closed.
 func (h *holder) do(ctx context.Context, args ...string) (v resp.Value, err error) {
 	if h.master == nil {
 		if h.master, err = h.find(ctx); err != nil {
@@ -87,7 +87,7 @@ func (h *holder) do(ctx context.Context, args ...string) (v resp.Value, err erro
 	return v, err
 }
 
-// find connects to the master that the first Sentinel names which answers.
+// find connects to the master that the first answering Sentinel names.
 func (h *holder) find(ctx context.Context) (conn *resp.Conn, err error) {
 	var errs []error
 	for _, s := range h.sentinels {
@@ -101,7 +101,7 @@ func (h *holder) find(ctx context.Context) (conn *resp.Conn, err error) {
 
 var errNoMaster = errors.New("there is no master now")
 
-// ask connects to the master that a Sentinel names. A server that is none any more says so.
+// ask connects to the master that a Sentinel names. It returns an error if that server says that it is no longer the master.
 func (h *holder) ask(ctx context.Context, sentinel string) (*resp.Conn, error) {
 	s, err := connect(ctx, &h.dialer, sentinel)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *holder) ask(ctx context.Context, sentinel string) (*resp.Conn, error) {
 	return master, nil
 }
 
-// Acquire sets the key unless somebody has.
+// Acquire sets the key, unless it exists.
 func (h *holder) Acquire(ctx context.Context, name string) (int, error) {
 	token := rand.Text()
 	v, err := h.do(ctx, "SET", name, token, "NX", "PX", milliseconds(LeaseTime))
@@ -147,7 +147,7 @@ func (h *holder) Verify(ctx context.Context, name string, _ int) (bool, error) {
 	return err == nil && h.token != "" && string(v.Text) == h.token, err
 }
 
-// giveBack deletes the key of a token, and no other's.
+// giveBack deletes the key if it has the given token.
 const giveBack = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`
 
 // Release deletes the key, if it is this client's.
@@ -158,7 +158,7 @@ func (h *holder) Release(ctx context.Context, name string, _ int) error {
 	return err
 }
 
-// Close gives the connection up.
+// Close closes the connection.
 func (h *holder) Close() (err error) {
 	if h.master != nil {
 		err = h.master.Close()

@@ -1,10 +1,11 @@
-// Package plugin is a server of any kind at the gate, as package gate wants one: nothing is known of its protocol. What a client writes
-// before it waits is one command, and what the server says then is the answer. What is said later is unasked.
+// Package plugin puts a server of any kind behind the gate: it implements the interfaces of package gate without knowing the
+// protocol. What a client writes before it waits is one command, and what the server sends then is the answer. What it sends
+// later is unasked.
 //
-// Nothing says when such a server has done what it was told to, nor what it has. So it is left alone for a moment after each command,
-// and a command that has no answer by then counts as one that waits. Its time is its own.
+// Such a server does not show when it has carried out a command, nor what its state is. So it is given a moment after each
+// command, and a command without an answer in that time counts as one that waits. The server has real time.
 //
 //	server.go     the server: one that runs already, or one that a command starts
-//	upstream.go   its connections, and when it counts as having nothing more to say
+//	upstream.go   its connections, and when it counts as having nothing more to send
 //	session.go    a connection
 package plugin

@@ -20,10 +20,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Env names the environment variable that says which server: an address, or a command that starts one.
+// Env names the environment variable with the server: an address, or a command that starts one.
 const Env = "LOCKPROOF_TCP"
 
-// portHere stands in a command for the port that the server is to listen on.
+// portHere is the placeholder, in a command, for the port that the server should listen on.
 const portHere = "{port}"
 
 func init() { lock.RegisterServer("tcp", "a server", lock.Words{Hold: "what its protocol says"}) }
@@ -31,13 +31,13 @@ func init() { lock.RegisterServer("tcp", "a server", lock.Words{Hold: "what its 
 // Server is a server of any kind behind the gate.
 type Server struct {
 	gate.Private
-	process *process.Process // nil where it runs already
+	process *process.Process // nil if it was running already
 	command string
 	prefix  string
 	up      *upstream
 	proxy   *stream.Proxy
 	names   *stream.Names
-	failure error // of what could not be done
+	failure error // the first error
 }
 
 var (
@@ -45,7 +45,7 @@ var (
 	_ gate.Unseen = (*Server)(nil)
 )
 
-// named is what the environment names: an address of a server that runs, or a command.
+// named is what the environment variable contains: the address of a running server, or a command.
 func named() (address, command string, err error) {
 	text := strings.TrimSpace(os.Getenv(Env))
 	if strings.Contains(text, portHere) {
@@ -59,13 +59,13 @@ func named() (address, command string, err error) {
 	return address, "", nil
 }
 
-// Shared reports whether the server runs already, so that everybody has the same one.
+// Shared reports whether the server is already running, so that all runs use the same one.
 func Shared() bool {
 	address, _, err := named()
 	return err == nil && address != ""
 }
 
-// Name is what the server is called.
+// Name is the name of the server in reports.
 func Name() (string, error) {
 	address, command, err := named()
 	if err != nil {
@@ -81,7 +81,7 @@ func Name() (string, error) {
 	return "tcp://" + address, conn.Close()
 }
 
-// Open is the way to a server that runs, or starts one.
+// Open is a proxy to a running server, or starts one.
 func Open(servers int) (gate.Server, error) {
 	if servers != 1 {
 		return nil, fmt.Errorf("%d servers of a kind that is not known: expected one", servers)
@@ -101,7 +101,7 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// start starts a server in a folder of its own.
+// start starts a server in its own folder.
 func (s *Server) start() (address string, err error) {
 	if s.process, err = process.New("tcp", ""); err != nil {
 		return "", err
@@ -112,10 +112,10 @@ func (s *Server) start() (address string, err error) {
 	return s.at(), nil
 }
 
-// at is where a server that was started here listens.
+// at is the address of a server that was started here.
 func (s *Server) at() string { return "127.0.0.1:" + strconv.Itoa(s.process.Port) }
 
-// boot starts the process, and waits until it takes connections.
+// boot starts the process, and waits until it accepts connections.
 func (s *Server) boot() error {
 	answers := func() error {
 		conn, err := net.DialTimeout("tcp", s.at(), dialLimit)
@@ -137,10 +137,10 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return stream.Addresses{a}, nil
 }
 
-// Unseen says what is not known of the server.
+// Unseen says what is unknown about the server.
 func (s *Server) Unseen() string { return Unseen() }
 
-// Unseen says what is not known of a server of which nothing is.
+// Unseen says what is unknown about a server whose protocol is unknown.
 func Unseen() string {
 	said := "what the server has is not seen, its time is its own, and a command without an answer within " + answerTime.String() + " counts as one that waits"
 	if Shared() {
@@ -152,11 +152,11 @@ func Unseen() string {
 // Prefix begins the names of locks on a server that others may use.
 func (s *Server) Prefix() string { return s.prefix }
 
-// Ours is false: nobody knows what time is there.
+// Ours is false: the server's time is not virtual.
 func (s *Server) Ours() bool { return false }
 
-// Plays reports whether a fault can be made to happen: connections have no channels, and who has not started a server does not restart
-// it.
+// Plays reports whether the server supports a fault: connections have no channels, and only a server that was started here
+// can be restarted.
 func (s *Server) Plays(do scenario.ActionKind) bool {
 	return do != scenario.ChannelError && (do != scenario.Restart || s.process != nil)
 }
@@ -176,16 +176,16 @@ func (s *Server) Begin(part string) {
 	s.proxy.Begin(s.names)
 }
 
-// Items are not known.
+// Items is nil: they are unknown.
 func (s *Server) Items() []gate.Item { return nil }
 
 // Canonical is an item's name in traces.
 func (s *Server) Canonical(item string) string { return s.names.Item(item) }
 
-// Words are those of items, which there are not.
+// Words are the word item, and "": no items are known.
 func (s *Server) Words() (item, amount string) { return "item", "" }
 
-// Remove has nothing to delete.
+// Remove deletes nothing. It returns the first error of the server.
 func (s *Server) Remove([]string) error { return s.failure }
 
 // Close ends the server if it was started here.

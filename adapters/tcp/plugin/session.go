@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// protocol is any.
+// protocol is an unknown protocol.
 type protocol struct{}
 
 // Session begins a connection.
 func (protocol) Session() stream.Session { return &session{began: time.Now()} }
 
-// Shown are the words of a command.
+// Shown describes a command in words.
 func (protocol) Shown(command []byte) func(*stream.Names) string { return shown(command) }
 
 var _ stream.Unknown = protocol{}
@@ -23,35 +23,36 @@ var _ stream.Unknown = protocol{}
 // session is a connection.
 type session struct {
 	began time.Time
-	said  bool // the server has said something
+	said  bool // the server has sent something
 }
 
-// Command takes all that has come. It belongs to a command that is at the gate already, if there is one.
+// Command takes all bytes that have come as one command. If a command of the connection is already at the gate, they are
+// added to it.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return stream.Sent{
 		Name: "bytes", Replies: true, MayChange: true, Access: backend.Opaque, Words: shown(b),
 	}, len(b), nil
 }
 
-// Reply takes all that has come. It answers whatever has no answer.
+// Reply takes all bytes that have come as one reply, which answers every command that has no answer yet.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	s.said = true
 	return stream.Said{Words: shown(b)}, len(b), math.MaxInt, nil
 }
 
-// greets is how long a new connection is given for a server that speaks first.
+// greets is how long a new connection waits for a server that sends first.
 const greets = 20 * time.Millisecond
 
-// Greets reports whether the server may be about to speak first.
+// Greets reports whether the server may be about to send first.
 func (s *session) Greets() bool { return !s.said && time.Since(s.began) < greets }
 
-// Listens is true: whatever a server says is possible.
+// Listens is true: the server may send something at any time.
 func (s *session) Listens() bool { return true }
 
-// bytesShown is how many bytes of a command or an answer are shown.
+// bytesShown is the maximum number of bytes shown of a command or an answer.
 const bytesShown = 80
 
-// shown is what was written, as traces have it.
+// shown is the written bytes in the form for traces.
 func shown(b []byte) func(*stream.Names) string {
 	end := ""
 	if len(b) > bytesShown {

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// answerTime is how long a command may have no answer before it counts as one that waits.
+	// answerTime is the time without an answer after which a command counts as one that waits.
 	answerTime = 100 * time.Millisecond
-	// quiet is how long a server is left alone until it counts as having said all.
+	// quiet is the time of silence after which a server counts as having sent everything.
 	quiet = 3 * time.Millisecond
-	// closeTime is how long a server may take to close a connection whose client is gone.
+	// closeTime is the maximum time for a server to close a connection whose client is gone.
 	closeTime = 200 * time.Millisecond
-	// dialLimit is how long it may take to take a connection.
+	// dialLimit is the maximum time for a server to accept a connection.
 	dialLimit = 10 * time.Second
 )
 
@@ -34,10 +34,10 @@ type connection struct {
 	up   *upstream
 	id   int64
 	once sync.Once
-	over chan struct{} // closed when the server has ended it, or we have
+	over chan struct{} // closed when either side has ended it
 
 	mu      sync.Mutex
-	written time.Time // when something was written last
+	written time.Time // time of the last write
 }
 
 var _ stream.Upstream = (*upstream)(nil)
@@ -46,7 +46,7 @@ func newUpstream(address string) *upstream {
 	return &upstream{address: address, conns: make(map[int64]*connection)}
 }
 
-// Dial connects a client.
+// Dial opens a connection to the server.
 func (u *upstream) Dial() (net.Conn, int64, error) {
 	conn, err := net.DialTimeout("tcp", u.address, dialLimit)
 	if err != nil {
@@ -60,7 +60,7 @@ func (u *upstream) Dial() (net.Conn, int64, error) {
 	return c, c.id, nil
 }
 
-// Write notes when.
+// Write writes, and records the time.
 func (c *connection) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.mu.Lock()
@@ -69,7 +69,7 @@ func (c *connection) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Read notes the end.
+// Read reads, and records the end.
 func (c *connection) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err != nil {
@@ -78,10 +78,10 @@ func (c *connection) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ended notes the end.
+// ended records the end.
 func (c *connection) ended() { c.once.Do(func() { close(c.over) }) }
 
-// Close closes it.
+// Close closes the connection.
 func (c *connection) Close() error {
 	c.ended()
 	c.up.mu.Lock()
@@ -90,14 +90,14 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// of is a connection by its number, nil where there is none.
+// of is the connection with a number, nil if there is none.
 func (u *upstream) of(id int64) *connection {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.conns[id]
 }
 
-// Waits reports whether the server has had the time for an answer.
+// Waits reports whether the last command has had no answer for answerTime.
 func (u *upstream) Waits(id int64) (bool, error) {
 	c := u.of(id)
 	if c == nil {
@@ -108,13 +108,13 @@ func (u *upstream) Waits(id int64) (bool, error) {
 	return time.Since(c.written) > answerTime, nil
 }
 
-// Barrier leaves the server alone for a moment.
+// Barrier waits until the server has been silent for a moment.
 func (u *upstream) Barrier() error {
 	time.Sleep(quiet)
 	return nil
 }
 
-// Kill tells the server that the client is gone, and waits until it has closed the connection, or has had the time.
+// Kill lets the server see that the client is gone, and waits until it has closed the connection, at most for closeTime.
 func (u *upstream) Kill(id int64) error {
 	c := u.of(id)
 	if c == nil {

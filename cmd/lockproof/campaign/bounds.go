@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// Bounds of a plan's numbers. Each sort of campaign checks the meaning of its numbers. These bounds keep that check,
-// and a worker that finds the plan in a queue, from working on a huge number.
+// Bounds of a plan's numbers. Each sort of campaign checks the meaning of its numbers. These bounds protect that check, and
+// a worker that finds the plan in a queue, from huge numbers.
 const (
-	mostExecutions   = 1_000_000_000_000 // more than all machines run in a life
+	mostExecutions   = 1_000_000_000_000 // more than all machines run in a lifetime
 	mostOfAKind      = 1000              // clients, slots, rounds, faults
 	mostDepth        = 64                // of PCT
 	mostSearchMemory = 1 << 20           // MiB
 )
 
-// number is a number of a plan: 0 is left out.
+// number is a number of a plan: 0 is missing.
 type number struct {
 	name        string
 	value, most int
 }
 
-// bounded refuses numbers that no campaign has.
+// bounded rejects numbers beyond the bounds.
 func (p *Plan) bounded() error {
 	numbers := []number{
 		{"shard", p.Shard, mostExecutions}, {"budget: executions", p.Budget.Executions, mostExecutions},
@@ -67,7 +67,7 @@ func (f *Faults) numbers(of string) []number {
 	}
 }
 
-// rows is how many rows a table has before combinations are left out that cannot be had.
+// rows is the number of rows of a table, including impossible combinations.
 func (p *Plan) rows() float64 {
 	if p.Sweep == nil {
 		return float64(len(p.Configurations))
@@ -79,7 +79,7 @@ func (p *Plan) rows() float64 {
 	return n
 }
 
-// few refuses shards so small that a queue could not list them.
+// few rejects shards so small that a queue could not list them.
 func few(limit, size int) error {
 	if n := (limit-1)/size + 1; n > mostShards {
 		return fmt.Errorf("shard %d: there would be %d shards, expected at most %d", size, n, mostShards)

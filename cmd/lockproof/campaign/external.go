@@ -27,7 +27,7 @@ const externalShard = 200
 type externalJob struct {
 	plan   *Plan
 	config gated.Config
-	limit  int // scenarios
+	limit  int // number of scenarios
 	size   int // of a shard
 	given  bool
 	sum    *gated.Part
@@ -52,7 +52,7 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 	return j, nil
 }
 
-// externalConfig is the run of which shards are parts.
+// externalConfig is the configuration of the run whose parts are the shards.
 func (p *Plan) externalConfig() (c gated.Config, err error) {
 	s := p.Sample
 	switch {
@@ -129,7 +129,7 @@ func (j *externalJob) shows(part *gated.Part) error {
 	return errors.Join(out.Result.WritePage(io.Discard), report.WriteCard(io.Discard, out.Result.Report, style.Style{}))
 }
 
-// News is false: each violation is repeated on its own. See Confirm.
+// News is false: each violation is repeated separately. See Confirm.
 func (j *externalJob) News(any) bool { return false }
 
 func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string, error) {
@@ -144,8 +144,8 @@ func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string
 		strings.Join(suspected.Names(), ", ")), nil
 }
 
-// Differs ignores counts, since clients may do things that no schedule decides. A result differs if it lacks a
-// violation that was seen here and reproduced with fresh clients.
+// Differs ignores counts, since clients may do things that no schedule decides. A result differs if it lacks a violation
+// that was seen here and reproduced with fresh clients.
 func (j *externalJob) Differs(result, own any) error {
 	if missing := own.(*gated.Part).Reproduced() &^ result.(*gated.Part).Violated(); missing != 0 {
 		return fmt.Errorf("it does not say that %s is violated", strings.Join(missing.Names(), ", "))
@@ -171,7 +171,7 @@ func (j *externalJob) Progress() Progress {
 	}
 }
 
-// conclude has one worker's clients make smaller what was found.
+// Conclude minimises the violations with one worker's clients.
 func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 	res, err := gated.Conclude(ctx, j.config, j.sum)
 	if err != nil {

@@ -14,40 +14,40 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A guided campaign goes in generations. All shards of the first are of the whole space. Later generations have a
-// share of shards of narrower spaces, in proportion to the new points of coverage there in the last generation. A
-// point is a pair of commands of different clients, or a state of the broker. A narrower space has a number of
-// clients, a number of administrators and a strategy, and a seed of its own, so that `lockproof prove` repeats its
-// scenarios.
+// A guided campaign has generations of shards. All shards of the first generation cover the whole space. In later
+// generations, a share of the shards covers narrower spaces, in proportion to the new points of coverage there in the last
+// generation. A point is a pair of commands of different clients, or a state of the broker. A narrower space has a fixed
+// number of clients, a fixed number of administrators and one strategy, and its own seed, so that `lockproof prove` repeats
+// its scenarios.
 
-// guide says which shards come next.
+// guide chooses the next shards.
 type guide struct {
-	share   float64 // of the executions
+	share   float64 // guided share of the executions
 	size    int     // shards in a generation
 	spaces  []space
 	covered map[sim.Point]bool
-	fresh   []int // by space: the new points of the last generation
-	all     []int // and all generations
-	given   int   // shards
-	guided  int   // of them
+	fresh   []int // by space: new points of the last generation
+	all     []int // by space: new points of all generations
+	given   int   // number of shards
+	guided  int   // number of guided shards
 }
 
-// space is a narrower space than the campaign's.
+// space is a part of the campaign's space.
 type space struct {
 	clients, admins int
 	strategy        scenario.Strategy
 	drawn           sample.Drawn
-	next            int // the next scenario
+	next            int // number of the next scenario
 }
 
 const (
 	generation    = 32  // shards
-	mostGuided    = 0.9 // of the executions: the rest shows where to go
+	mostGuided    = 0.9 // of the executions: the rest shows which spaces are worthwhile
 	guidedClients = 4
 	guidedAdmins  = 2
 )
 
-// newGuide makes a guide for scenarios of a run.
+// newGuide makes a guide for the scenarios of a run.
 func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	if s.Guided < 0 || s.Guided > mostGuided {
 		return nil, fmt.Errorf("sample: guided %v: expected a share of the executions, 0 to %v", s.Guided, mostGuided)
@@ -74,7 +74,7 @@ func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	return g, nil
 }
 
-// values are those that a number takes: the one that is fixed, or from one to another.
+// values are the values of a number: the fixed one, or from from to to.
 func values(fixed *int, from, to int) (out []int) {
 	if fixed != nil {
 		return []int{*fixed}
@@ -85,7 +85,7 @@ func values(fixed *int, from, to int) (out []int) {
 	return out
 }
 
-// add adds a space, if the target has such.
+// add adds a space, if it is possible for the target.
 func (g *guide) add(c sample.Config, s space) {
 	if c.Target.Kind == lock.Mutex && s.admins > 0 {
 		return
@@ -105,7 +105,7 @@ func (g *guide) add(c sample.Config, s space) {
 	g.spaces = append(g.spaces, s)
 }
 
-// depthFor is PCT's depth for a strategy: another has none.
+// depthFor is PCT's depth for a strategy; 0 for other strategies.
 func depthFor(s scenario.Strategy, depth int) int {
 	if s == scenario.PCT {
 		return depth
@@ -113,8 +113,8 @@ func depthFor(s scenario.Strategy, depth int) int {
 	return 0
 }
 
-// cover adds the coverage of a shard, and reports whether any of it is new. of is its space, from 1. For the whole
-// space, 0, scenario returns the drawn scenarios.
+// cover adds the coverage of a shard, and reports whether any of it is new. of is the shard's space, from 1. For the whole
+// space, which is 0, scenario returns the drawn scenarios.
 func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
 	for point, first := range part.Covered() {
 		if g.covered[point] {
@@ -134,7 +134,7 @@ func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Sce
 	return any
 }
 
-// spaceOf is the space that a scenario might have been drawn from, -1 where there is none.
+// spaceOf is the index of the space that a scenario belongs to, -1 if there is none.
 func (g *guide) spaceOf(sc *scenario.Scenario) int {
 	admins := 0
 	for _, c := range sc.Clients {
@@ -147,7 +147,7 @@ func (g *guide) spaceOf(sc *scenario.Scenario) int {
 	})
 }
 
-// allot says how many of the next n shards are of which space. The rest is of the whole.
+// allot returns how many of the next n shards belong to each narrower space. The others belong to the whole space.
 func (g *guide) allot(n int) []int {
 	guided := min(n-1, int(g.share*float64(g.given+n))-g.guided)
 	weights := g.fresh
@@ -171,7 +171,7 @@ func (g *guide) allot(n int) []int {
 	return out
 }
 
-// byRemainder are spaces in the order in which they get the remainder.
+// byRemainder are spaces in the order in which they get the remaining shards.
 func byRemainder(weights []int, n, total int) []int {
 	order := make([]int, len(weights))
 	for i := range order {
@@ -188,7 +188,7 @@ func sum(counts []int) (n int) {
 	return n
 }
 
-// drawn are the scenarios of the spaces from which some were drawn.
+// drawn are the scenarios of the spaces with executions.
 func (g *guide) drawn() (out []sample.Drawn) {
 	for i := range g.spaces {
 		if g.spaces[i].drawn.Part.Scenarios() > 0 {
@@ -198,7 +198,7 @@ func (g *guide) drawn() (out []sample.Drawn) {
 	return out
 }
 
-// said are the lines of the card about the shards in narrower spaces.
+// said are the lines of the report about shards in narrower spaces.
 func (g *guide) said(total int) (out []string) {
 	n := 0
 	for i := range g.spaces {
@@ -218,7 +218,7 @@ func (g *guide) said(total int) (out []string) {
 	return append([]string{fmt.Sprintf("%d of %d executions went where new coverage came from, the rest were of the whole space", n, total)}, out...)
 }
 
-// counts are how many points were covered, of each kind.
+// counts are the numbers of covered points, by kind.
 func (g *guide) counts() []report.Count {
 	states := 0
 	for point := range g.covered {

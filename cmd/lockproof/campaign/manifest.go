@@ -25,10 +25,10 @@ type Manifest struct {
 	Plan   *Plan  `json:"plan"`             // without passwords
 	Tool   string `json:"tool"`             // lockproof's version
 	Build  string `json:"build"`            // the identity of its source
-	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" of a target of ours, which is part of the build
+	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" for a target of ours, which is part of the build
 }
 
-// NewManifest is a plan's manifest here and now.
+// NewManifest is the manifest of a plan with this build and this machine's files.
 func NewManifest(p *Plan) (*Manifest, error) {
 	build, err := build()
 	if err != nil {
@@ -45,7 +45,7 @@ func NewManifest(p *Plan) (*Manifest, error) {
 	return &Manifest{Plan: public, Tool: engine.Version, Build: build, Target: target}, nil
 }
 
-// DecodeManifest reads a manifest from a queue, which any of its users may have written. Its plan may be of another
+// DecodeManifest decodes a manifest from a queue, which any user of the queue may have written. Its plan may be of another
 // version, and is not checked: see [Plan.Check].
 func DecodeManifest(data []byte) (*Manifest, error) {
 	m := new(Manifest)
@@ -58,7 +58,7 @@ func DecodeManifest(data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// build identifies the program's source: a commit, or a hash of the program if there were uncommitted changes.
+// build identifies the program's source: by a commit or, if there were uncommitted changes, by a hash of the program.
 var build = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		commit, clean := "", false
@@ -82,7 +82,7 @@ var build = sync.OnceValues(func() (string, error) {
 	return "program " + sum, err
 })
 
-// targetInput bounds what belongs to a target: programs are smaller.
+// targetInput bounds a file of the target: programs are smaller.
 var targetInput = infile.Input{Noun: "target's file", Most: 4 << 30}
 
 // hashFile is a hash of a file's content.
@@ -101,23 +101,23 @@ func hashFile(path string) (string, error) {
 
 // Target is the lock to judge.
 type Target struct {
-	// Name is a target of ours; left out, it is the reference semaphore.
+	// Name is the name of a target of ours; the default is the reference semaphore.
 	Name string `json:"name,omitzero"`
-	// Exec is the command of an external lock instead, and Lock its kind; the default is a semaphore.
+	// Exec is the command of an external lock instead, and Lock is its type; the default is a semaphore.
 	Exec string `json:"exec,omitzero"`
 	Lock string `json:"lock,omitzero"`
-	// Options are handed to the command's clients.
+	// Options are options for the command's clients.
 	Options map[string]string `json:"options,omitempty"`
-	// Files belong to the target, in addition to those that the command names: a target with other files is another
+	// Files are files of the target, in addition to those that the command names. A target with other files is another
 	// target.
 	Files []string `json:"files,omitempty"`
 	// Patience is how long a client may send nothing before the others go on without it.
 	Patience Duration `json:"patience,omitzero"`
-	// Contract is the promises that the command's lock must keep, as the flag --contract says them.
+	// Contract lists the promises that the command's lock must keep, in the form of the flag --contract.
 	Contract string `json:"contract,omitzero"`
 }
 
-// hash is a hash of the target's command, of the program that it begins with, and of the files that it names.
+// hash is a hash of the target's command, of the program that it starts, and of the files that it names.
 func (t *Target) hash() (string, error) {
 	if t.Exec == "" {
 		return "", nil
@@ -144,7 +144,7 @@ func (t *Target) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Differs says in what another manifest is of another campaign; "" where it is of the same.
+// Differs says how another manifest differs; "" if it belongs to the same campaign.
 func (m *Manifest) Differs(other *Manifest) string {
 	mine, errMine := json.Marshal(m.Plan, json.Deterministic(true))
 	theirs, errTheirs := json.Marshal(other.Plan, json.Deterministic(true))

@@ -14,21 +14,21 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Mutants says which mutants are to be found out.
+// Mutants says which mutants to test.
 type Mutants struct {
-	Seed uint64   `json:"seed,omitzero"`  // 1 if it is left out
-	Only []string `json:"only,omitempty"` // all if it is left out
+	Seed uint64   `json:"seed,omitzero"`  // default 1
+	Only []string `json:"only,omitempty"` // default all
 }
 
 const mutantShard = 2 * sample.PartUnit // scenarios of one mutant
 
-// mutantsJob is a campaign over mutants: each is run until it is found out. It is over when all are.
+// mutantsJob is a campaign over mutants: each runs until its bug is found. The campaign ends when all bugs are found.
 type mutantsJob struct {
 	plan    *Plan
 	mutants []mutant
-	limit   int // scenarios of each
+	limit   int // number of scenarios of each
 	size    int // of a shard
-	next    int // the next shard's number
+	next    int // number of the next shard
 	from    int // the first scenario of the next shards
 }
 
@@ -37,7 +37,7 @@ type mutant struct {
 	part *sample.Part
 }
 
-// dead reports whether the mutant was found out.
+// dead reports whether the mutant's bug was found.
 func (m *mutant) dead() bool { return m.part.Violated()&m.Until != 0 }
 
 func (p *Plan) mutantsJob(Options) (Job, error) {
@@ -80,7 +80,7 @@ func (j *mutantsJob) add(t *lock.Target) error {
 	return nil
 }
 
-// batch is the next scenarios of each mutant that lives.
+// batch is the next scenarios of each mutant whose bug was not found yet.
 func (j *mutantsJob) Batch() (shards []Shard) {
 	if j.from >= j.limit {
 		return nil
@@ -117,7 +117,7 @@ func (j *mutantsJob) Read(s Shard, result []byte) (any, error) {
 	})
 }
 
-// News: what decides of a mutant is whether it is found out, and each shard of which that is said is carried out again.
+// News reports whether a bug was found: that decides about a mutant, so each such shard is repeated.
 func (j *mutantsJob) News(result any) bool { return result.(*sample.Part).Violated() != 0 }
 
 func (j *mutantsJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
@@ -158,5 +158,5 @@ func (j *mutantsJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// sofar does without making anything smaller, which would take long.
+// Sofar does not minimise, as that would take long.
 func (j *mutantsJob) Sofar() *Outcome { return sofar(j) }

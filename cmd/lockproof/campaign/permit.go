@@ -10,15 +10,15 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// ExecHash identifies a command in a permission: the SHA-256, in hexadecimal, of its text without passwords.
+// ExecHash identifies a command in a permission: it is the SHA-256, in hexadecimal, of its text without passwords.
 func ExecHash(command string) string {
 	sum := sha256.Sum256([]byte(secret.HideCommand(command)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Permit decides whether a worker carries out a plan from a queue, which any of its users may have written. A plan
-// with a command needs a worker that was started with the campaign's name and the allowed command, or its [ExecHash].
-// A worker with the command runs its own, with its own password. The error has the next step.
+// Permit decides whether a worker may carry out a plan from a queue, which any user of the queue may have written. A plan
+// with a command requires a worker that was started with the campaign's name and the allowed command, or its [ExecHash]. A
+// worker with the command runs its own command, with its own password. The error names the next step.
 func (p *Plan) Permit(named bool, allowed string) error {
 	if p.Target.Exec == "" {
 		return nil
@@ -41,8 +41,8 @@ func (p *Plan) Permit(named bool, allowed string) error {
 	return nil
 }
 
-// public is the plan as a queue keeps it: its command has no passwords. The error is for a password that workers would
-// have to learn from the queue.
+// public is the plan in the form for a queue: its command has no passwords. The error is for a password that workers would
+// have to read from the queue.
 func (p *Plan) public() (*Plan, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Target.Options)) {
 		if said := name + "=" + p.Target.Options[name]; secret.Hide(said) != said {

@@ -11,18 +11,18 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// Plan is a campaign's file. One of Sample, Mutants, Configurations and Sweep says what its space is.
+// Plan is a campaign's file. Exactly one of Sample, Mutants, Configurations and Sweep defines its space.
 type Plan struct {
 	Lockproof string `json:"lockproof"` // [Format]
 	Version   int    `json:"version"`   // [Version]
-	// Name is the campaign's: the names of everything that it has on a server carry it.
+	// Name is the campaign's name. It is part of the names of everything that the campaign has on a server.
 	Name   string `json:"name"`
 	Target Target `json:"target,omitzero"`
-	// Sample is a seed's scenarios.
+	// Sample is a set of scenarios of one seed.
 	Sample *Sample `json:"sample,omitzero"`
-	// Mutants are those to be found out, by scenarios of a seed.
+	// Mutants are mutants to test with scenarios of a seed.
 	Mutants *Mutants `json:"mutants,omitzero"`
-	// Configurations are those to explore, each a row of a table.
+	// Configurations are configurations to explore, each a row of a table.
 	Configurations []Configuration `json:"configurations,omitempty"`
 	// Sweep is every combination of options, sizes and faults, each a row of a table.
 	Sweep *Sweep `json:"sweep,omitzero"`
@@ -30,9 +30,9 @@ type Plan struct {
 	Judge  Judge  `json:"judge,omitzero"`
 	Budget Budget `json:"budget,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`
-	// Shard is how many scenarios or configurations are one shard; left out, it is chosen.
+	// Shard is the number of scenarios or configurations in a shard; by default it is chosen.
 	Shard int `json:"shard,omitzero"`
-	// Lease is how long a shard waits for a worker that shows no sign of life; left out, it is [DefaultLease].
+	// Lease is how long a shard is reserved for a worker that shows no sign of life; 0 is [DefaultLease].
 	Lease Duration `json:"lease,omitzero"`
 }
 
@@ -42,10 +42,10 @@ const (
 	Version = 1
 )
 
-// DefaultLease is how long a shard waits for a worker that shows no sign of life.
+// DefaultLease is the default of [Plan.Lease].
 const DefaultLease = 30 * time.Second
 
-// Bounds of a lease: a shorter one is over before a busy machine can say that it lives.
+// Bounds of a lease: a shorter one would end before a busy machine can show a sign of life.
 const (
 	shortestLease = 500 * time.Millisecond
 	longestLease  = time.Hour
@@ -53,17 +53,17 @@ const (
 
 // Budget bounds a campaign.
 type Budget struct {
-	// Executions is how many scenarios are run; left out, as many as `lockproof prove` has.
+	// Executions is the number of scenarios; the default is that of `lockproof prove`.
 	Executions int `json:"executions,omitzero"`
-	// Time bounds the campaign's running time, without the time in which it was stopped.
+	// Time bounds the campaign's running time, without the time during which it was stopped.
 	Time Duration `json:"time,omitzero"`
 }
 
-// Stop is when a campaign ends before its budget is spent.
+// Stop says when a campaign ends before its budget is spent.
 type Stop struct {
-	// Violation ends it once one of these properties is violated; "any" is each.
+	// Violation ends the campaign once one of these properties is violated; "any" is every property.
 	Violation []string `json:"violation,omitempty"`
-	// NoNewCoverage ends the campaign once that many shards in a row had no new coverage.
+	// NoNewCoverage ends the campaign after that many successive shards without new coverage.
 	NoNewCoverage int `json:"no_new_coverage,omitzero"`
 }
 
@@ -83,7 +83,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// planInput bounds a campaign's file: a table of many thousand configurations is smaller.
+// planInput bounds a campaign's file: a table with thousands of configurations is smaller.
 var planInput = infile.Input{Noun: "campaign's file", Most: 8 << 20}
 
 // Load reads a campaign's file.

@@ -8,7 +8,7 @@ type Code uint16
 // String is the code with its name, such as "405 RESOURCE_LOCKED".
 func (c Code) String() string { return fmt.Sprintf("%d %s", uint16(c), c.Name()) }
 
-// Error is what is wrong with bytes that were received, with the code to close the connection with.
+// Error describes invalid input, with the code to close the connection with.
 type Error struct {
 	Code Code
 	Text string // without the code's name

@@ -6,11 +6,11 @@ type PropertyFlags uint16
 // ContentHeader is the payload of a header frame.
 type ContentHeader struct {
 	Class      uint16
-	Size       uint64 // bytes of all body frames together
+	Size       uint64 // total bytes of all body frames
 	Properties Properties
 }
 
-// Content is what follows a method that carries some.
+// Content is the content that follows some methods.
 type Content struct {
 	Properties Properties
 	Body       []byte
@@ -21,7 +21,7 @@ type Content struct {
 func ReadHeader(payload []byte) (ContentHeader, error) {
 	r := reader{b: payload}
 	h := ContentHeader{Class: r.short()}
-	r.short() // weight, which is unused
+	r.short() // weight, unused
 	h.Size = r.longlong()
 	h.Properties.Has = PropertyFlags(r.short())
 	if unknown := h.Properties.Has &^ allProperties; unknown != 0 {
@@ -48,8 +48,7 @@ func AppendHeader(b []byte, channel uint16, h *ContentHeader) []byte {
 	return finish(h.Properties.append(b), start)
 }
 
-// AppendContent appends the header frame and the body frames of content, none of them larger than
-// frameMax with its overhead.
+// AppendContent appends the header frame and the body frames of content, each at most frameMax bytes with its overhead.
 func AppendContent(b []byte, channel uint16, c *Content, frameMax int) []byte {
 	b = AppendHeader(b, channel, &ContentHeader{Class: ContentClass, Size: uint64(len(c.Body)), Properties: c.Properties})
 	for rest, size := c.Body, max(frameMax, FrameMinSize)-Overhead; len(rest) > 0; {

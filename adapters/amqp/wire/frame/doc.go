@@ -1,8 +1,8 @@
-// Package frame reads and writes AMQP 0-9-1 on the wire: frames, methods, content headers and field tables. Methods,
-// properties and reply codes are generated from the protocol's definition.
+// Package frame encodes and decodes AMQP 0-9-1: frames, methods, content headers and field tables. Methods, properties and
+// reply codes are generated from the protocol's definition.
 //
-// Input is not trusted. Every length is compared with the available bytes before anything is allocated for it, and
-// tables have a maximal depth. Invalid input is an [Error] with the reply code for the peer.
+// Input is not trusted. Every length is compared with the available bytes before anything is allocated for it, and the depth
+// of tables is bounded. Invalid input is an [Error] with the reply code for the peer.
 package frame
 
 //go:generate go run ../internal/gen .

@@ -5,11 +5,11 @@ import "encoding/binary"
 // ProtocolHeader is what a client sends before the first frame.
 var ProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 0, 0, 9, 1}
 
-// OldHeader is what a client sends that says 0-9. RabbitMQ takes it for 0-9-1, as such a client does: aioamqp 0.15 and Perl's
-// Net::AMQP are some.
+// OldHeader is what a client sends that requests version 0-9. RabbitMQ, and such clients, treat it like 0-9-1. Examples are
+// aioamqp 0.15 and Perl's Net::AMQP.
 var OldHeader = [8]byte{'A', 'M', 'Q', 'P', 1, 1, 0, 9}
 
-// Overhead is how many bytes a frame has around its payload. frame-max counts them.
+// Overhead is the number of bytes of a frame in addition to its payload. frame-max includes them.
 const Overhead = headSize + 1
 
 const headSize = 7
@@ -28,7 +28,7 @@ func (f Frame) Append(b []byte) []byte {
 	return finish(b, start)
 }
 
-// appendHead appends a frame's head. The payload's size is put in by finish.
+// appendHead appends a frame's head. finish fills in the payload's size.
 func appendHead(b []byte, kind uint8, channel uint16) []byte {
 	return append(b, kind, byte(channel>>8), byte(channel), 0, 0, 0, 0)
 }

@@ -2,10 +2,10 @@ package frame
 
 import "fmt"
 
-// ID is the number of a method: the class's in the upper half, the method's in the lower.
+// ID is the number of a method: the class in the upper half, the method within it in the lower half.
 type ID uint32
 
-// MethodID puts together the numbers of a class and of a method in it.
+// MethodID combines the numbers of a class and of a method in it.
 func MethodID(class, method uint16) ID { return ID(class)<<16 | ID(method) }
 
 // Class is the number of the method's class.
@@ -14,12 +14,12 @@ func (id ID) Class() uint16 { return uint16(id >> 16) }
 // Method is the number of the method in its class.
 func (id ID) Method() uint16 { return uint16(id) }
 
-// info is what the definition says of a method.
+// info is a method's entry in the definition.
 type info struct {
 	name    string
 	index   int
 	content bool // a header and body frames follow
-	sync    bool // it is answered by a method
+	sync    bool // another method answers it
 	client  bool // a client may send it
 	server  bool // a server may send it
 }
@@ -32,7 +32,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("unknown method %d.%d", id.Class(), id.Method())
 }
 
-// Index is the method's place in [IDs], -1 for a number that is no method's.
+// Index is the method's index in [IDs], -1 for a number that is no method's.
 func (id ID) Index() int {
 	if about, ok := about(id); ok {
 		return about.index
@@ -43,7 +43,7 @@ func (id ID) Index() int {
 // HasContent reports whether a header and body frames follow the method.
 func (id ID) HasContent() bool { about, _ := about(id); return about.content }
 
-// IsSync reports whether the method is one that is answered by another.
+// IsSync reports whether another method answers the method.
 func (id ID) IsSync() bool { about, _ := about(id); return about.sync }
 
 // FromClient reports whether a client may send the method.
@@ -81,7 +81,7 @@ func ReadMethod(payload []byte) (Method, error) {
 	return m, nil
 }
 
-// AppendMethod appends a method frame. A short string beyond 255 bytes is cut.
+// AppendMethod appends a method frame. It cuts short strings to 255 bytes.
 func AppendMethod(b []byte, channel uint16, m Method) []byte {
 	start := len(b)
 	b = appendHead(b, FrameMethod, channel)

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// reader takes elementary values from the front of b. Once something was missing, all values are zero.
+// reader takes elementary values from the front of b. Once a value was missing, all further values are zero.
 type reader struct {
 	b      []byte
 	failed bool
 }
 
-// take is the next n bytes, nil where there are fewer.
+// take is the next n bytes, nil if there are fewer.
 func (r *reader) take(n int) []byte {
 	if n > len(r.b) || r.failed {
 		r.b, r.failed = nil, true
@@ -52,7 +52,7 @@ func (r *reader) longlong() uint64 {
 
 func (r *reader) shortstr() string { return string(r.take(int(r.octet()))) }
 
-// counted is what stands behind a length of four bytes.
+// counted is the bytes that follow their length in four bytes.
 func (r *reader) counted() []byte {
 	n := r.long()
 	if uint64(n) > uint64(len(r.b)) {

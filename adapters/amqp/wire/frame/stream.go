@@ -8,31 +8,30 @@ import (
 	"slices"
 )
 
-// step is how much more of a payload is made room for before it has come.
+// step is the maximum growth of the buffer before the payload has arrived.
 const step = 64 << 10
 
 // Reader reads frames from a stream.
 type Reader struct {
-	// Max is the largest frame taken, with its overhead; 0 means MinSize, the smallest maximum that
-	// peers may agree on.
+	// Max is the maximum size of a frame, with its overhead; 0 is MinSize, the smallest maximum that peers may agree on.
 	Max int
 	src *bufio.Reader
 	buf []byte
 }
 
-// NewReader returns a reader of frames up to a size.
+// NewReader returns a reader of frames of at most max bytes.
 func NewReader(src io.Reader, max int) *Reader {
 	return &Reader{Max: max, src: bufio.NewReaderSize(src, 4096)}
 }
 
-// ReadHeader reads what a client sends before the first frame, whatever it says.
+// ReadHeader reads what a client sends before the first frame, without checking it.
 func (r *Reader) ReadHeader() (header [8]byte, err error) {
 	_, err = io.ReadFull(r.src, header[:])
 	return header, err
 }
 
-// Next reads one frame. Its payload is valid until the next call. At the end of the stream the error
-// is [io.EOF], [io.ErrUnexpectedEOF] inside a frame, and an [*Error] where the bytes are no frame.
+// Next reads one frame. Its payload is valid until the next call. The error is [io.EOF] at the end of the stream,
+// [io.ErrUnexpectedEOF] for an end within a frame, and an [*Error] for an invalid frame.
 func (r *Reader) Next() (Frame, error) {
 	head, err := r.src.Peek(headSize)
 	if err != nil {
@@ -57,7 +56,7 @@ func (r *Reader) Next() (Frame, error) {
 	return f, nil
 }
 
-// check looks at what a frame's head says.
+// check checks a frame's head.
 func (r *Reader) check(f Frame, size uint32) error {
 	switch f.Type {
 	case FrameMethod, FrameHeader, FrameBody, FrameHeartbeat:
@@ -73,7 +72,7 @@ func (r *Reader) check(f Frame, size uint32) error {
 	return nil
 }
 
-// fill reads n bytes into the buffer, which grows as they come.
+// fill reads n bytes into the buffer, which grows as they arrive.
 func (r *Reader) fill(n int) error {
 	r.buf = r.buf[:0]
 	for len(r.buf) < n {
@@ -89,5 +88,5 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// Buffered is how many bytes have come and are not read yet.
+// Buffered is the number of bytes that have arrived and are not read yet.
 func (r *Reader) Buffered() int { return r.src.Buffered() }

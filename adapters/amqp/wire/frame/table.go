@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// MaxDepth is how deep tables and arrays may be in one another.
+// MaxDepth is the maximum depth of nested tables and arrays.
 const MaxDepth = 32
 
-// Table is a field table as it stands on the wire, without its length. The zero value is empty. One
-// that was read is well-formed; one that is made grows by [Table.With].
+// Table is a field table in its encoded form, without its length. The zero value is empty. A table that was read is
+// well-formed. [Table.With] adds a field.
 type Table []byte
 
 // Decimal is a number with Scale decimal places.
@@ -20,7 +20,7 @@ type Decimal struct {
 	Value int32
 }
 
-// Array is a field array as it stands on the wire, without its length.
+// Array is a field array in its encoded form, without its length.
 type Array []byte
 
 // checkTable reports whether bytes are a table.
@@ -41,7 +41,7 @@ func checkArray(b []byte, depth int) bool {
 	return !r.failed
 }
 
-// checkValue takes a value with its type.
+// checkValue reads and checks a value with its type.
 func (r *reader) checkValue(depth int) {
 	switch kind := r.octet(); kind {
 	case 'F':
@@ -62,7 +62,7 @@ func (r *reader) checkValue(depth int) {
 	}
 }
 
-// sizes are those of values of fixed size, by their types in RabbitMQ's dialect.
+// sizes are the sizes of values of fixed size, by type in RabbitMQ's dialect.
 var sizes = map[uint8]int{
 	'V': 0, 't': 1, 'b': 1, 'B': 1, 's': 2, 'u': 2, 'I': 4, 'i': 4, 'f': 4, 'D': 5, 'l': 8, 'L': 8, 'T': 8, 'd': 8,
 }
@@ -70,9 +70,8 @@ var sizes = map[uint8]int{
 // Timestamp is a time in seconds since 1970.
 type Timestamp uint64
 
-// All are the fields in their order. A value is a bool, int8 to int64, uint8 to uint32, float32,
-// float64, Decimal, Timestamp, string, []byte, Table, Array, or nil for void. Those that have bytes
-// share them with the table.
+// All are the fields in order. A value is a bool, int8 to int64, uint8 to uint32, float32, float64, Decimal, Timestamp,
+// string, []byte, Table, Array, or nil for void. Values of bytes share memory with the table.
 func (t Table) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		r := reader{b: t}
@@ -94,7 +93,7 @@ func (t Table) Lookup(name string) (any, bool) {
 	return nil, false
 }
 
-// All are the values in their order; see [Table.All].
+// All are the values in order; see [Table.All].
 func (a Array) All() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		r := reader{b: a}
@@ -106,7 +105,7 @@ func (a Array) All() iter.Seq[any] {
 	}
 }
 
-// value takes a value with its type.
+// value reads a value with its type.
 func (r *reader) value() any {
 	switch r.octet() {
 	case 't':
@@ -145,8 +144,8 @@ func (r *reader) value() any {
 	return nil
 }
 
-// With is the table with one field more. Values are of the types that [Table.All] has; another one,
-// or a name beyond 255 bytes, is the programmer's mistake and panics.
+// With is the table with one more field. Values are of the types that [Table.All] lists. It panics for another type, and for
+// a name of more than 255 bytes.
 func (t Table) With(name string, value any) Table {
 	if len(name) > 255 {
 		panic(fmt.Sprintf("frame: a field's name of %d bytes", len(name)))
@@ -154,7 +153,7 @@ func (t Table) With(name string, value any) Table {
 	return appendValue(appendShortstr(t, name), value)
 }
 
-// With is the array with one value more; see [Table.With].
+// With is the array with one more value; see [Table.With].
 func (a Array) With(value any) Array { return appendValue(a, value) }
 
 func appendValue(b []byte, value any) []byte {
@@ -197,6 +196,6 @@ func appendValue(b []byte, value any) []byte {
 	panic(fmt.Sprintf("frame: a field table has no type for %T", value))
 }
 
-// ParseTable reads a table without its length, as the response of the mechanism AMQPLAIN is. It shares
-// memory with the bytes.
+// ParseTable parses a table without its length, which is the form of the response of the mechanism AMQPLAIN. The table
+// shares memory with b.
 func ParseTable(b []byte) (Table, bool) { return b, checkTable(b, 0) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// protocol is the definition, as far as the wire needs it.
+// protocol is the part of the definition that package frame needs.
 type protocol struct {
 	Constants []constant `xml:"constant"`
 	Domains   []domain   `xml:"domain"`
@@ -42,18 +42,18 @@ type method struct {
 	} `xml:"chassis"`
 	Responses []struct {
 		Name string `xml:"name,attr"`
-	} `xml:"response"` // basic.recover has none here, although there is a basic.recover-ok
+	} `xml:"response"` // basic.recover has none in the definition, although basic.recover-ok exists
 	Fields []field `xml:"field"`
 }
 
 type field struct {
 	Name     string `xml:"name,attr"`
 	Domain   string `xml:"domain,attr"`
-	Type     string `xml:"type,attr"` // the elementary one, once it is resolved
+	Type     string `xml:"type,attr"` // the elementary type, once it is resolved
 	Reserved int    `xml:"reserved,attr"`
 }
 
-// parse reads the definition and resolves domains.
+// parse parses the definition and resolves domains.
 func parse(text []byte) (*protocol, error) {
 	p := new(protocol)
 	if err := xml.Unmarshal(text, p); err != nil {
@@ -101,7 +101,7 @@ func (p *protocol) methods() []*method {
 	return all
 }
 
-// goName is a name of the definition as an exported identifier.
+// goName turns a name of the definition into an exported identifier.
 func goName(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -118,7 +118,7 @@ func goName(names ...string) string {
 func (m *method) goName() string   { return goName(m.class.Name, m.Name) }
 func (m *method) wireName() string { return m.class.Name + "." + m.Name }
 
-// sentBy reports whether a client, or the server, may send the method: the other one must be able to
+// sentBy reports whether the client (or, if client is false, the server) may send the method: the other side must be able to
 // handle it.
 func (m *method) sentBy(client bool) bool {
 	handler := "client"
@@ -138,7 +138,7 @@ func (m *method) answered() bool {
 	return len(m.Responses) > 0 || slices.ContainsFunc(m.class.Methods, func(o method) bool { return o.Name == m.Name+"-ok" })
 }
 
-// noWait is the name of the field with which a client does without the reply, "" where there is none.
+// noWait is the name of the field with which a client declines the reply, "" if there is none.
 func (m *method) noWait() string {
 	for _, f := range m.Fields {
 		if f.Domain == "no-wait" || f.Name == "nowait" {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// kind says how an elementary type is written in Go.
+// kind says how an elementary type is represented in Go.
 type kind struct {
 	goType string
 	read   string // the reader's method
 	append string // the function that appends it
-	zero   string // what stands for a reserved field
+	zero   string // the value for a reserved field
 }
 
 var kinds = map[string]kind{
@@ -88,7 +88,7 @@ func receiver(s *source, m *method, name, rest string) {
 	s.line("func (%s%s", name, rest)
 }
 
-// writeRead writes how a method's arguments are read. Neighbouring bits share octets, lowest first.
+// writeRead writes the code that reads a method's arguments. Neighbouring bits share octets, lowest first.
 func writeRead(s *source, m *method) {
 	if len(m.Fields) == 0 {
 		s.line("func (*%s) read(*reader) {}\n", m.goName())
@@ -156,7 +156,7 @@ func writeAppend(s *source, m *method) {
 	s.line("return b\n}\n")
 }
 
-// writeIndex writes what is known of methods by their numbers.
+// writeIndex writes the table of methods by number.
 func writeIndex(s *source, p *protocol) {
 	s.line("// The methods' numbers: the class's, then the method's.\nconst (")
 	for _, m := range p.methods() {
