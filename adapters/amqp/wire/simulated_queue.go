@@ -165,7 +165,7 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 	return nil
 }
 
-// condition is a flag of queue.delete that quorum queues do not support, "" if there is none.
+// condition is the flag of queue.delete for which a quorum queue refuses the method.
 func condition(m *frame.QueueDelete) string {
 	if m.IfUnused {
 		return "if-unused"

@@ -99,7 +99,7 @@ func Load(path string) (*Plan, error) {
 	return p, nil
 }
 
-// Decode reads a campaign's file. The error is one line.
+// Decode decodes a campaign's file. The error is one line.
 func Decode(data []byte) (*Plan, error) {
 	p := new(Plan)
 	if err := json.Unmarshal(data, p, json.RejectUnknownMembers(true)); err != nil {
@@ -110,7 +110,7 @@ func Decode(data []byte) (*Plan, error) {
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Check reports an error in a plan. It runs nothing.
+// Check returns an error for an invalid plan. It runs nothing.
 func (p *Plan) Check() error {
 	switch {
 	case p.Lockproof != Format:
@@ -130,7 +130,7 @@ func (p *Plan) Check() error {
 	return err
 }
 
-// CheckName reports an error in a campaign's name.
+// CheckName returns an error for an invalid name of a campaign.
 func CheckName(name string) error {
 	if !names.MatchString(name) {
 		return fmt.Errorf("name %q: expected up to 32 of the characters a-z, 0-9 and -, the first not a -", name)
@@ -138,5 +138,5 @@ func CheckName(name string) error {
 	return nil
 }
 
-// LeaseTime is how long a shard waits for a worker that shows no sign of life.
+// LeaseTime is how long a shard is reserved for a worker that shows no sign of life.
 func (p *Plan) LeaseTime() time.Duration { return cmp.Or(time.Duration(p.Lease), DefaultLease) }

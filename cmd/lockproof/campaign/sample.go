@@ -18,31 +18,30 @@ import (
 
 // Sample says which scenarios are drawn. The defaults are those of `lockproof prove`.
 type Sample struct {
-	Seed       uint64   `json:"seed,omitzero"`     // 1 if it is left out
-	Options    []string `json:"options,omitempty"` // fixed, as name=value
+	Seed       uint64   `json:"seed,omitzero"`     // default 1
+	Options    []string `json:"options,omitempty"` // fixed options, as name=value
 	Strategy   string   `json:"strategy,omitzero"` // random or pct
 	PCTDepth   int      `json:"pct_depth,omitzero"`
 	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
 	Properties []string `json:"properties,omitempty"` // to judge
-	// Guided is the share of the executions in the places of new coverage, and Generation the number of shards after
-	// which these are chosen again.
+	// Guided is the share of the executions that explore places of new coverage. Generation is the number of shards after
+	// which these places are chosen again.
 	Guided     float64 `json:"guided,omitzero"`
 	Generation int     `json:"generation,omitzero"`
 	Shape
 }
 
-// Shape has the fixed parts of workload and faults.
+// Shape contains the fixed parts of workload and faults.
 type Shape struct {
 	Clients    *int     `json:"clients,omitzero"`
 	Admins     *int     `json:"admins,omitzero"`
 	Slots      *int     `json:"slots,omitzero"`
 	Rounds     *int     `json:"rounds,omitzero"`
-	CrashShare *float64 `json:"crash_share,omitzero"` // of operations in which a client dies
+	CrashShare *float64 `json:"crash_share,omitzero"` // share of operations in which a client dies
 	Restarts   *int     `json:"restarts,omitzero"`
 }
 
-// Sizes of shards that are not given: about a second of one core's work, and no more of them than a server lists with
-// ease.
+// Default sizes of shards: a shard takes about a second on one core, and there are at most as many as a server lists easily.
 const (
 	sampleShard = 100 * sample.PartUnit
 	mostShards  = 100_000
@@ -51,18 +50,18 @@ const (
 // executions is the unit of campaigns over scenarios.
 const executions = "executions"
 
-// sampleJob is a campaign over a seed's scenarios, of a target of ours.
+// sampleJob is a campaign over a seed's scenarios, with a target of ours.
 type sampleJob struct {
 	plan   *Plan
 	config sample.Config
-	limit  int // scenarios
-	size   int // of a shard
+	limit  int // number of scenarios
+	size   int // size of a shard
 	guide  *guide
-	given  int // scenarios
-	number int // of the next shard
-	next   int // the next scenario of the whole space
+	given  int // number of distributed scenarios
+	number int // number of the next shard
+	next   int // next scenario of the whole space
 	sum    *sample.Part
-	stale  int // shards since the last one with new coverage
+	stale  int // number of shards since the last new coverage
 }
 
 func (p *Plan) sampleJob(o Options) (Job, error) {
@@ -86,12 +85,12 @@ func (p *Plan) sampleJob(o Options) (Job, error) {
 	return j, nil
 }
 
-// units is a number of scenarios, rounded up to where a part may end.
+// units is n rounded up to a multiple of [sample.PartUnit].
 func units(n int) int {
 	return (n + sample.PartUnit - 1) / sample.PartUnit * sample.PartUnit
 }
 
-// sampleConfig is the run of which shards are parts.
+// sampleConfig is the configuration of the run whose parts are the shards.
 func (p *Plan) sampleConfig() (c sample.Config, err error) {
 	s := p.Sample
 	c = sample.Config{Sampling: engine.Sampling{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape()}, Judging: engine.Judging{FailedAcquire: s.failedAcquire()}}
@@ -123,7 +122,7 @@ func (s *Sample) failedAcquire() property.FailedAcquire {
 	return property.Weak
 }
 
-// strategies are how schedules are drawn; none is every way.
+// strategies are the ways in which schedules are drawn; empty is every way.
 func (s *Sample) strategies() ([]scenario.Strategy, error) {
 	if s.Strategy == "" {
 		return nil, nil
@@ -135,7 +134,7 @@ func (s *Sample) strategies() ([]scenario.Strategy, error) {
 	return []scenario.Strategy{strategy}, nil
 }
 
-// Judged are the properties that are judged of scenarios, and the type of the lock; none of a table.
+// Judged are the judged properties and the lock type of a campaign over scenarios; they are zero for a table.
 func (p *Plan) Judged() (property.Set, lock.Kind) {
 	switch {
 	case p.Sample == nil:
@@ -150,7 +149,7 @@ func (p *Plan) Judged() (property.Set, lock.Kind) {
 	return cmp.Or(c.Properties, property.Of(c.Target)), c.Target.Kind
 }
 
-// checked panics where a plan was not checked.
+// checked panics if a plan was not checked before.
 func checked(err error) {
 	if err != nil {
 		panic("campaign: the plan was not checked: " + err.Error())
@@ -161,7 +160,7 @@ func (h *Shape) shape() sim.Shape {
 	return sim.Shape{Clients: h.Clients, Admins: h.Admins, Slots: h.Slots, Rounds: h.Rounds, CrashShare: h.CrashShare, Restarts: h.Restarts}
 }
 
-// properties are properties by name, which must be among those that apply; none is all of them.
+// properties are properties by name, which must be among the applicable ones; no names are all of them.
 func properties(names []string, applicable property.Set) (set property.Set, err error) {
 	for _, name := range names {
 		p, err := property.Named(name)
@@ -176,7 +175,7 @@ func properties(names []string, applicable property.Set) (set property.Set, err 
 	return set, nil
 }
 
-// until are the properties whose violation ends a campaign that judges some.
+// until are the judged properties whose violation ends a campaign.
 func (s *Stop) until(judged property.Set) (property.Set, error) {
 	if len(s.Violation) == 1 && s.Violation[0] == "any" {
 		return judged, nil
@@ -188,7 +187,7 @@ func (s *Stop) until(judged property.Set) (property.Set, error) {
 	return set, nil
 }
 
-// batch is all shards; of a guided campaign, those of the next generation: first those of the whole space.
+// Batch is all shards or, in a guided campaign, the shards of the next generation: those of the whole space come first.
 func (j *sampleJob) Batch() (shards []Shard) {
 	left := (j.limit - j.given + j.size - 1) / j.size
 	if j.plan.Sample.Guided == 0 {
@@ -213,7 +212,7 @@ func (j *sampleJob) Batch() (shards []Shard) {
 	return shards
 }
 
-// shard is the next shard of a space, and next its next scenario.
+// shard is the next shard of space of. next is the space's next scenario, and is advanced.
 func (j *sampleJob) shard(of int, next *int) Shard {
 	n := min(j.size, j.limit-j.given)
 	s := Shard{Number: j.number, From: *next, To: *next + n, Of: of}
@@ -246,7 +245,7 @@ func (j *sampleJob) Holds(s Shard) error {
 	if j.plan.Sample.Guided == 0 {
 		return s.among(j.limit, j.size)
 	}
-	// Which shards of a guided campaign are of which space is known to who runs it only.
+	// In a guided campaign, only the runner knows which shard belongs to which space.
 	if most := (j.limit - 1) / j.size; s.Number < 0 || s.Number > most || s.From < 0 || s.From >= s.To || s.To > j.limit || s.To-s.From > j.size {
 		return fmt.Errorf("shard %d is of %d to %d: there is none such", s.Number, s.From, s.To)
 	}
@@ -286,7 +285,7 @@ func (j *sampleJob) Take(s Shard, result any) {
 	}
 }
 
-// violated are the properties that were seen violated in any space.
+// violated are the properties seen violated in any space.
 func (j *sampleJob) violated() property.Set {
 	set := j.sum.Violated()
 	for _, d := range j.guide.drawn() {
@@ -305,7 +304,7 @@ func (j *sampleJob) Enough() string {
 	return ""
 }
 
-// executions is how many were taken in.
+// executions is the number of executions in the results so far.
 func (j *sampleJob) executions() int {
 	n := j.sum.Scenarios()
 	for _, d := range j.guide.drawn() {
@@ -338,7 +337,7 @@ func (j *sampleJob) Sofar() *Outcome {
 	return sofar(&hasty)
 }
 
-// sofar is a job's result without minimising, which would take long; nil if it is not known.
+// sofar is a job's result without minimising, which would take long; nil if it is unknown.
 func sofar(j interface {
 	Conclude(context.Context) (*Outcome, error)
 }) *Outcome {

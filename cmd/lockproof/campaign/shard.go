@@ -19,9 +19,9 @@ import (
 
 // Shard is one piece of a campaign's space.
 type Shard struct {
-	// Number says when its result is taken in: after those of all lower numbers. It counts from 0.
+	// Number is the shard's number, from 0. Results are read in the order of numbers.
 	Number int `json:"number"`
-	// From and To are the scenarios or configurations that it is of, counted from 0, without the last.
+	// The shard has the scenarios or configurations From to To-1, counted from 0.
 	From int `json:"from"`
 	To   int `json:"to"`
 	// Of selects the sort of scenarios if there are several: a mutant, or a narrower space.
@@ -31,7 +31,7 @@ type Shard struct {
 // Key is the key of the shard's result.
 func (s Shard) Key() string { return fmt.Sprintf("%09d", s.Number) }
 
-// cut cuts n scenarios or configurations into shards of a size.
+// cut divides n scenarios or configurations into shards.
 func cut(n, size int) (shards []Shard) {
 	for from := 0; from < n; from += size {
 		shards = append(shards, Shard{Number: len(shards), From: from, To: min(from+size, n)})
@@ -39,7 +39,7 @@ func cut(n, size int) (shards []Shard) {
 	return shards
 }
 
-// among says why a shard is none of those that something is cut into.
+// among returns an error if s is not one of the shards into which cut divides n.
 func (s Shard) among(n, size int) error {
 	from := s.Number * size
 	if s.Number < 0 || s.Number > (n-1)/size || s.From != from || s.To != min(from+size, n) || s.Of != 0 {
@@ -58,7 +58,7 @@ func guarded(do func() error) (err error) {
 	return do()
 }
 
-// alike says whether two results are the same when they are written.
+// alike returns an error if two results differ in their written form.
 func alike(a, b any) error {
 	one, err := json.Marshal(a)
 	if err != nil {
@@ -71,66 +71,67 @@ func alike(a, b any) error {
 	return err
 }
 
-// Options are what a worker needs besides the plan.
+// Options configure a worker in addition to the plan.
 type Options struct {
-	// Stderr gets the standard error of external clients; nil drops it.
+	// Stderr receives the standard error of external clients; nil drops it.
 	Stderr io.Writer
-	// Found is called with each violation, as it was first seen and as it is concluded. It may be nil.
+	// Found is called with each violation when it is first seen and when it is concluded. It may be nil.
 	Found func(*histories.Counterexample)
 	// Said is called with a line about each refusal and its consequence. It may be nil.
 	Said func(string)
 }
 
-// Job is a sort of campaign: how to cut its space into shards, carry one out, and merge their results.
+// Job is a sort of campaign: how to divide its space into shards, carry out a shard, and merge the results.
 type Job interface {
-	// Batch gives the next shards, none where there are no more. It is asked again when all of them were taken in.
+	// Batch returns the next shards, none if no shards are left. It is called again when the results of all of them were
+	// read.
 	Batch() []Shard
-	// Work carries out a shard. The error is for one that could not be carried out.
+	// Work carries out a shard. The error is for a shard that could not be carried out.
 	Work(ctx context.Context, s Shard) (result any, err error)
-	// Holds says why a shard that was found in a queue is none of the campaign's.
+	// Holds returns an error if a shard that was found in a queue does not belong to the campaign.
 	Holds(s Shard) error
-	// Read reads a shard's result, and says why it is impossible. A possible result need not be true.
+	// Read decodes a shard's result, and returns an error if it is impossible. A possible result need not be true.
 	Read(s Shard, result []byte) (any, error)
-	// News reports whether a result that was read violates what no result before it did.
+	// News reports whether a result has a violation that no earlier result has.
 	News(result any) bool
-	// Differs says how a stored result differs from that of repeating the shard.
+	// Differs returns an error that says how a stored result differs from that of repeating the shard.
 	Differs(result, own any) error
-	// Confirm makes a command's clients repeat each new violation of a result, if the command may run here. A
-	// violation that they do not show is only suspected from then on, which said reports.
+	// Confirm makes a command's clients repeat each new violation of a result, if run allows that. A violation that they do
+	// not reproduce is from then on a suspicion, which said reports.
 	Confirm(ctx context.Context, result any, run bool) (said string, err error)
 	// Take adds a result, in the order of the shards' numbers.
 	Take(s Shard, result any)
-	// Enough says why the campaign ends before there are no more shards; "" while it does not.
+	// Enough is the reason why the campaign ends before all shards are done; "" if it continues.
 	Enough() string
-	// Progress is how far it is.
+	// Progress is the progress of the campaign.
 	Progress() Progress
-	// Conclude makes the report. With a ctx that is over, it does so in haste.
+	// Conclude makes the report. If ctx has ended, it does so without minimising at length.
 	Conclude(ctx context.Context) (*Outcome, error)
-	// Sofar is the outcome up to this moment, not minimised; nil if there is none.
+	// Sofar is the outcome so far, not minimised; nil if there is none.
 	Sofar() *Outcome
 }
 
-// Progress is how far a campaign is.
+// Progress is the progress of a campaign.
 type Progress struct {
-	Executions int      `json:"executions"` // or another unit
-	Of         int      `json:"of"`         // 0 is not known
+	Executions int      `json:"executions"` // number of executions, or of other units
+	Of         int      `json:"of"`         // total; 0 is unknown
 	Unit       string   `json:"unit"`       // executions, or configurations
-	Shards     int      `json:"shards"`     // the known total
-	Violated   []string `json:"violated"`   // properties; or mutants that were found out
+	Shards     int      `json:"shards"`     // total, as far as known
+	Violated   []string `json:"violated"`   // properties, or mutants whose bug was found
 }
 
-// Outcome is the result of a campaign: one of these.
+// Outcome is the result of a campaign: one of the fields is set.
 type Outcome struct {
-	// Result is that of a campaign over scenarios.
+	// Result is the result of a campaign over scenarios.
 	Result *engine.Result
-	// Table is that of a campaign over configurations, and Counterexamples are the files of its counterexamples.
+	// Table is the result of a campaign over configurations. Counterexamples are the files of its counterexamples.
 	Table           *report.Sweep
 	Counterexamples map[property.Property]*histories.Counterexample
-	// Mutants is that of a campaign over mutants.
+	// Mutants is the result of a campaign over mutants.
 	Mutants *MutantsOutcome
 }
 
-// Finish says of a report how long the campaign took, and whether it was interrupted.
+// Finish adds to a report how long the campaign took, and whether it was interrupted.
 func (o *Outcome) Finish(took time.Duration, interrupted bool) {
 	if o.Result != nil {
 		o.Result.Report.Elapsed = took
@@ -152,7 +153,7 @@ type MutantsOutcome struct {
 	Interrupted bool
 }
 
-// Job is the plan's sort of campaign. The error is one in the plan.
+// Job is the job for the plan's sort of campaign. The error is for an invalid plan.
 func (p *Plan) Job(o Options) (Job, error) {
 	spaces := 0
 	for _, there := range []bool{p.Sample != nil, p.Mutants != nil, len(p.Configurations) > 0, p.Sweep != nil} {

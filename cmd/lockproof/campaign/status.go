@@ -12,28 +12,28 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Status is how far a campaign is.
+// Status is the progress of a campaign.
 type Status struct {
 	Name string `json:"name"`
 	Progress
-	Done        int     `json:"done"`             // shards
-	Running     int     `json:"running"`          // shards that workers have at this moment
-	Redelivered int     `json:"redelivered"`      // how often a shard was given to a worker again
-	Refused     int     `json:"refused,omitzero"` // messages and results that were none of the campaign's, or not true
-	PerSecond   float64 `json:"per_second"`       // executions, since this run of it began
-	Seconds     float64 `json:"seconds"`          // the campaign has run for
-	Left        float64 `json:"left"`             // seconds until its end, at that rate; 0 is not known
+	Done        int     `json:"done"`             // number of completed shards
+	Running     int     `json:"running"`          // number of shards that workers are carrying out
+	Redelivered int     `json:"redelivered"`      // number of repeated deliveries of shards to workers
+	Refused     int     `json:"refused,omitzero"` // messages and results that did not belong to the campaign, or were not true
+	PerSecond   float64 `json:"per_second"`       // executions per second, since this run of the campaign began
+	Seconds     float64 `json:"seconds"`          // total running time of the campaign
+	Left        float64 `json:"left"`             // seconds until its end at that rate; 0 is unknown
 	Over        string  `json:"over,omitempty"`
 	// Reported says that the campaign is over and reported, with minimised counterexamples.
 	Reported bool `json:"reported"`
-	// At is when that was so.
+	// At is the time of this status.
 	At time.Time `json:"at"`
 }
 
-// abandoned is the time without news after which a campaign seems to have no runner.
+// abandoned is the time without a new status after which a campaign seems to have no runner.
 const abandoned = 10 * time.Second
 
-// String is the status in a line.
+// String is the status in one line.
 func (s *Status) String() string {
 	out := []string{fmt.Sprintf("%d of %d shards", s.Done, s.Shards)}
 	if s.Over == "" {

@@ -21,9 +21,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Configuration is one to explore: every execution of it is visited.
+// Configuration is a configuration to explore: every execution of it is visited.
 type Configuration struct {
-	Name    string   `json:"name,omitzero"` // in the table; left out, it is the rest in words
+	Name    string   `json:"name,omitzero"` // in the table; by default the other fields in words
 	Options []string `json:"options,omitempty"`
 	Size
 	Faults Faults `json:"faults,omitzero"`
@@ -31,16 +31,16 @@ type Configuration struct {
 
 // Size is a workload.
 type Size struct {
-	Name       string `json:"name,omitzero"` // in the table; left out, it is the rest in words
+	Name       string `json:"name,omitzero"` // in the table; by default the other fields in words
 	Clients    int    `json:"clients,omitzero"`
-	Rounds     int    `json:"rounds,omitzero"` // 1 if it is left out
+	Rounds     int    `json:"rounds,omitzero"` // default 1
 	Admins     int    `json:"admins,omitzero"`
 	Slots      int    `json:"slots,omitzero"`
 	Calls      string `json:"calls,omitzero"`       // of a client, such as acquire,release
 	AdminCalls string `json:"admin_calls,omitzero"` // of an administrator, such as remove:1,add:1
 }
 
-// Faults are how many of each there may be.
+// Faults bound the number of each fault.
 type Faults struct {
 	Crashes       int  `json:"crashes,omitzero"`
 	Drops         int  `json:"drops,omitzero"`
@@ -50,15 +50,15 @@ type Faults struct {
 	Prompt        bool `json:"prompt,omitzero"` // the broker notices a dead connection at once
 }
 
-// Sweep is every combination of values of options, sizes and faults. The first of each is the baseline, with which the
+// Sweep is every combination of values of options, sizes and faults. The first value of each is the baseline, with which the
 // others are compared.
 type Sweep struct {
 	Options []Axis   `json:"options,omitempty"`
 	Sizes   []Size   `json:"sizes"`
-	Faults  []Faults `json:"faults,omitempty"` // none if they are left out
+	Faults  []Faults `json:"faults,omitempty"` // default no faults
 }
 
-// Axis is an option and the values that it takes.
+// Axis is an option and its values.
 type Axis struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
@@ -68,7 +68,7 @@ type Axis struct {
 type Judge struct {
 	Properties []string `json:"properties,omitempty"`
 	Strict     bool     `json:"strict,omitzero"`
-	// Memory is how many MiB a search may take before it is ended; 1024 if it is left out.
+	// Memory is the maximum memory of a search in MiB; the default is 1024.
 	Memory int `json:"memory,omitzero"`
 }
 
@@ -92,9 +92,9 @@ type cell struct {
 type tableJob struct {
 	plan  *Plan
 	found func(*histories.Counterexample)
-	sweep report.Sweep // without rows that were not visited yet
+	sweep report.Sweep // without the rows that are not visited yet
 	cells []cell
-	rows  []*report.SweepRow // by configuration; nil was not visited
+	rows  []*report.SweepRow // by configuration; nil if not visited
 	given bool
 	taken int
 }
@@ -151,7 +151,7 @@ func (j *Judge) failedAcquire() property.FailedAcquire {
 	return property.Weak
 }
 
-// list makes the rows of the configurations that are listed.
+// list makes the rows of the listed configurations.
 func (j *tableJob) list(target *lock.Target) error {
 	j.sweep.Axes, j.sweep.Baseline = []string{nameAxis}, []string{""}
 	for i := range j.plan.Configurations {
@@ -169,7 +169,7 @@ func (j *tableJob) list(target *lock.Target) error {
 	return nil
 }
 
-// exploration is the configuration, checked.
+// exploration is the exploration of the configuration, checked.
 func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration, err error) {
 	e = explore.Exploration{
 		Target: target, Workload: explore.Workload{Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds()},
@@ -187,7 +187,7 @@ func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration,
 		}
 		e.Options = append(e.Options, [2]string{name, value})
 	}
-	// A step of an execution is then one command.
+	// With this option, a step of an execution is one command.
 	if !slices.ContainsFunc(e.Options, func(o [2]string) bool { return o[0] == pipelineName }) {
 		e.Options = append([][2]string{{pipelineName, "0"}}, e.Options...)
 	}
@@ -201,7 +201,7 @@ func (f *Faults) bounds() sim.FaultBounds {
 	}
 }
 
-// combine makes the rows of every combination. Options that cannot be had together are left out, and counted.
+// combine makes the rows of every combination. It omits and counts combinations of incompatible options.
 func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	if len(s.Sizes) == 0 {
 		return errors.New("sweep: sizes are missing: expected at least one, such as {\"clients\": 2, \"slots\": 1}")
@@ -349,7 +349,7 @@ func (j *tableJob) Work(ctx context.Context, s Shard) (any, error) {
 	return out, nil
 }
 
-// visit explores a configuration. Its counterexamples are left as they are found: they are made short once, at the end.
+// visit explores a configuration. Counterexamples are not shortened: that is done once, at the end.
 func (j *tableJob) visit(ctx context.Context, e explore.Exploration) (*visited, error) {
 	e.Brief = true
 	x, err := explore.Run(ctx, e)
@@ -372,10 +372,10 @@ func (j *tableJob) visit(ctx context.Context, e explore.Exploration) (*visited, 
 
 func (j *tableJob) Holds(s Shard) error { return s.among(len(j.cells), j.size()) }
 
-// size is how many configurations a shard has.
+// size is the number of configurations in a shard.
 func (j *tableJob) size() int { return cmp.Or(j.plan.Shard, tableShard) }
 
-// verdicts are those that a row may have.
+// verdicts are the possible verdicts of a row.
 var verdicts = []report.Verdict{report.Proved, report.Passed, report.Violated, report.Undecided, report.Skipped}
 
 func (j *tableJob) Read(s Shard, result []byte) (any, error) {
@@ -402,7 +402,7 @@ func (j *tableJob) Read(s Shard, result []byte) (any, error) {
 	return rows, nil
 }
 
-// longestCut bounds the reason why a search was cut short, in bytes.
+// longestCut is the maximum length of the reason why a search was cut short, in bytes.
 const longestCut = 1000
 
 func (j *tableJob) News(result any) bool {
@@ -419,7 +419,7 @@ func (j *tableJob) News(result any) bool {
 
 func (j *tableJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
 
-// Differs: a search that a machine's memory has cut short says less than another, and nothing that is false.
+// Differs accepts a search that was cut short for lack of memory: it says less than another, but nothing false.
 func (j *tableJob) Differs(result, own any) error {
 	mine := own.([]visited)
 	for i, v := range result.([]visited) {
@@ -447,7 +447,7 @@ func (j *tableJob) Progress() Progress {
 	return Progress{Executions: j.taken, Of: len(j.cells), Shards: (len(j.cells) + size - 1) / size, Unit: "configurations", Violated: j.violated()}
 }
 
-// violated are the properties that some configuration loses.
+// violated are the properties that are violated in some configuration.
 func (j *tableJob) violated() (names []string) {
 	for k, p := range j.sweep.Properties {
 		if slices.ContainsFunc(j.rows, func(r *report.SweepRow) bool { return r != nil && r.Verdicts[k] == report.Violated }) {
@@ -457,7 +457,7 @@ func (j *tableJob) violated() (names []string) {
 	return names
 }
 
-// table has the configurations visited so far.
+// table contains the configurations visited so far.
 func (j *tableJob) table() *report.Sweep {
 	s := j.sweep
 	s.Build, s.Plan = described(j.plan)
@@ -472,7 +472,7 @@ func (j *tableJob) table() *report.Sweep {
 // described is a report's description of a plan: lockproof's build, and the plan as a file.
 func described(p *Plan) (built, text string) {
 	built, err := build()
-	if err != nil { // it is not known
+	if err != nil { // it is unknown
 		built = ""
 	}
 	data, err := json.Marshal(p, json.Deterministic(true), jsontext.WithIndent("  "))
@@ -480,7 +480,7 @@ func described(p *Plan) (built, text string) {
 	return built, string(data)
 }
 
-// conclude makes a counterexample of each property that is lost, in the simplest configuration that loses it.
+// Conclude makes a counterexample for each violated property, in the simplest configuration that violates it.
 func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Table: j.table(), Counterexamples: make(map[property.Property]*histories.Counterexample)}
 	for _, p := range out.Table.Properties {
@@ -496,7 +496,7 @@ func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// example explores a configuration again, to the shortest counterexample.
+// example explores a configuration again, to find the shortest counterexample.
 func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e explore.Exploration) error {
 	x, err := explore.Run(ctx, e)
 	if err != nil {

@@ -37,7 +37,7 @@ behind a known one.`,
 	return cmd
 }
 
-// accept puts a counterexample's violation among those known, for the reason, owner and day of f.
+// accept adds a counterexample's violation to the known ones, with the reason, owner and day of f.
 func accept(c *cobra.Command, file string, f known.Finding) error {
 	if f.Reason == "" {
 		return fmt.Errorf("--reason is missing: expected why %s is accepted", file)

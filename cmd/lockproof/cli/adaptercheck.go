@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 )
 
-// adapterCheckFlags say which adapter to check, as what.
+// adapterCheckFlags say which adapter to check, and how.
 type adapterCheckFlags struct {
 	exec  string
 	lock  string

@@ -91,10 +91,10 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	return all(err, f.write(c, a))
 }
 
-// locks are those that the questions are about, in a sentence.
+// locks describes the locks that the questions are about.
 func (f *atlasFlags) locks() string { return "what --server " + f.server + " asks about" }
 
-// onBroker has counterexamples confirmed by a real RabbitMQ.
+// onBroker makes a real RabbitMQ confirm counterexamples.
 func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
 	if err := f.elsewhere(f.server, f.locks(), unreplayed); err != nil {
 		return err
@@ -132,7 +132,7 @@ type measures interface {
 	Figure(ctx context.Context, name string) (string, error)
 }
 
-// onServer has counterexamples confirmed, and figures measured, by a real server of another kind.
+// onServer makes a real server of another kind confirm counterexamples and measure figures.
 func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.Config) error {
 	url, err := kind.address(f.locks(), f.on)
 	if err != nil {
@@ -156,13 +156,13 @@ func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.C
 	return nil
 }
 
-// replayed is what carrying out a trace on a real server came to.
+// replayed is the result of replaying a trace on a real server.
 type replayed interface {
 	Reproduces(scenario.Violation) bool
 	String() string
 }
 
-// confirmed says what a real server made of a counterexample.
+// confirmed describes the result of a counterexample on a real server.
 func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	switch {
 	case skipped != "":
@@ -173,7 +173,7 @@ func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	return title + " differs: " + r.String()
 }
 
-// write writes what there is of an atlas. The error is for what could not be written.
+// write writes an atlas as far as it exists. The error is for what could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	a.Command, a.At = commandLine(), time.Now()
 	unsaved := f.save(c, a)

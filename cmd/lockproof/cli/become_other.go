@@ -9,7 +9,7 @@ import (
 	"os/exec"
 )
 
-// become has a program carry out our command line, and ends as it does. An interrupt reaches both.
+// become runs a program with our command line, and ends with its exit code. An interrupt reaches both.
 func become(path string) error {
 	cmd := exec.Command(path, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

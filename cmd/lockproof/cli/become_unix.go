@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become has a program carry out our command line in our place: signals and exit codes are its own.
+// become replaces this process by a program with our command line: signals and exit codes are the program's.
 func become(path string) error {
 	err := unix.Exec(path, append([]string{path}, os.Args[1:]...), os.Environ())
 	return fmt.Errorf("starting %s: %w", path, err)

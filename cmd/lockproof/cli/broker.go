@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// brokerFlags say where the simulated broker listens, which version it is like, and how it confirms.
+// brokerFlags say where the simulated broker listens, which version it simulates, and how it confirms.
 type brokerFlags struct {
 	listen   string
 	anywhere bool
@@ -59,7 +59,7 @@ it is interrupted what clients have sent.`,
 	return cmd
 }
 
-// run serves until it is interrupted, which is how this is meant to end.
+// run serves until it is interrupted, which is the normal end.
 func (f *brokerFlags) run(c *cobra.Command) error {
 	if err := local(f.listen, f.anywhere, "with the password guest"); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (f *brokerFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// options are the simulated broker's.
+// options are the options of the simulated broker.
 func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 	var major, minor int
 	if n, _ := fmt.Sscanf(f.version, "%d.%d", &major, &minor); n < 2 {
@@ -101,7 +101,7 @@ func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 	}, nil
 }
 
-// orNone is a number of seconds as the broker's options have it: below 0 is none.
+// orNone is a number of seconds as a broker's option, in which a negative value is none.
 func orNone(seconds int) time.Duration {
 	if seconds == 0 {
 		return -1
@@ -109,7 +109,7 @@ func orNone(seconds int) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// local refuses an address that other machines can reach, unless that is wanted.
+// local refuses an address that other machines can reach, unless anywhere is set.
 func local(listen string, anywhere bool, how string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -122,7 +122,7 @@ func local(listen string, anywhere bool, how string) error {
 	return fmt.Errorf("--listen %s can be reached from other machines, by anybody, %s: add --listen-anywhere if that is meant, or listen on 127.0.0.1", listen, how)
 }
 
-// writeCounts writes what clients have sent.
+// writeCounts writes the numbers of methods that clients have sent.
 func writeCounts(out io.Writer, counts wire.Counts) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "connections\t%d\nchannels\t%d\nround trips\t%d\n", counts.Opened, counts.ChannelsOpened, counts.RoundTrips)

@@ -62,7 +62,7 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 	section(cmd, "Where the queue is", "queue creds", "nkey tlscert tlskey tlsca")
 }
 
-// check refuses flags that have nothing to decide.
+// check refuses flags without effect.
 func (f *queueFlags) check(c *cobra.Command) error {
 	if f.queue == "" {
 		return given(c, "without --queue: the queue is in this process; leave it out, or name a server", "creds", "nkey", "tlscert", "tlskey", "tlsca")
@@ -76,7 +76,7 @@ func (f *queueFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// server is where the queue is: in the folder that was typed, or else in the one of that name here.
+// server is where the queue is: in the folder that was typed or, if none was, in the folder with the campaign's name.
 func (f *queueFlags) server(typed, name string) campaign.Server {
 	s := campaign.Server{URL: f.queue, Dir: typed, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
 	if typed == "" {
@@ -124,7 +124,7 @@ run only with --allow-exec: to see again what workers say.`,
 	return cmd
 }
 
-// check refuses flags that have nothing to decide.
+// check refuses flags without effect.
 func (f *campaignRunFlags) check(c *cobra.Command) error {
 	if f.queue != "" {
 		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
@@ -171,7 +171,7 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	return f.write(c, out.Result)
 }
 
-// permit is an error unless the user wants the command of a plan to be run here.
+// permit returns an error unless the user has permitted a plan's command to run here.
 func (f *campaignRunFlags) permit(c *cobra.Command, path string, plan *campaign.Plan) error {
 	command, hash := plan.Target.Exec, campaign.ExecHash(plan.Target.Exec)
 	switch {
@@ -187,7 +187,7 @@ func (f *campaignRunFlags) permit(c *cobra.Command, path string, plan *campaign.
 	return nil
 }
 
-// fit refuses flags that a plan has no use for.
+// fit refuses flags without effect for a plan.
 func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	if plan.Mutants != nil {
 		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "summary", "sarif", "annotate", "require", "out")
@@ -198,8 +198,8 @@ func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	return f.demand(plan.Judged())
 }
 
-// page makes the page of what a campaign has come to, and writes it while the campaign runs. A page that can't be
-// written now is tried again when the campaign is over, and its error is said then.
+// page makes the page of a campaign's outcome, and writes it while the campaign runs. If it can't be written now, it is
+// written again at the end, and the error is reported then.
 func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byte {
 	var b bytes.Buffer
 	if err := f.writePage(&b, out, s); err != nil {
@@ -211,7 +211,7 @@ func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byt
 	return b.Bytes()
 }
 
-// writePage writes the page of what a campaign has come to; s is how far it is, nil where it is over.
+// writePage writes the page of a campaign's outcome; s is its status, nil at the end.
 func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *campaign.Status) error {
 	said := ""
 	if s != nil {
@@ -231,7 +231,7 @@ func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *camp
 	return report.WritePage(w, &report.Page{Report: out.Result.Report, Status: said})
 }
 
-// mutantsPage is a page of mutants, each with the execution by which it was found out.
+// mutantsPage is a page of mutants, each with the execution that showed its bug.
 func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.Page {
 	var text bytes.Buffer
 	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
@@ -333,7 +333,7 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	return err
 }
 
-// first is the first of some arguments, "" where there is none.
+// first is the first of args, "" if there is none.
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -374,10 +374,10 @@ neither does it to stop looking.`,
 	return cmd
 }
 
-// looking is how often a watched campaign is looked at.
+// looking is the time between two looks at a watched campaign.
 const looking = time.Second
 
-// where is where the campaign is, and its name, which may be "".
+// where is the server of the campaign, and its name, which may be "".
 func (f *campaignStatusFlags) where(c *cobra.Command, args []string) (campaign.Server, string, error) {
 	name := first(args)
 	var err error
@@ -435,7 +435,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 	}
 }
 
-// page writes the campaign's page, where there is another one than before.
+// page writes the campaign's page, if it has changed.
 func (f *campaignStatusFlags) page(c *cobra.Command, w campaign.Watcher, s *campaign.Status) error {
 	if f.html == "" {
 		return nil
@@ -454,7 +454,7 @@ func (f *campaignStatusFlags) page(c *cobra.Command, w campaign.Watcher, s *camp
 	return writeFile(c, "html", func(w io.Writer) error { _, err := w.Write(page); return err })
 }
 
-// print prints a status in a line, as JSON or for people.
+// print prints a status in a line, as JSON or as text.
 func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
 	if f.json {
 		return campaign.WriteStatus(w, s)

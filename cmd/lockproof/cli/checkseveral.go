@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// clockError is a flag's value that is a length of time, or none.
+// clockError is the value of a flag for a duration or zero.
 type clockError struct{ span }
 
 // Set implements pflag.Value.
@@ -29,7 +29,7 @@ func (e clockError) Set(text string) error {
 	return nil
 }
 
-// several judges what several machines recorded, each in a file, or all in one whose events name hosts.
+// several judges the recordings of several machines, each in its own file, or all in one file whose events name hosts.
 func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories.Header, o recorded.CheckOptions) (err error) {
 	const orders = "%s: several machines are ordered by their times; leave it out"
 	if err := given(c, "beside --clock-error: "+fmt.Sprintf(orders, f.order), "order"); err != nil {
@@ -79,7 +79,7 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 	return f.write(c, &engine.Result{Report: report, Reading: o.Reading()})
 }
 
-// ofSemaphore is why a flag that counts the acquires of a holder means nothing.
+// ofSemaphore is the reason why a flag that counts the acquires of a holder does not apply.
 const ofSemaphore = "of a semaphore: only a mutex counts how often its holder acquires it; leave it out"
 
 // sourceOf names files.

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// clusterFlags say which cluster is started.
+// clusterFlags say which cluster to start.
 type clusterFlags struct {
 	nodes  int
 	mode   string
@@ -19,7 +19,7 @@ type clusterFlags struct {
 	khepri bool
 }
 
-// register adds the flags of a command that starts one cluster.
+// register adds the flags to a command that starts one cluster.
 func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.nodes = 3
 	cmd.Flags().Var(number[int]{&f.nodes, cluster.SmallestCluster, cluster.LargestCluster}, "nodes", "how many nodes the cluster has")
@@ -83,7 +83,7 @@ that another is gone: their net_ticktime is 4, unless a flag says otherwise.`,
 	return cmd
 }
 
-// up has a cluster run until it is interrupted, which is how this is meant to end.
+// up runs a cluster until it is interrupted, which is the normal end.
 func (f *clusterFlags) up(c *cobra.Command) error {
 	started, err := f.start(c)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *clusterFlags) up(c *cobra.Command) error {
 	return nil
 }
 
-// faultsNamed are the faults that a flag names.
+// faultsNamed are the faults with the names in a flag.
 func faultsNamed(names []string) (faults []nemesis.Fault, err error) {
 	for _, name := range names {
 		f, err := nemesis.FaultNamed(name)
@@ -109,7 +109,7 @@ func faultsNamed(names []string) (faults []nemesis.Fault, err error) {
 	return faults, nil
 }
 
-// faultNames are those of all faults, for the text of flags.
+// faultNames are the names of all faults, for the description of flags.
 func faultNames() string {
 	var names []string
 	for _, f := range nemesis.Faults {

@@ -58,7 +58,7 @@ func (f *clusterExploreFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if f.khepri && len(f.modes) == 0 {
-		cfg.Modes = cfg.Modes[:1] // it makes no difference
+		cfg.Modes = cfg.Modes[:1] // the mode makes no difference
 	}
 	if cfg.At, err = f.place(c); err != nil {
 		return err
@@ -78,14 +78,14 @@ func (f *clusterExploreFlags) run(c *cobra.Command) error {
 	return all(ended, report.WriteClusterModel(c.OutOrStdout(), m, outputStyle()))
 }
 
-// foresee says what the model has of a run on real nodes, where it has it.
+// foresee prints what the model says about a run on real nodes, if it covers the run.
 func (f *clusterProveFlags) foresee(t *clustered.Trial, steps []nemesis.Step, theirs bool) {
 	if theirs || f.server == redisCluster || f.nodes > clustered.MostSimulated {
 		return
 	}
 	m, err := clustered.ModelOf(t, steps, f.nodes, cluster.Mode(f.mode), f.khepri)
 	if err != nil {
-		return // it has two clients of a design of ours
+		return // the model has two clients of a design of ours
 	}
 	r, err := m.Explore()
 	switch {
@@ -97,7 +97,7 @@ func (f *clusterProveFlags) foresee(t *clustered.Trial, steps []nemesis.Step, th
 	}
 }
 
-// place is where the flags have clients and queue; nil where they name no place.
+// place is the placement that the flags define; nil if they define none.
 func (f *clusterExploreFlags) place(c *cobra.Command) (*clustered.Placement, error) {
 	if len(f.clientsAt) == 0 {
 		if c.Flags().Changed("queue-at") {

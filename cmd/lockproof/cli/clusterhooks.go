@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/sentinel"
 )
 
-// existing is the user's cluster that --on names, nil where none is. The plan may have faults only for which there are hooks.
+// existing is the user's cluster that --on names, nil if it names none. The plan may only contain faults with hooks.
 func (f *clusterProveFlags) existing(c *cobra.Command, plan *nemesis.Plan) (*cluster.Hooked, error) {
 	if f.on == "" {
 		return nil, given(c, "without --on: leave it out", "hook")
@@ -43,7 +43,8 @@ func (f *clusterProveFlags) existing(c *cobra.Command, plan *nemesis.Plan) (*clu
 	return h, nil
 }
 
-// cluster is what locks are held on: the user's cluster, and what deletes a run's queues there, or one that is started.
+// cluster is the cluster on which locks are held: the user's cluster, with a function that deletes a run's queues there, or
+// one that is started.
 func (f *clusterProveFlags) cluster(c *cobra.Command, existing *cluster.Hooked) (clustered.Cluster, func(queues []string) error, error) {
 	if f.server == redisCluster {
 		started, err := sentinel.Start(c.Context(), f.nodes, tell)

@@ -24,9 +24,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Times of faults, unless flags say otherwise.
+// Default times of faults.
 const (
-	usualLength = 15 * time.Second // of a cut or a pause: nodes notice within some five
+	usualLength = 15 * time.Second // of a cut or a pause: nodes notice it within about five seconds
 	usualPause  = 2 * time.Second
 )
 
@@ -117,7 +117,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	return cmd
 }
 
-// designNames are those of all designs.
+// designNames are the names of all designs.
 func designNames() string {
 	var names []string
 	for _, d := range designs.All {
@@ -172,7 +172,7 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 	return f.write(c, res, err, out.Err)
 }
 
-// firstError is why a trial could not be made.
+// firstError is the reason why a trial could not be carried out.
 func firstError(outcomes []clustered.Outcome) error {
 	for _, o := range outcomes {
 		if o.Err != nil {
@@ -182,7 +182,7 @@ func firstError(outcomes []clustered.Outcome) error {
 	return nil
 }
 
-// trial is the lock that is judged: one of ours, or somebody's program.
+// trial is the trial of the judged lock: one of ours, or an external program.
 func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err error) {
 	if f.exec == "" {
 		if err := given(c, "without --exec: leave it out", "lock-type", "slots", "option"); err != nil {
@@ -221,7 +221,7 @@ func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err erro
 	return t, nil
 }
 
-// place puts clients and queue on nodes: those that flags name, else drawn.
+// place puts clients and queue on nodes, which flags name or which are drawn.
 func (f *clusterProveFlags) place(c *cobra.Command, t *clustered.Trial) {
 	random := rand.New(rand.NewPCG(f.seed, 1))
 	nodes := random.Perm(f.nodes)
@@ -234,10 +234,10 @@ func (f *clusterProveFlags) place(c *cobra.Command, t *clustered.Trial) {
 	}
 }
 
-// mostClusterClients is how many clients a lock on a cluster has at most.
+// mostClusterClients is the maximum number of clients of a lock on a cluster.
 const mostClusterClients = 50
 
-// within refuses nodes that there are not.
+// within refuses nodes that do not exist.
 func (f *clusterProveFlags) within(c *cobra.Command, t *clustered.Trial) error {
 	if n := len(t.Clients); n < 2 || n > mostClusterClients {
 		return fmt.Errorf("--clients-at names %d: expected 2 to %d, the holder's node first", n, mostClusterClients)
@@ -255,7 +255,7 @@ func (f *clusterProveFlags) within(c *cobra.Command, t *clustered.Trial) error {
 	return nil
 }
 
-// keepHistory writes the history before it is judged, if that is asked for, and says where.
+// keepHistory writes the history before it is judged, if requested, and returns where.
 func (f *clusterProveFlags) keepHistory(h *history.History) (string, error) {
 	if f.jsonl == "" {
 		return "", nil

@@ -13,10 +13,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// redisCluster is the kind of cluster that is Redis with Sentinels.
+// redisCluster is the name of the cluster kind Redis with Sentinels.
 const redisCluster = "redis"
 
-// checkServer says what is wrong with the kind of cluster, and with what is asked of it.
+// checkServer returns an error for an unknown kind of cluster, and for flags that the kind does not support.
 func (f *clusterProveFlags) checkServer(c *cobra.Command) error {
 	switch f.server {
 	case "rabbitmq":
@@ -40,10 +40,10 @@ func (f *clusterProveFlags) checkServer(c *cobra.Command) error {
 	return nil
 }
 
-// usualHold is how long a lock with a lease is held, unless a flag says otherwise.
+// usualHold is the default duration of a hold of a lock with a lease.
 const usualHold = time.Second
 
-// lease is a lock by a lease of ours.
+// lease is the trial of a lock of ours with a lease.
 func (f *clusterProveFlags) lease() (t clustered.Trial, err error) {
 	name, names := cmp.Or(f.design, sentinel.Leases[0].Name), []string(nil)
 	for _, l := range sentinel.Leases {

@@ -22,10 +22,10 @@ type clusterTableFlags struct {
 	length time.Duration
 }
 
-// clusterCells are the cells of a table that are wanted.
+// clusterCells are the requested cells of a table.
 type clusterCells struct{ designs, modes, faults []string }
 
-// register adds the flags, for a command that does something with each cell.
+// register adds the flags. verb says what the command does with each cell.
 func (f *clusterCells) register(cmd *cobra.Command, verb string) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.designs, "design", nil, "the designs to "+verb+", by `NAMES` with commas (default all)")
@@ -55,7 +55,7 @@ func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faul
 	return allUnlessNamed(all, designs.All), allUnlessNamed(modes, cluster.Modes), allUnlessNamed(faults, nemesis.Faults), nil
 }
 
-// allUnlessNamed is what was named, or all where nothing was.
+// allUnlessNamed is named, or all if named is empty.
 func allUnlessNamed[T any](named, all []T) []T {
 	if len(named) == 0 {
 		return all
@@ -88,7 +88,7 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 	return cmd
 }
 
-// config is what the flags ask for.
+// config is the configuration according to the flags.
 func (f *clusterTableFlags) config() (c clustered.TableConfig, err error) {
 	c = clustered.TableConfig{Rounds: f.rounds, Folder: f.folder, Khepri: f.khepri, Length: f.length, Pause: usualPause}
 	c.Designs, c.Modes, c.Faults, err = f.named()

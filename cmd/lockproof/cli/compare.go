@@ -106,10 +106,10 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 // simulated reports whether no real server is to be used.
 func (f *compareFlags) simulated() bool { return slices.Equal(f.on, []string{simulated}) }
 
-// mostClients is how many clients a lock is measured with at most.
+// mostClients is the maximum number of clients with which a lock is measured.
 const mostClients = 1000
 
-// check refuses flags that make no sense.
+// check refuses invalid flags.
 func (f *compareFlags) check(c *cobra.Command) error {
 	if f.simulated() {
 		return given(c, "with --on simulated: there is no real server", "clients")
@@ -122,7 +122,7 @@ func (f *compareFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// write writes what there is of a comparison. The error says how it ended, and what could not be written.
+// write writes a comparison as far as it exists. The error says how the comparison ended, and what could not be written.
 func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 	table.Command, table.At = commandLine(), time.Now()
 	var ended error

@@ -18,17 +18,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// realServer is a kind of server that locks are measured on.
+// realServer is a kind of server on which locks are measured.
 type realServer struct {
 	title   string
 	image   string   // its name
 	schemes []string // of addresses
-	// find finds a server at an address or, without an address, at its usual place, or starts one of an image. The server
-	// is closed when the command has ended.
+	// find finds a server at an address or, without an address, at its usual place, or starts one from an image. The server
+	// is closed when the command ends.
 	find func(c *cobra.Command, address string) (measure.Server, error)
 }
 
-// realServers are all kinds of real servers, by the titles of their locks.
+// realServers are all kinds of real servers.
 var realServers = slices.Concat(
 	[]realServer{{"RabbitMQ", "rabbitmq", []string{"amqp", "amqps"}, measuredRabbitMQ}},
 	measuredOthers(),
@@ -57,7 +57,7 @@ func measuredOthers() (all []realServer) {
 	return all
 }
 
-// at reports whether an address or an image is of this kind of server.
+// at reports whether an address or an image belongs to this kind of server.
 func (s *realServer) at(address string) bool {
 	if i, ok := container.Parse(address); ok {
 		return i.Name == s.image
@@ -66,7 +66,7 @@ func (s *realServer) at(address string) bool {
 	return ok && slices.Contains(s.schemes, scheme)
 }
 
-// addressed are the addresses and images of --on, by the title of what is there.
+// addressed are the addresses and images of --on, by the title of the kind of server.
 func addressed(on []string) (map[string]string, error) {
 	at := make(map[string]string)
 	for _, address := range on {
@@ -82,8 +82,7 @@ func addressed(on []string) (map[string]string, error) {
 	return at, nil
 }
 
-// reals finds the servers that some locks stand on. A missing server is reported; a server that was named has to be
-// there.
+// reals finds the servers of some locks. A missing server is reported; if it was named, that is an error.
 func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]measure.Server, []report.ComparedServer, error) {
 	at, err := addressed(on)
 	if err != nil {
@@ -111,7 +110,8 @@ func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]me
 	return found, told, nil
 }
 
-// measuring measures locks on the servers that were found, so many of them in so much time.
+// measuring returns a function that measures a lock on the servers that were found. of is the number of locks, which share
+// the time left.
 func measuring(found map[string]measure.Server, clients []int, left time.Duration, of int) func(context.Context, *lock.Target) (*report.Measured, string, error) {
 	return func(ctx context.Context, t *lock.Target) (*report.Measured, string, error) {
 		began, each := time.Now(), left/time.Duration(of)
@@ -125,8 +125,8 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 	}
 }
 
-// reachable hands the command line to the program that reaches the servers which locks stand on and that are named, if
-// this one does not. If that program is not to be had, those servers are missing; a container has to be started.
+// reachable hands the command line to the program that has the drivers of the named servers, if this program lacks them. If
+// that program is not available, those servers count as missing; for a container that is an error.
 func reachable(c *cobra.Command, on []string, targets []*lock.Target) error {
 	contained := containers == nil && slices.ContainsFunc(on, func(address string) bool { _, image := container.Parse(address); return image })
 	needed := func(t *lock.Target) bool { return otherOf(t.Backend) != nil && finders[t.Backend] == nil }

@@ -20,61 +20,61 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// configFile is the file with the flags that a project always gives.
+// configFile is the file with the flags that a project always uses.
 const configFile = ".lockproof.yaml"
 
-// maxConfig bounds the file: a megabyte of flags is a mistake.
+// maxConfig is the maximum size of the file: a megabyte of flags is a mistake.
 const maxConfig = 1 << 20
 
 var configInput = infile.Input{Noun: "file of flags", Most: maxConfig}
 
-// setting is a flag that a file gives, or a target.
+// setting is a flag, or a target, that a file gives.
 type setting struct {
 	name   string
-	values []string // given one after the other
+	values []string // applied one after the other
 	line   int
 }
 
-// config is what a file says: for each command, flags by their names.
+// config is the content of a file: for each command, flags by name.
 type config struct {
 	path     string
-	named    bool // by the user, so that its program is as well
+	named    bool // by the user, which permits its program as well
 	commands []configured
 }
 
-// configured is what a file says of a command.
+// configured is a file's settings for a command.
 type configured struct {
 	name     string
 	line     int
 	settings []setting
 }
 
-// target is the setting that is no flag: what is judged.
+// target is the name of the setting for what is judged, which is not a flag.
 const target = "target"
 
-// judging are the commands that have a target.
+// judging are the commands with a target.
 var judging = []string{"prove", "explore"}
 
-// ofProgram are flags that say which program is judged, and how: what a file says of one goes for no other.
+// ofProgram are flags that say which program is judged, and how. A file's values of them apply only to the file's program.
 var ofProgram = []string{"exec", "lock-type", "server", "servers", "holding", "contract"}
 
-// withoutFile is what --config names where no file is to be read, not even the project's.
+// withoutFile is the value of --config for no file, not even the project's.
 const withoutFile = "none"
 
-// unset is the flag that names what a file says in vain.
+// unset is the flag that names settings of the file to ignore.
 const unset = "unset"
 
-// yielding are the flags that give way, where a file gives them, to one that is typed: they make no sense beside it, or mean
-// what it leaves out.
+// yielding maps a typed flag to the flags that a file's setting of is then ignored for: they make no sense together with it,
+// or contradict it.
 var yielding = map[string][]string{
 	"property": {"require"},
 	"stress":   append([]string{"require", "holding", "patience", "restarts"}, scheduled...),
 }
 
-// unsettable are flags that only the command line gives, and no file.
+// unsettable are flags that a file must not give.
 var unsettable = []string{"help", helpAllName, "version", "config", unset, "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
-// loadConfig reads a file. The result is nil if there is no file and none was asked for.
+// loadConfig reads a file. The result is nil if there is no file and asked is false.
 func loadConfig(path string, asked bool) (*config, error) {
 	if asked && path == withoutFile {
 		return nil, nil
@@ -93,7 +93,7 @@ func loadConfig(path string, asked bool) (*config, error) {
 	return c, err
 }
 
-// parseConfig reads what a file says. The error names the line.
+// parseConfig parses a file's text. The error names the line.
 func parseConfig(path string, data []byte) (*config, error) {
 	if len(data) > maxConfig {
 		return nil, fmt.Errorf("%s: more than %d bytes: expected flags of commands", path, maxConfig)
@@ -102,7 +102,7 @@ func parseConfig(path string, data []byte) (*config, error) {
 	var document, another yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	err := decoder.Decode(&document)
-	if errors.Is(err, io.EOF) { // it is empty
+	if errors.Is(err, io.EOF) { // the file is empty
 		return c, nil
 	}
 	if err == nil && !errors.Is(decoder.Decode(&another), io.EOF) {
@@ -126,7 +126,7 @@ func parseConfig(path string, data []byte) (*config, error) {
 	return c, nil
 }
 
-// settings are those of a command.
+// settings are the settings of a command.
 func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
 	err = c.pairs(flags, "flags by their names, such as seed: 1", func(key, value *yaml.Node) error {
 		if slices.ContainsFunc(all, func(other setting) bool { return other.name == key.Value }) {
@@ -152,7 +152,7 @@ func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
 	return all, err
 }
 
-// pairs goes through what a mapping has.
+// pairs calls each for the pairs of a mapping.
 func (c *config) pairs(n *yaml.Node, expected string, each func(key, value *yaml.Node) error) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil
@@ -178,7 +178,7 @@ func (c *config) errorf(at *yaml.Node, format string, args ...any) error {
 
 func (c *config) at(line int, err error) error { return fmt.Errorf("%s:%d: %w", c.path, line, err) }
 
-// configure sets the flags of a command that were not typed as the project's file has them.
+// configure sets flags of a command that were not typed to the values in the project's file.
 func configure(cmd *cobra.Command, args []string) error {
 	path, asked := configFile, false
 	if flag := cmd.Flags().Lookup("config"); flag != nil && flag.Changed {
@@ -209,7 +209,7 @@ func configure(cmd *cobra.Command, args []string) error {
 	return c.apply(cmd, args, settings)
 }
 
-// without is a file's settings but for those that --unset names. One that the file does not have is an error.
+// without is a file's settings without those that --unset names. If the file does not have one of these, that is an error.
 func without(cmd *cobra.Command, settings []setting) ([]setting, error) {
 	names, err := cmd.Flags().GetStringSlice(unset)
 	if err != nil {
@@ -265,8 +265,8 @@ func (c *config) check(root *cobra.Command) error {
 
 type targetKey struct{}
 
-// apply gives a command the settings that were not typed, and says so. A target or a command that is typed replaces
-// those of the file.
+// apply gives a command the settings that were not typed, and reports that. A typed target or program replaces that of the
+// file.
 func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) error {
 	other := len(args) > 0 || cmd.Flags().Changed("exec")
 	yields := yieldingTo(cmd)
@@ -303,7 +303,7 @@ func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) er
 	return nil
 }
 
-// yieldingTo are the flags that give way to those that are typed.
+// yieldingTo are the flags whose settings in a file yield to the typed flags.
 func yieldingTo(cmd *cobra.Command) (names []string) {
 	for typed, give := range yielding {
 		if cmd.Flags().Lookup(typed) != nil && cmd.Flags().Changed(typed) {
@@ -313,7 +313,7 @@ func yieldingTo(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// shown is what is said of a setting: its name, and with its value if the command writes or runs what it names.
+// shown is a setting for display: its name and, if the command writes or runs what it names, its value.
 func (s *setting) shown() string {
 	if s.name != "exec" && !s.writes() {
 		return s.name
@@ -324,9 +324,9 @@ func (s *setting) shown() string {
 // writes reports whether a setting names a file or a folder that a command writes.
 func (s *setting) writes() bool { return s.name == "out" || slices.Contains(outputs, s.name) }
 
-// confine keeps the outputs that a file names inside the file's folder. It runs no program that only the file names
-// unless the user says so: the file may have come with somebody else's repository. A user who types --config has
-// named the file's program, too.
+// confine keeps the outputs that a file names inside the file's folder. It runs no program that only the file names unless
+// the user permits that: the file may come from a cloned repository. A user who types --config has permitted the file's
+// program, too.
 func (c *config) confine(cmd *cobra.Command, s setting) error {
 	switch {
 	case s.name == "exec" && c.named:
@@ -346,7 +346,7 @@ func (c *config) confine(cmd *cobra.Command, s setting) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		if !inside || git { // in git's folder there are programs and settings, which no clone brings with it
+		if !inside || git { // git's folder contains programs and settings, which a clone must not change
 			return fmt.Errorf("%s: %s is outside the folder of %s, or git's: a file of flags has files written in its own folder only; type --%s instead", s.name, value, c.path, s.name)
 		}
 		if err := cmd.Flags().SetAnnotation(s.name, within, []string{folder}); err != nil {
@@ -356,7 +356,7 @@ func (c *config) confine(cmd *cobra.Command, s setting) error {
 	return nil
 }
 
-// targets is what a command was told to judge: what was typed, or else what the project's file says.
+// targets are the targets to judge: those that were typed, or else those in the project's file.
 func targets(cmd *cobra.Command, args []string) []string {
 	if name, configured := cmd.Context().Value(targetKey{}).(string); configured && len(args) == 0 {
 		return []string{name}

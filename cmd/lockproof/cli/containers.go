@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/container"
 )
 
-// containers starts servers in containers; nil where another program does.
+// containers starts servers in containers; nil if only another program can.
 var containers container.Starter
 
-// handOver has lockproof-servers carry out the command line if its broker is to be in a container: in one of an image that
-// --on names, or in any as there is nothing else.
+// handOver makes lockproof-servers run the command line if its broker is to run in a container: from an image that --on
+// names, or from the default image if no broker is found.
 func (f *onFlags) handOver(c *cobra.Command) error {
 	if containers != nil {
 		return nil
@@ -22,7 +22,7 @@ func (f *onFlags) handOver(c *cobra.Command) error {
 		return serversProgram.handOver(c, nil)
 	}
 	if f.on == "rabbitmq" && container.MayStart() && rabbitmq.Lacking(c.Context(), rabbitmq.Options{Restarts: c.Flags().Changed("restarts")}) {
-		err := serversProgram.handOver(c, nil) // returns only if that program is not to be had
+		err := serversProgram.handOver(c, nil) // returns only if that program is not available
 		if c.Context().Err() != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (f *onFlags) handOver(c *cobra.Command) error {
 	return nil
 }
 
-// started is a broker that is there already or is started: in a container, if the address is an image.
+// started is a broker that already exists or is started: in a container, if the address is an image.
 func started(c *cobra.Command, o rabbitmq.Options) (*rabbitmq.Broker, error) {
 	if i, ok := container.Parse(o.URL); ok && i.Name == "rabbitmq" {
 		o.Log = tell
@@ -40,7 +40,7 @@ func started(c *cobra.Command, o rabbitmq.Options) (*rabbitmq.Broker, error) {
 	return rabbitmq.Start(c.Context(), o)
 }
 
-// inContainer starts a server of this kind in a container, until the command has ended, and returns its address.
+// inContainer starts a server of this kind in a container, which runs until the command ends, and returns its address.
 func (k *kindOfServer) inContainer(c *cobra.Command, i container.Image) (string, error) {
 	tell("starting " + i.String() + " in a container")
 	s, err := containers(c.Context(), i, func(ctx context.Context, url string) error {

@@ -184,7 +184,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &res.Result, res.Unsaved, f.writeGraph(c))
 }
 
-// writeGraph writes the states that are visited.
+// writeGraph writes the graph of the visited states.
 func (f *exploreFlags) writeGraph(c *cobra.Command) error {
 	return writeFile(c, "graph", func(w io.Writer) error {
 		graph, _, err := f.Graph()
@@ -198,12 +198,12 @@ func (f *exploreFlags) writeGraph(c *cobra.Command) error {
 	})
 }
 
-// ofAny reports whether there is any number of clients or administrators.
+// ofAny reports whether the number of clients or administrators is AnyNumber.
 func (f *exploreFlags) ofAny() bool {
 	return f.Clients == explore.AnyNumber || f.Admins == explore.AnyNumber
 }
 
-// unused refuses the flags that have nothing to decide beside the others.
+// unused refuses flags that have no effect together with the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding", "server", "servers", "lapses"))
 	if f.ofAny() {
@@ -227,7 +227,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	return cmp.Or(err, f.aimless(c))
 }
 
-// aimless refuses an interval of checkpoints if no file for them is named.
+// aimless refuses an interval of checkpoints if no checkpoint file is named.
 func (f *exploreFlags) aimless(c *cobra.Command) error {
 	if f.Search.Checkpoint != "" {
 		return nil
@@ -235,8 +235,7 @@ func (f *exploreFlags) aimless(c *cobra.Command) error {
 	return given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every")
 }
 
-// callers refuses flags about clients and administrators of which there are none, and about slots that a lock can't
-// have.
+// callers refuses flags about clients or administrators if there are none, and about slots that the lock type can't have.
 func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	var err error
 	if f.Clients == 0 {
@@ -257,7 +256,7 @@ func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	return err
 }
 
-// configure reads what is given in words.
+// configure parses the flags that are given in words.
 func (f *exploreFlags) configure(c *cobra.Command, args []string) (err error) {
 	name := "semaphore"
 	if len(args) == 1 {
@@ -314,7 +313,7 @@ func (f *exploreFlags) configure(c *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// called reads who calls what, with which options, and what is expected of it.
+// called parses the calls, options and expectations.
 func (f *exploreFlags) called() (err error) {
 	if f.Exploration.Options, err = pairs(f.options); err != nil {
 		return err
@@ -326,7 +325,7 @@ func (f *exploreFlags) called() (err error) {
 	return err
 }
 
-// reductions are the reductions by name.
+// reductions are the reductions with the given names.
 func reductions(names string) (r search.Reductions, err error) {
 	for _, name := range strings.Split(names, ",") {
 		switch name {
@@ -353,7 +352,7 @@ func operations(flag, list string) ([]scenario.Operation, error) {
 	return out, nil
 }
 
-// short is a number as it fits into a line.
+// short is a number in a short form.
 func short(n int64) string {
 	switch {
 	case n >= 10_000_000:

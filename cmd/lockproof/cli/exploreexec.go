@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// external visits the executions of somebody else's program.
+// external visits the executions of an external program.
 func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.called(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
-// preempted is the bound of preemptions, nil where there is none.
+// preempted is the bound on preemptions, nil if there is none.
 func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	if !c.Flags().Changed("preemptions") {
 		return nil
@@ -57,7 +57,7 @@ func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	return &f.preemptions
 }
 
-// fit restricts the configuration to one that external clients can be taken through, and refuses the rest.
+// fit restricts the configuration to what external clients support, and refuses the rest.
 func (f *exploreFlags) fit(c *cobra.Command) error {
 	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
 	if err != nil {

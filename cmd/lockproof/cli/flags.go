@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// given refuses flags that make no sense, and says why.
+// given refuses flags that were given although they make no sense. why is the reason.
 func given(c *cobra.Command, why string, flags ...string) error {
 	for _, name := range flags {
 		if c.Flags().Changed(name) {
@@ -28,7 +28,7 @@ func given(c *cobra.Command, why string, flags ...string) error {
 	return nil
 }
 
-// numberExpected says which number a flag expected instead of its value. It says nothing of how numbers are read.
+// numberExpected is the error for a flag's value that is not a number, without the details of parsing.
 func numberExpected(_ *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var cause *strconv.NumError
@@ -45,8 +45,8 @@ func numberExpected(_ *cobra.Command, err error) error {
 	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
 }
 
-// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of
-// another flag, or a word of the program to run. A file that is to be read, or was just written, would be gone.
+// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of another
+// flag, or a word of the program to run. Otherwise a file that is to be read, or was just written, would be lost.
 func oncePerFile(c *cobra.Command, args []string) error {
 	for _, name := range outputs {
 		flag := c.Flags().Lookup(name)
@@ -76,10 +76,11 @@ func oncePerFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// resumes reports whether two flags may name one file: a resumed search leaves its checkpoint where it found it.
+// resumes reports whether two flags may name the same file: a resumed search writes its checkpoint to the file from which it
+// was read.
 func resumes(a, b string) bool { return a == "checkpoint" && b == "resume" }
 
-// namesFile reports whether a flag's value, or a word of it, is that file.
+// namesFile reports whether a flag's value, or a word in it, is that file.
 func namesFile(flag *pflag.Flag, path string) bool {
 	if flag.Value.String() == "" || flag.Value.Type() == "bool" {
 		return false
@@ -98,7 +99,7 @@ func namesFile(flag *pflag.Flag, path string) bool {
 	return false
 }
 
-// notEmpty refuses flags with an empty value, such as a variable of the shell's that is not set.
+// notEmpty refuses flags with an empty value, which may come from an unset shell variable.
 func notEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		var values []string
@@ -116,7 +117,7 @@ func notEmpty(c *cobra.Command) (err error) {
 	return err
 }
 
-// number is a flag's value between two bounds.
+// number is the value of a flag for a number between two bounds.
 type number[N int | int64] struct {
 	value       *N
 	least, most N
@@ -143,7 +144,7 @@ func (n number[N]) String() string {
 // Type implements pflag.Value.
 func (n number[N]) Type() string { return "int" }
 
-// orAny is a number of something, or any number of it.
+// orAny is the value of a flag for a number or for AnyNumber.
 type orAny struct{ number[int] }
 
 // Set implements pflag.Value.
@@ -166,7 +167,7 @@ func (n orAny) String() string {
 	return n.number.String()
 }
 
-// startFlag is a flag's value that says which slots a lock begins with.
+// startFlag is the value of a flag for the initial slots of a lock.
 type startFlag struct{ slots *scenario.SlotSet }
 
 // Set implements pflag.Value.
@@ -186,15 +187,15 @@ func (s startFlag) String() string {
 // Type implements pflag.Value.
 func (s startFlag) Type() string { return "SLOTS" }
 
-// defaults says the defaults of flags that depend on other flags.
+// defaults describes the defaults of flags that depend on other flags.
 func defaults(cmd *cobra.Command, texts map[string]string) {
 	for name, text := range texts {
 		cmd.Flags().Lookup(name).DefValue = text
 	}
 }
 
-// beginning is a flag's value that says where an exploration begins: in certain slots, or in a counterexample's state after
-// one of its steps.
+// beginning is the value of a flag for the beginning of an exploration: with certain slots, or in the state of a
+// counterexample after one of its steps.
 type beginning struct {
 	startFlag
 	file *string
@@ -226,8 +227,8 @@ func (b beginning) String() string {
 // Type implements pflag.Value.
 func (b beginning) Type() string { return "WHERE" }
 
-// besideStart refuses a number of slots together with --start slots. Together with a counterexample it refuses all
-// flags that the counterexample decides.
+// besideStart refuses a number of slots together with --start slots. Together with a counterexample it refuses all flags
+// that the counterexample decides.
 func besideStart(c *cobra.Command) error {
 	if !c.Flags().Changed("start") {
 		return nil
@@ -239,14 +240,14 @@ func besideStart(c *cobra.Command) error {
 	return given(c, "beside --start: it says which there are; give one of them", "slots")
 }
 
-// Bounds of numbers that have no sensible limit: no machine does more in its life.
+// Bounds of numbers without a natural limit: no machine reaches them in its lifetime.
 const (
 	manyWorkers   = 1024
 	manyScenarios = 1_000_000_000_000
 	manyMiB       = 1 << 24 // 16 TiB
 )
 
-// span is a flag's value that is a length of time, more than none.
+// span is the value of a flag for a positive duration.
 type span struct{ value *time.Duration }
 
 // Set implements pflag.Value.
@@ -273,7 +274,7 @@ func (s span) String() string {
 // Type implements pflag.Value.
 func (s span) Type() string { return "duration" }
 
-// strict is a flag's value that takes a failed acquire to promise the strong thing.
+// strict is the value of a flag that makes a failed acquire promise more.
 type strict struct{ promise *property.FailedAcquire }
 
 // registerStrict adds --strict.

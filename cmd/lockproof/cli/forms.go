@@ -11,14 +11,14 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// form is the kind of file that a flag names, and how its beginning shows that kind.
+// form is the kind of file that a flag writes. The beginning of a file shows its kind.
 type form struct {
 	noun  string
 	known func(head []byte) bool
 }
 
-// forms are those of the files that are written over: a run of lockproof's has written them. Any other file was made
-// by somebody else. It may be the judged program or its input, however the command hides that.
+// forms are the kinds of files that may be overwritten, as runs of lockproof have written them. Any other file comes from
+// elsewhere. It may be the judged program or its input, even if the command line does not show that.
 var forms = map[string]form{
 	"html":     {"HTML page", ours("<!doctype html", `<meta name="generator" content="lockproof `)},
 	"junit":    {"JUnit XML", ours("<?xml", `<testsuite name="lockproof `)},
@@ -34,29 +34,28 @@ var forms = map[string]form{
 	"jsonl":      {"history", ours(`{"lockproof":"history"`, "")},
 	"summary": {"Markdown", func(head []byte) bool {
 		return !bytes.ContainsAny(head[:1], "{[") && !bytes.HasPrefix(head, []byte("#!"))
-	}}, // is appended to
+	}}, // the summary is appended
 }
 
-// ours knows what begins and goes on in some way.
+// ours recognises files that begin with one text and contain another.
 func ours(begins, has string) func(head []byte) bool {
 	return func(head []byte) bool {
 		return bytes.HasPrefix(head, []byte(begins)) && bytes.Contains(head, []byte(has))
 	}
 }
 
-// headMost is how much of a file is looked at.
+// headMost is the number of bytes of a file that are checked.
 const headMost = 4096
 
-// writesOver refuses to write over a file that has another form than the flag writes. An empty file may be written
-// over.
+// writesOver refuses to overwrite a file of another form than the flag writes. An empty file may be overwritten.
 func writesOver(flag *pflag.Flag) error {
 	path, form := flag.Value.String(), forms[flag.Name]
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil // what can't be read can't be written either, or is tried elsewhere
+		return nil // unreadable files can't be written either, or are tried elsewhere
 	}
 	for _, own := range []*os.File{os.Stdout, os.Stderr} {
-		if at, err := own.Stat(); err == nil && os.SameFile(at, info) { // the shell's, such as a log
+		if at, err := own.Stat(); err == nil && os.SameFile(at, info) { // the shell's output, such as a log
 			return nil
 		}
 	}

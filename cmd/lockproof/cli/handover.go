@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// sibling is a program that has all of this one, and packages that take long to compile.
+// sibling is a program that contains this one and packages that take long to compile.
 type sibling struct{ name, does string }
 
 var (
@@ -31,7 +31,7 @@ var (
 // source is the package that the program is built from.
 func (p sibling) source() string { return "github.com/lockproof/lockproof/cmd/" + p.name }
 
-// handOver has the program carry out the command line.
+// handOver makes the program run the command line.
 func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	path, err := p.there(c.Context())
 	if err != nil {
@@ -40,15 +40,15 @@ func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
-	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // from here on one ends us, who have begun nothing
-	time.Sleep(2 * time.Millisecond)                            // one that came just before is known by then
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // from here on a signal ends us, as we have begun nothing
+	time.Sleep(2 * time.Millisecond)                            // a signal that came just before is known after that
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	return become(path)
 }
 
-// there is the path of the program: beside this one, in PATH, or else built if there is Go.
+// there is the path of the program: beside this one, in PATH, or built if Go is installed.
 func (p sibling) there(ctx context.Context) (string, error) {
 	path, err := p.find()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p sibling) there(ctx context.Context) (string, error) {
 	return path, err
 }
 
-// find is where the program is, if it need not be built.
+// find is the path of the program, if it need not be built.
 func (p sibling) find() (string, error) {
 	name := p.name
 	if runtime.GOOS == "windows" {
@@ -72,7 +72,7 @@ func (p sibling) find() (string, error) {
 	return exec.LookPath(name)
 }
 
-// build builds the program: of the version that this one is, or of the clone that this one was built from.
+// build builds the program: the version of this program, or from the clone that this one was built from.
 func (p sibling) build(ctx context.Context) (string, error) {
 	version := moduleVersion()
 	target, kept := p.source()+"@"+version, version
@@ -102,7 +102,7 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", missing(err)
 	}
-	defer func() { _ = temp.Remove() }() // the next run finds what stays
+	defer func() { _ = temp.Remove() }() // the next run removes what is left
 	build := exec.CommandContext(ctx, compiler, "install", target)
 	build.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off", "GOTMPDIR="+temp.Path)
 	if build.Dir = dir; clone != "" {
@@ -121,7 +121,7 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	return filepath.Join(dir, p.name), nil
 }
 
-// moduleVersion is the version as which this program was installed, "" where it was built from a directory.
+// moduleVersion is the version at which this program was installed, "" if it was built from a directory.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Path != "github.com/lockproof/lockproof" || info.Main.Version == "(devel)" || info.Main.Sum == "" {
@@ -130,14 +130,14 @@ func moduleVersion() string {
 	return info.Main.Version
 }
 
-// sourceFile is this file where the program was compiled, "" where that is not known.
+// sourceFile is the path of this file at compile time, "" if unknown.
 var sourceFile = func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return file
 }()
 
-// cloneHere is the folder of the clone that this program was built from, if the current folder is in it. Nothing else is
-// built: a folder's go.mod may give itself any name.
+// cloneHere is the folder of the clone that this program was built from, if it contains the current folder. Nothing else is
+// built: a folder's go.mod may claim any name.
 func cloneHere() (string, error) {
 	const next = "this program has no version, and the current folder is not in the clone that it was built from"
 	if !filepath.IsAbs(sourceFile) { // built with -trimpath

@@ -23,12 +23,12 @@ var groups = []*cobra.Group{
 
 // Keys of annotations.
 const (
-	annotation = "lockproof-section" // of a flag's section, and of a command's sections in their order
-	seldom     = "lockproof-seldom"  // of a flag that --help-all alone shows
+	annotation = "lockproof-section" // the section of a flag, and the sections of a command in order
+	seldom     = "lockproof-seldom"  // marks a flag that only --help-all shows
 )
 
-// section gives flags of a command a title in its help: those of every day, which --help shows, and the others, which
-// --help-all shows as well. Flags in no section come last, and are shown by both.
+// section groups flags of a command under a title in its help: everyday flags, which --help shows, and others, which only
+// --help-all shows. Flags without a section come last, and are always shown.
 func section(cmd *cobra.Command, title, everyday, others string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = make(map[string]string)
@@ -37,7 +37,7 @@ func section(cmd *cobra.Command, title, everyday, others string) {
 	annotate := func(names, key string) {
 		for _, name := range strings.Fields(names) {
 			if err := cmd.Flags().SetAnnotation(name, key, []string{title}); err != nil {
-				panic(err) // there is no such flag
+				panic(err) // the flag does not exist
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func section(cmd *cobra.Command, title, everyday, others string) {
 	annotate(others, seldom)
 }
 
-// helpAll is the value of the flag that has a command's help show all flags.
+// helpAll is the value of the flag that makes a command's help show all flags.
 type helpAll struct{ of *cobra.Command }
 
 // Set implements pflag.Value.
@@ -59,7 +59,7 @@ func (helpAll) Type() string { return "bool" }
 
 const helpAllName = "help-all"
 
-// addHelpAll gives a command and those below it the flag --help-all.
+// addHelpAll adds the flag --help-all to a command and its subcommands.
 func addHelpAll(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
 	flag := c.Flags().VarPF(helpAll{c}, helpAllName, "", "")
@@ -78,7 +78,7 @@ func addHelpAll(c *cobra.Command) {
 	}
 }
 
-// usage is the template of what help says after a command's description.
+// usage is the template for help after a command's description.
 const usage = `Usage:
   {{.UseLine}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}
@@ -95,7 +95,7 @@ Commands:
 Use "{{.CommandPath}} COMMAND --help" for more about a command.
 {{end}}`
 
-// arrange gives the commands' help its form.
+// arrange sets the form of the commands' help.
 func arrange(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagSections", flagSections)
 	root.AddGroup(groups...)
@@ -108,8 +108,8 @@ func arrange(root *cobra.Command) {
 	root.SetHelpTemplate("{{with (or .Long .Short)}}{{filled .}}\n\n{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}")
 }
 
-// helpCommand says of a command what its --help says. Cobra's own prints the root's help when the command is unknown, and
-// calls it success.
+// helpCommand prints what a command's --help prints. Cobra's own help command prints the root's help if the command is
+// unknown, and reports success.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "say what a command does", Example: "  lockproof help prove",
@@ -123,19 +123,19 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpWidth is how wide help is at most: longer lines are hard to read.
+// helpWidth is the width of help: longer lines are hard to read.
 func helpWidth() int { return min(outputStyle().Columns(), 100) }
 
-// listed is a command in a list, with what it is for.
+// listed is a command with its description, in a list.
 func listed(name string, padding int, short string) string {
 	head := fmt.Sprintf("  %-*s  ", padding, name)
 	return head + strings.Join(style.Wrap(short, helpWidth()-len(head)), "\n"+strings.Repeat(" ", len(head)))
 }
 
-// gap is what sets a command apart from what is said of it.
+// gap matches the gap between a command and its description.
 var gap = regexp.MustCompile(`\S {2,}`)
 
-// filled is text in lines as wide as help is. Lines that are indented are commands with what is said of them.
+// filled wraps text to the width of help. Indented lines are commands with descriptions.
 func filled(text string) string {
 	var out, paragraph []string
 	end := func() {
@@ -169,14 +169,14 @@ func filled(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// flagSections are a command's flags, section by section.
+// flagSections are a command's flags, by section.
 func flagSections(c *cobra.Command) string {
 	var b strings.Builder
 	all := c.Flags().Changed(helpAllName)
 	titles := append(strings.Split(strings.TrimSuffix(c.Annotations[annotation], "\n"), "\n"), "")
 	for i, title := range titles {
 		if title == "" && i < len(titles)-1 {
-			continue // there are no sections
+			continue // the command has no sections
 		}
 		flags := pflag.NewFlagSet(title, pflag.ContinueOnError)
 		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -199,7 +199,7 @@ func flagSections(c *cobra.Command) string {
 	return b.String()
 }
 
-// shownAs is a flag's value whose type is a placeholder that can't be taken for a value.
+// shownAs is a flag's value whose type is a placeholder that can't be mistaken for a value.
 type shownAs struct{ pflag.Value }
 
 // Type is the placeholder.

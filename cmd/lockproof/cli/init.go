@@ -26,14 +26,14 @@ import (
 //go:embed start
 var start embed.FS
 
-// language is one that a starting adapter is written in.
+// language is a language for the adapter of a new project.
 type language struct {
 	name    string
-	server  string            // where the lock stands, by --server; "" is RabbitMQ
+	server  string            // kind of server, as in --server; "" is RabbitMQ
 	command string            // starts the adapter
-	setup   map[string]string // installs in CI what it takes, by service
-	files   []string          // of the adapter, under start; .txt is taken off
-	next    string            // to be typed before the first run
+	setup   map[string]string // commands that install the requirements in CI, by service
+	files   []string          // files of the adapter, in the folder start; a suffix .txt is removed
+	next    string            // what to type before the first run
 }
 
 var languages = []language{
@@ -45,7 +45,7 @@ var languages = []language{
 	{"python", "redis", "/usr/bin/python3 lockproof/adapter.py", inPythonOnRedis, []string{"redis/adapter.py"}, "sudo " + installRedis},
 }
 
-// beginningIn is the language of a name whose adapter stands before a server.
+// beginningIn is the language with a name whose adapter uses a server.
 func beginningIn(name, server string) (language, error) {
 	var names, servers []string
 	for _, l := range languages {
@@ -70,11 +70,11 @@ const (
 	installRuby  = "gem install bunny"
 	buildGo      = "(cd lockproof && go mod tidy && go build -o adapter .)"
 	buildJava    = "javac -cp " + jars + " lockproof/Adapter.java"
-	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian's
+	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // paths on Debian
 )
 
-// Commands that the services' machines need. GitHub's machines have all but the drivers; the image of Go that GitLab
-// is told to take has Go. Both are Debian's kin: their pip has to be told that no user owns the machine.
+// Commands for the services' machines. GitHub's machines have everything except the drivers; the image that GitLab is told
+// to use has Go. Both are based on Debian: their pip needs the permission to install system-wide.
 var (
 	inPython = map[string]string{
 		"github": "pip install --break-system-packages pika",
@@ -95,7 +95,7 @@ var (
 	}
 )
 
-// services are those whose CI file can be written, and where.
+// services are the services whose CI file can be written, and its path.
 var services = map[string]string{"github": ".github/workflows/lockproof.yml", "gitlab": "lockproof/gitlab-ci.yml"}
 
 func initCommand() *cobra.Command {
@@ -135,10 +135,10 @@ other files are written.`,
 	return cmd
 }
 
-// goTest is the file of a test that judges a lock in its own package.
+// goTest is the name of a test file that judges a lock in its own package.
 const goTest = "lockproof_test.go"
 
-// beginning are the files of a project's beginning, each with the one under start that it is made of.
+// beginning are the files of a new project, each with its template in the folder start.
 func (l *language) beginning(ci string) (map[string]string, error) {
 	files := map[string]string{configFile: "lockproof.yaml"}
 	for _, name := range l.files {
@@ -152,12 +152,12 @@ func (l *language) beginning(ci string) (map[string]string, error) {
 	return files, nil
 }
 
-// adapterFile is where a file of an adapter is written.
+// adapterFile is the path at which a file of an adapter is written.
 func adapterFile(name string) string {
 	return "lockproof/" + strings.TrimSuffix(path.Base(name), ".txt")
 }
 
-// testPackage is the package of a test that stands beside the Go code in a folder; "" is none, where no module is.
+// testPackage is the package of a test beside the Go code in a folder; "" if the folder is in no module.
 func testPackage(dir string) (string, error) {
 	if info, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil || !info.Mode().IsRegular() {
 		return "", nil
@@ -183,7 +183,7 @@ func testPackage(dir string) (string, error) {
 
 var goInput = infile.Input{Noun: "Go file", Most: 16 << 20}
 
-// begin writes the files of a project's beginning, all or none. What is there of the adapter already is left.
+// begin writes the files of a new project, all or none. Existing files of the adapter are kept.
 func begin(c *cobra.Command, l language, dir, ci string) error {
 	files, err := l.beginning(ci)
 	if err != nil {
@@ -216,14 +216,14 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 	for _, to := range left {
 		fmt.Fprintln(c.OutOrStdout(), "left", filepath.Join(dir, to)+", which is there already")
 	}
-	if len(left) == 0 { // a user who begins a project with a program need not be asked about it
+	if len(left) == 0 { // a user who starts a project with a program has thereby permitted it
 		permitLater(filepath.Join(dir, configFile), l.command)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n%s", filepath.Clean(dir), l.steps(tested != ""))
 	return nil
 }
 
-// there are the files of the adapter that a folder has already.
+// there are the files of the adapter that exist in a folder.
 func (l *language) there(dir string) (left []string) {
 	for _, name := range l.files {
 		to := adapterFile(name)
@@ -234,7 +234,7 @@ func (l *language) there(dir string) (left []string) {
 	return left
 }
 
-// replacer puts a project's own into the files of its beginning.
+// replacer inserts a project's details into the files.
 func (l *language) replacer(ci, tested string) *strings.Replacer {
 	command, test := l.command, ""
 	if l.server != "" {
@@ -246,13 +246,13 @@ func (l *language) replacer(ci, tested string) *strings.Replacer {
 	return strings.NewReplacer("COMMAND", command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version, "PACKAGE", tested, "TEST\n", test)
 }
 
-// goTests run in CI what judges a Go module's own lock, by service.
+// goTests are CI commands that judge a Go module's own lock, by service.
 var goTests = map[string]string{
 	"github": "      # The lock of " + goTest + "; the last step judges the one behind lockproof/adapter.go.\n      - run: go test ./...\n",
 	"gitlab": "    # The lock of " + goTest + "; lockproof prove judges the one behind lockproof/adapter.go.\n    - go test ./...\n",
 }
 
-// steps are what to type next; tested says that a Go test was written.
+// steps are the next steps for the user; tested says that a Go test was written.
 func (l *language) steps(tested bool) string {
 	adapter := "    " + l.next + "\n    lockproof adapter-check\n    lockproof prove\n"
 	if !tested {
@@ -268,7 +268,7 @@ runs it, too. The lock behind lockproof/adapter.go is another, which is judged b
 ` + adapter
 }
 
-// fill writes a file of a project's beginning from the one under start.
+// fill writes a file of a new project from its template.
 func fill(to, dir, from string, text *strings.Replacer) error {
 	data, err := start.ReadFile("start/" + from)
 	if err != nil {
@@ -281,7 +281,7 @@ func fill(to, dir, from string, text *strings.Replacer) error {
 	return at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err })
 }
 
-// absent makes the folder, and says why not all of the files can be written there.
+// absent creates the folder, and returns an error if a file already exists.
 func absent(dir string, files []string) error {
 	for _, to := range files {
 		_, err := os.Lstat(filepath.Join(dir, to))

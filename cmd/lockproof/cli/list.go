@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// list is something that there is a list of.
+// list is something that can be listed.
 type list struct {
 	name  string
 	write func(io.Writer) error
@@ -57,10 +57,10 @@ properties that they are judged by; and the options with the values that they ma
 	}
 }
 
-// narrowest is the narrowest column that sentences are printed in; where there is none, they are in lines of their own.
+// narrowest is the minimum width of a column of sentences. If there is no room, the sentences get lines of their own.
 const narrowest = 36
 
-// writeTable writes rows whose last cell goes on in the next line where it must.
+// writeTable writes rows. The last cell of a row is wrapped if necessary.
 func writeTable(w io.Writer, rows [][]string) error {
 	var t style.Table
 	for _, row := range rows {
@@ -90,7 +90,7 @@ func writeTable(w io.Writer, rows [][]string) error {
 	return err
 }
 
-// listTargets lists the locks that are right apart from those with a bug each.
+// listTargets lists the correct locks, and separately those with a bug.
 func listTargets(w io.Writer) error {
 	write := func(title string, targets []*lock.Target) error {
 		fmt.Fprintln(w, title)
@@ -124,7 +124,7 @@ func listProperties(w io.Writer) error {
 	return writeTable(w, rows)
 }
 
-// widestValues is how many characters the values of an option may take in a column of their own.
+// widestValues is the maximum number of characters of an option's values in a separate column.
 const widestValues = 36
 
 func listOptions(w io.Writer) error {
@@ -138,7 +138,7 @@ func listOptions(w io.Writer) error {
 		rows := [][]string{{"option", "default", "values", ""}}
 		for _, o := range b.Defaults.Table() {
 			values, doc := o.Values, o.Doc
-			if len(values) > widestValues { // many words stand better in the sentence, which wraps
+			if len(values) > widestValues { // long lists are better in the sentence, which is wrapped
 				values, doc = "", doc+": "+strings.ReplaceAll(values, "|", ", ")
 			}
 			rows = append(rows, []string{o.Name, b.Defaults.Value(o.Name), values, doc})

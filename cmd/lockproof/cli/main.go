@@ -23,19 +23,19 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Main carries out the command line of this process, and ends it. The runner runs campaigns, the finders find real
-// servers besides RabbitMQ, and the starter starts servers in containers. A program without one of them hands the command
-// line to the program that has it.
+// Main runs the command line of this process, and exits. runner runs campaigns, found finds real servers besides RabbitMQ,
+// and starter starts servers in containers. A program that lacks one of them hands the command line to the program that has
+// it.
 func Main(runner campaign.Runner, found servers.Finders, starter container.Starter) {
 	campaigns, finders, containers = runner, found, starter
 	boundWorkers(runtime.NumCPU())
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// perProcessor is how many workers a processor has at most, by GOMAXPROCS: more only cost memory.
+// perProcessor is the maximum number of workers per processor, by GOMAXPROCS: more only cost memory.
 const perProcessor = 16
 
-// boundWorkers lowers a GOMAXPROCS that is larger than makes sense: work is spread over as many workers.
+// boundWorkers lowers a GOMAXPROCS that is too large, as it is the number of workers.
 func boundWorkers(processors int) {
 	if asked, most := runtime.GOMAXPROCS(0), perProcessor*processors; asked > most {
 		runtime.GOMAXPROCS(most)
@@ -43,14 +43,14 @@ func boundWorkers(processors int) {
 	}
 }
 
-// campaigns runs campaigns, nil where another program does; finders find real servers, those that are missing where another
-// program does.
+// campaigns runs campaigns; nil if only another program can. finders find real servers; some are missing if only another
+// program has them.
 var (
 	campaigns campaign.Runner
 	finders   servers.Finders
 )
 
-// run carries out a command line and returns the exit code.
+// run runs a command line and returns the exit code.
 func run(args []string, out, errs io.Writer) int {
 	leftover.Sweep()
 	ctx, stop := interruptible(together)
@@ -69,7 +69,7 @@ func run(args []string, out, errs io.Writer) int {
 	return exitCode(err, ctx.Err() != nil)
 }
 
-// guarded is a writer whose lines are no commands to a service that reads the output of its jobs.
+// guarded is a writer that prevents a CI service from taking printed lines for commands.
 func guarded(w io.Writer) io.Writer {
 	if ciguard.Needed() {
 		return ciguard.NewWriter(w)
@@ -77,12 +77,12 @@ func guarded(w io.Writer) io.Writer {
 	return w
 }
 
-// ending has the functions to be called when a command has ended.
+// ending contains the functions to call when a command has ended.
 type ending []func() error
 
 type endingKey struct{}
 
-// atEnd has a function called when the command has ended. Its error is reported with the rest.
+// atEnd registers a function to be called when the command has ended. Its error is reported with the others.
 func atEnd(c *cobra.Command, do func() error) {
 	end := c.Context().Value(endingKey{}).(*ending)
 	*end = append(*end, do)
@@ -96,17 +96,17 @@ func (e ending) close() error {
 	return all(errs...)
 }
 
-// interruptible is a context that the first interrupt ends, so that the run ends in good order. The second ends the
-// program at once, unless it comes so soon that it is the same one: timeout signals its child, and then the child's
-// group. The end of the terminal is an interrupt, too, unless nohup says otherwise. A reader that is gone, such as
-// head, makes writing fail and ends nothing: there may be files to be written yet.
+// interruptible is a context that the first interrupt ends, so that the run ends in good order. The second interrupt ends
+// the program at once, unless it comes within together, when it counts as the same: the program timeout signals its child,
+// and then the child's group. The end of the terminal is an interrupt, too, unless nohup is used. If a reader such as head
+// is gone, writing fails, and the program continues: there may be files left to write.
 func interruptible(together time.Duration) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	asked, stop := signal.NotifyContext(context.Background(), signals...)
-	ctx, cancel := context.WithCancel(context.Background()) // canceled, whatever the signal is called
+	ctx, cancel := context.WithCancel(context.Background()) // the cause is canceled, whatever the signal is
 	gone := make(chan os.Signal, 1)
 	signal.Notify(gone, syscall.SIGPIPE)
 	said := make(chan struct{})
@@ -131,10 +131,10 @@ func interruptible(together time.Duration) (context.Context, func()) {
 	}
 }
 
-// together is how soon after an interrupt another one is the same.
+// together is the time within which a second interrupt counts as the same.
 const together = 500 * time.Millisecond
 
-// patience is how long an interrupted run may go on before it is said why.
+// patience is the time after which an interrupted run explains why it has not ended.
 const patience = time.Second
 
 func rootCommand() *cobra.Command {
@@ -186,8 +186,8 @@ says how.`,
 	return root
 }
 
-// prepare is done before every command: it reads flags from the file of flags, refuses those that make no sense, and tries
-// whether outputs can be written.
+// prepare runs before every command: it reads flags from the file of flags, refuses invalid flags, and checks that outputs
+// can be written.
 func prepare(c *cobra.Command, args []string) error {
 	if err := configure(c, args); err != nil {
 		return err
@@ -209,7 +209,7 @@ func prepare(c *cobra.Command, args []string) error {
 	return tryOutputs(c)
 }
 
-// addCompletion adds cobra's command completion, in our words.
+// addCompletion adds cobra's command completion, with our texts.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// meant is the name among some that a word is most like, "" where it is like none.
+// meant is the name that is most similar to a word, "" if none is similar.
 func meant(word string, names []string) string {
 	best, nearest := "", min(len(word)/3, 3)+1
 	for _, name := range names {
@@ -24,7 +24,7 @@ func meant(word string, names []string) string {
 			best, nearest = name, d
 		}
 	}
-	if best == "" && len(word) >= 3 { // or what has been typed so far
+	if best == "" && len(word) >= 3 { // or a prefix of a name
 		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, word) }); i >= 0 {
 			best = names[i]
 		}
@@ -32,8 +32,7 @@ func meant(word string, names []string) string {
 	return best
 }
 
-// distance is how many letters are to be put in, left out, changed, or exchanged with their neighbour, to have one word be
-// the other.
+// distance is the number of edits between two words: insertions, deletions, changes, and exchanges of neighbouring letters.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, next := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
@@ -57,7 +56,7 @@ func distance(a, b string) int {
 	return last[len(t)]
 }
 
-// didYouMean is the hint for a word that is like a name, "" for any other word.
+// didYouMean is the hint for a word that is similar to a name, "" for any other word.
 func didYouMean(word string, names []string) string {
 	if name := meant(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %s?", name)
@@ -65,7 +64,7 @@ func didYouMean(word string, names []string) string {
 	return ""
 }
 
-// quoted is the first word in quotation marks in an error: the name that is not known.
+// quoted is the first quoted word in an error: the unknown name.
 func quoted(err error) string {
 	_, text, _ := strings.Cut(err.Error(), `"`)
 	text, found := strconv.QuotedPrefix(`"` + text)
@@ -76,7 +75,7 @@ func quoted(err error) string {
 	return word
 }
 
-// unknownCommand refuses what is no command.
+// unknownCommand is the error for an unknown command.
 func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -93,7 +92,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
 }
 
-// nameArguments has each command name the argument that is missing, or is one too many, as its usage line does.
+// nameArguments makes the errors of commands name the missing or surplus argument, as the usage line does.
 func nameArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		nameArguments(sub)
@@ -120,7 +119,7 @@ func nameArguments(c *cobra.Command) {
 	}
 }
 
-// unknownFlag says which flag is meant by an unknown one, and what was expected instead of a value that is no number.
+// unknownFlag improves an error about flags: it suggests a flag for an unknown one, and says which number was expected.
 func unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -170,12 +169,12 @@ func completeTargets(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSeveralTargets completes targets of which several may be named.
+// completeSeveralTargets completes the names of several targets.
 func completeSeveralTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeNames completes those values of a command's flags that are names.
+// completeNames completes values of a command's flags that are names.
 func completeNames(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames, "server": gated.Kinds} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -185,7 +184,7 @@ func completeNames(cmd *cobra.Command) {
 			return names(), cobra.ShellCompDirectiveNoFileComp
 		})
 		if err != nil {
-			panic(err) // it was registered before
+			panic(err) // the flag was registered before
 		}
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mostMemory is how many MiB a search takes at most unless --memory says otherwise.
+// mostMemory is the default maximum memory of a search, in MiB.
 const mostMemory = 8192
 
-// overhead is how many MiB the program takes besides a search.
+// overhead is the memory of the program in addition to a search, in MiB.
 const overhead = 256
 
-// searchMemory is how many MiB of a search fit into so many bytes. The rest is for garbage, and for tables that grow.
+// searchMemory is the memory for a search, in MiB, if the process may have system bytes. The rest is for garbage, and for
+// tables that grow.
 func searchMemory(system int64) int {
 	return int(max(1, min(mostMemory, (system>>20-overhead)/2)))
 }
 
-// fitMemory has a search end, and leave its checkpoint, before the system ends it.
+// fitMemory makes a search end, and write its checkpoint, before the system ends it.
 func (f *exploreFlags) fitMemory(c *cobra.Command, system int64) error {
 	fits := searchMemory(system)
 	if !c.Flags().Changed("memory") {

@@ -4,5 +4,5 @@ package cli
 
 import "math"
 
-// systemMemory is how many bytes this process may have at most, as far as the system says it.
+// systemMemory is the maximum memory of this process in bytes, if the system reports it.
 func systemMemory() int64 { return math.MaxInt64 }

@@ -54,7 +54,7 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	return printKilled(c, all, len(mutants), seed, limit)
 }
 
-// printKilled prints what became of mutants, of so many, and says how that ends the run.
+// printKilled prints the results of mutants, of of in total, and returns the error with which the run ends.
 func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, limit int) error {
 	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
 	switch {
@@ -66,7 +66,7 @@ func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, li
 	return nil
 }
 
-// tellKilled writes what became of mutants, of so many, and gives how many were killed.
+// tellKilled writes the results of mutants, of of in total, and returns the number of those that were killed.
 func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit int) (killed int) {
 	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {
@@ -75,13 +75,13 @@ func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit 
 		}
 		rows = append(rows, killedRow(k))
 	}
-	_ = writeTable(out, rows) // what cannot be printed is not told of here either
+	_ = writeTable(out, rows) // errors of printing are not reported here
 	text := fmt.Sprintf("%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each", of, killed, seed, limit)
 	fmt.Fprintf(out, "\n%s\n", strings.Join(style.Wrap(text, outputStyle().Columns()), "\n"))
 	return killed
 }
 
-// chosen are the mutants by name, or all.
+// chosen are the mutants with the given names, or all.
 func chosen(names []string) ([]*lock.Target, error) {
 	if len(names) == 0 {
 		return engine.Mutants(), nil

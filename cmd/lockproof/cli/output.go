@@ -26,7 +26,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// outputFlags say what is written besides the card.
+// outputFlags say what to write in addition to the printed report.
 type outputFlags struct {
 	json    bool
 	junit   string
@@ -37,16 +37,16 @@ type outputFlags struct {
 	out     string
 	// command is the command that has these flags.
 	command *cobra.Command
-	// require is what --require names, and required those among the properties that are judged.
+	// require is the value of --require. required is its properties among those that are judged.
 	require  properties
 	required property.Set
-	// least is how many executions have to be run; 0 is any number.
+	// least is the minimum number of executions; 0 is none.
 	least int
-	// earlier is what became of the counterexamples of earlier runs, if the run has carried them out.
+	// earlier is the result of repeating the counterexamples of earlier runs, if the run has done that.
 	earlier *kept.Earlier
-	// names are those of the run's counterexamples.
+	// names are the names of the run's counterexamples.
 	names kept.Names
-	// findings are those that the project knows of, once they were read.
+	// findings are the project's known findings, once they were read.
 	findings known.Findings
 }
 
@@ -56,7 +56,7 @@ func (f *outputFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` of counterexamples and recorded histories; prove begins with those of earlier runs, and moves to its folder passed those that pass now")
 }
 
-// registerReport registers the flags of a run that has no counterexamples to write.
+// registerReport registers the flags of a run that writes no counterexamples.
 func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	f.command = cmd
 	flags := cmd.Flags()
@@ -69,7 +69,7 @@ func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
 }
 
-// demand takes in what --require names. A run of that lock type judges the properties that are given.
+// demand evaluates --require. judged are the properties that a run with that lock type judges.
 func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 	f.required, err = f.require.required(judged, kind)
 	return err
@@ -78,11 +78,11 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 // outputs are the flags that name a file to be written.
 var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "tables", "graph", "checkpoint", "jsonl"}
 
-// within is the annotation of a flag that a file of flags gives: the folder that its files have to be in.
+// within is the annotation of a flag that a file of flags has set: the folder that must contain the flag's files.
 const within = "within"
 
-// placeOf is where a flag has a file or folder written. A place that the user typed may be anywhere. A place that a
-// file of flags gives is in the file's folder, and one that we chose in the current folder.
+// placeOf is the place of a file or folder that a flag names. A place that the user typed may be anywhere. A place from a
+// file of flags must be in the file's folder, and a default place in the current folder.
 func placeOf(flag *pflag.Flag) outfile.Place {
 	p := outfile.Place{Path: flag.Value.String()}
 	if folder := flag.Annotations[within]; len(folder) > 0 {
@@ -93,13 +93,13 @@ func placeOf(flag *pflag.Flag) outfile.Place {
 	return p
 }
 
-// inFolder is the place of a file whose name is ours, in the folder that a flag names.
+// inFolder is the place of a file whose name we choose, in the folder that a flag names.
 func inFolder(flag *pflag.Flag, name string) outfile.Place {
 	folder := placeOf(flag)
 	return outfile.Place{Path: filepath.Join(folder.Path, name), Folder: cmp.Or(folder.Folder, folder.Path)}
 }
 
-// tryOutputs tries whether a command's files can be written, before the run that is to fill them.
+// tryOutputs checks that a command's files can be written, before the run.
 func tryOutputs(c *cobra.Command) error {
 	for _, name := range outputs {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
@@ -116,8 +116,8 @@ func tryOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// write writes what a run came to, counterexamples first, so that they are there whatever happens next. The error says
-// how the run ended, and what could not be written; also is what else went wrong.
+// write writes the result of a run, counterexamples first, so that they are stored whatever happens next. The error says how
+// the run ended, and what could not be written; also are further errors.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
 	findings, unread := f.known()
@@ -133,12 +133,12 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(c, res))...)
 }
 
-// save writes the counterexamples and puts into the report how to see them again.
+// save writes the counterexamples, and adds to the report the commands that show them.
 func (f *outputFlags) save(res *engine.Result) error {
 	var errs []error
 	for _, ce := range res.Counterexamples("") {
 		found := res.Report.Result(ce.Property).Violation
-		if found.Earlier { // it is where it was
+		if found.Earlier { // its file exists
 			continue
 		}
 		path, err := f.keep(ce)
@@ -151,7 +151,8 @@ func (f *outputFlags) save(res *engine.Result) error {
 	return all(errs...)
 }
 
-// replaying is the command that shows a counterexample. A program is that of the command that was just typed.
+// replaying is the command that shows a counterexample. If the target is a program, its command is the one that was just
+// typed.
 func replaying(ce *histories.Counterexample, path string) string {
 	if ce.Exec != "" {
 		return "lockproof replay --run-exec " + quote(path)
@@ -159,13 +160,13 @@ func replaying(ce *histories.Counterexample, path string) string {
 	return "lockproof replay " + quote(path)
 }
 
-// bounds are the flags by which runs of one target differ in what may happen in them.
+// bounds are the flags that distinguish the runs of one target by what may happen in them.
 var bounds = []string{
 	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
 	"crashes", "crash-share", "drops", "channel-errors", "lost", "lapses", "restarts", "clocks", "late", "strict", "servers",
 }
 
-// name is the file name of a property's counterexample: one for each target, its options, and the given bounds.
+// name is the file name of a property's counterexample. It depends on the target, its options, and the given bounds.
 func (f *outputFlags) name(p property.Property, target string, options []string) string {
 	named := slices.Clone(options)
 	for _, name := range bounds {
@@ -176,7 +177,7 @@ func (f *outputFlags) name(p property.Property, target string, options []string)
 	return histories.FileName(p, target, named...)
 }
 
-// known are the findings that the project knows of, for a command that finds some.
+// known are the project's known findings, for a command that finds violations.
 func (f *outputFlags) known() (_ known.Findings, err error) {
 	if f.findings != nil || !slices.Contains(judging, f.command.Name()) {
 		return f.findings, nil
@@ -185,12 +186,12 @@ func (f *outputFlags) known() (_ known.Findings, err error) {
 	return f.findings, err
 }
 
-// folder is where counterexamples are kept.
+// folder is the folder of counterexamples.
 func (f *outputFlags) folder() kept.Folder {
 	return kept.Folder{At: placeOf(f.command.Flags().Lookup("out"))}
 }
 
-// keep writes a counterexample to where those of the run are.
+// keep writes a counterexample to the folder of the run's counterexamples.
 func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
 	name, err := f.names.AtLast(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options))
 	if err != nil {
@@ -199,15 +200,15 @@ func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error
 	return f.saveAs(ce, name)
 }
 
-// found keeps what a run has just found, so that it is there however the run ends, unless an earlier run's is there. A
-// file that can't be written now is tried again when the run is over, and its error is said then.
+// found writes a counterexample that a run has just found, so that it is stored however the run ends, unless a file of an
+// earlier run has its name. If it can't be written now, it is written again at the end, and the error is reported then.
 func (f *outputFlags) found(ce *histories.Counterexample) {
 	if name := f.names.Now(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options)); name != "" {
 		_, _ = f.saveAs(ce, name)
 	}
 }
 
-// saveAs writes a counterexample of the run to a file of that name.
+// saveAs writes a counterexample of the run to a file with a name.
 func (f *outputFlags) saveAs(ce *histories.Counterexample, name string) (path string, err error) {
 	ce.Origin.Command = commandLine()
 	return saveIn(f.command.Flags().Lookup("out"), name, ce)
@@ -231,8 +232,8 @@ func (f *outputFlags) files(c *cobra.Command, res *engine.Result) error {
 	)
 }
 
-// source is the file that findings are located in: the first one that the command of --exec names, or what a program of
-// Go's beside its source was built from.
+// source is the file in which findings are located: the first file that the command of --exec names or, for a Go program
+// beside its source, the source.
 func (f *outputFlags) source() string {
 	flag := f.command.Flags().Lookup("exec")
 	if flag == nil {
@@ -249,7 +250,7 @@ func (f *outputFlags) source() string {
 	return ""
 }
 
-// summarize appends the summary: a command with several runs has them one below the other.
+// summarize appends to the summary: if a command has several runs, their summaries follow each other.
 func (f *outputFlags) summarize(r *report.Report) error {
 	if f.summary == "" {
 		return nil
@@ -261,7 +262,7 @@ func (f *outputFlags) summarize(r *report.Report) error {
 	return nil
 }
 
-// writeFile writes the file that a flag names, if it names one.
+// writeFile writes the file that a flag names, if there is one.
 func writeFile(c *cobra.Command, name string, write func(io.Writer) error) error {
 	flag := c.Flags().Lookup(name)
 	if flag.Value.String() == "" {
@@ -280,8 +281,8 @@ func (f *outputFlags) print(w io.Writer, r *report.Report) error {
 	return report.WriteCard(w, r, outputStyle())
 }
 
-// commandLine is what was typed, for the record of a counterexample, and as a shell takes it. Passwords are left out: an
-// address that an environment variable gives is that variable, and any other has *** for its password.
+// commandLine is the command line, for the record of a counterexample, in a form for a shell. Passwords are removed: an
+// address from an environment variable is replaced by the variable, and in any other the password is replaced by ***.
 func commandLine() string {
 	words, last := []string{"lockproof"}, ""
 	for _, arg := range os.Args[1:] {
@@ -291,11 +292,11 @@ func commandLine() string {
 	return strings.Join(words, " ")
 }
 
-// addressVariables are the environment variables that say where servers are.
+// addressVariables are the environment variables with addresses of servers.
 var addressVariables = []string{"LOCKPROOF_AMQP_URL", "LOCKPROOF_REDIS_URL", "LOCKPROOF_MYSQL_URL", "LOCKPROOF_POSTGRES_URL", "CONSUL_HTTP_ADDR"}
 
-// withoutSecret is a word of a command line as a shell takes it, and without its password. The word before it may name
-// what it is.
+// withoutSecret is a word of a command line in a form for a shell, without its password. before is the word before it, which
+// may name it.
 func withoutSecret(before, word string) string {
 	head, value, assigned := strings.Cut(word, "=")
 	if !assigned || !strings.HasPrefix(head, "--") {
@@ -314,7 +315,7 @@ func withoutSecret(before, word string) string {
 	return quote(secret.HideCommand(word))
 }
 
-// quote is a word as a shell takes it.
+// quote quotes a word for a shell.
 func quote(word string) string {
 	special := func(r rune) bool {
 		return !strings.ContainsRune("%+,-./:=@_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -11,17 +11,17 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// How often progress is printed: on a terminal in one line that keeps changing, elsewhere in a new line each time.
+// The interval of progress messages: on a terminal they overwrite one line, otherwise each is a new line.
 const (
 	progressEvery     = 100 * time.Millisecond
 	progressEveryLine = 10 * time.Second
 )
 
-// progress tells on standard error how far a run is.
+// progress prints the progress of a run to standard error.
 type progress struct {
 	out   io.Writer
 	now   func() time.Time
-	width func() int // of the terminal; nil is none
+	width func() int // of the terminal; nil if there is none
 	limit time.Duration
 	began time.Time
 	last  time.Time
@@ -43,16 +43,16 @@ func newProgress() *progress {
 	return p
 }
 
-// within ends the run after a time, if that is not 0.
+// within sets the time after which the run ends; 0 is no limit.
 func (p *progress) within(limit time.Duration) *progress {
 	p.limit = limit
 	return p
 }
 
-// say says how far a run is, if it is time to.
+// say prints a progress message, if the interval is over.
 func (p *progress) say(format string, args ...any) { p.part(0, 0, format, args...) }
 
-// part says how much of a run is done, and how long the rest will take.
+// part prints a progress message with the completed part of a run, and the remaining time.
 func (p *progress) part(done, of int, format string, args ...any) {
 	every := progressEvery
 	if p.width == nil {
@@ -69,15 +69,15 @@ func (p *progress) part(done, of int, format string, args ...any) {
 		return
 	}
 	shown := []rune(text)
-	if width := p.width(); width > 1 && len(shown) >= width { // it could not be taken away
+	if width := p.width(); width > 1 && len(shown) >= width { // a wrapped line could not be overwritten
 		shown = append(shown[:width-2], '…')
 	}
 	fmt.Fprint(p.out, "\r\x1b[K", string(shown))
 }
 
-// left is how long the rest will take, in words: at the rate so far, and no longer than the run may take.
+// left is the remaining time in words: at the rate so far, and at most the run's limit.
 func (p *progress) left(took time.Duration, done, of int) string {
-	const soon = time.Second // before that nothing is known
+	const soon = time.Second // before that the rate is unknown
 	if took < soon {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (p *progress) left(took time.Duration, done, of int) string {
 	return ", " + about + max(rest, 0).Round(time.Second).String() + " left"
 }
 
-// done takes the line away.
+// done removes the line.
 func (p *progress) done() {
 	if p.width != nil {
 		fmt.Fprint(p.out, "\r\x1b[K")

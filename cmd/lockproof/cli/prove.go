@@ -29,8 +29,8 @@ type proveFlags struct {
 	options  []string
 	property properties
 	first    bool
-	limit    time.Duration // of a call under stress
-	way      string        // of somebody else's clients to a real broker without a schedule; "" is with one
+	limit    time.Duration // maximum duration of a call in a stress run
+	way      string        // how external clients reach a real broker without a schedule; "" is with a schedule
 	execFlags
 	shapeFlags
 	onFlags
@@ -133,7 +133,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
-// begin carries out what earlier runs have left of a lock, before a run draws anything, and reads what is known of it.
+// begin repeats the counterexamples that earlier runs have left, before a run draws anything, and reads the known findings.
 func (f *proveFlags) begin(c *cobra.Command, run interface {
 	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
 }, findings *known.Findings, earlier **kept.Earlier) (err error) {
@@ -145,7 +145,7 @@ func (f *proveFlags) begin(c *cobra.Command, run interface {
 	return err
 }
 
-// fit refuses the flags that such a run has no use for.
+// fit refuses flags without effect for such a run.
 func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
@@ -183,21 +183,21 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	return f.fitDepth(c)
 }
 
-// alien refuses the flags that are for somebody else's program alone.
+// alien refuses flags that only apply to an external program.
 func alien(c *cobra.Command) error {
 	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding", "server", "servers")
 }
 
-// scheduled are the flags that are for runs with a schedule alone.
+// scheduled are the flags that only apply to runs with a schedule.
 var scheduled = []string{"scenarios", "least", "time", "strategy", "pct-depth", "workers", "first", "start"}
 
-// unscheduled refuses those.
+// unscheduled refuses the flags in scheduled.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
 		scheduled...)
 }
 
-// fitLeast refuses a least number of executions that is larger than the number of those to be run.
+// fitLeast refuses a minimum number of executions that exceeds the number of executions.
 func (f *proveFlags) fitLeast(c *cobra.Command) error {
 	if most := f.howMany(c); f.least > most {
 		return fmt.Errorf("--least %d: only %d are run; expected at most as many, or a larger --scenarios", f.least, most)
@@ -205,7 +205,7 @@ func (f *proveFlags) fitLeast(c *cobra.Command) error {
 	return nil
 }
 
-// howMany is the number of executions to be run.
+// howMany is the number of executions.
 func (f *proveFlags) howMany(c *cobra.Command) int {
 	if f.program.Exec != "" && !c.Flags().Changed("scenarios") {
 		return gated.DefaultScenarios
@@ -213,7 +213,7 @@ func (f *proveFlags) howMany(c *cobra.Command) int {
 	return f.draw.Scenarios
 }
 
-// fitDepth refuses PCT's depth where PCT is not.
+// fitDepth refuses PCT's depth if PCT is not among the strategies.
 func (f *proveFlags) fitDepth(c *cobra.Command) error {
 	if f.strategy != scenario.Random.String() {
 		return nil
@@ -221,7 +221,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 	return given(c, "with --strategy random: it is PCT's; leave it out, or have --strategy pct", "pct-depth")
 }
 
-// judge has those properties judged that are asked for, and says when to end.
+// judge sets the requested properties, and when to end.
 func (f *proveFlags) judge(applicable property.Set, kind lock.Kind) (err error) {
 	if f.judging.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (f *proveFlags) judge(applicable property.Set, kind lock.Kind) (err error) 
 	return f.demand(f.judging.Properties, kind)
 }
 
-// config is the run of a lock of ours as flags say it.
+// config is the configuration of a run with a lock of ours, according to the flags.
 func (f *proveFlags) config(args []string) (cfg sample.Config, err error) {
 	name := "semaphore"
 	if len(args) == 1 {

@@ -63,17 +63,17 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 		return nil, err
 	}
 	atEnd(c, b.Stop)
-	if b.CanRestart() { // it is ours, and gone with us
+	if b.CanRestart() { // it is ours, and ends with us
 		return b, nil
 	}
 	return b, register(c, b)
 }
 
-// register has a broker that others use as well keep account of what is made there. Should it take us for dead, the
-// command's context ends.
+// register registers the run on a broker that others use as well. If the broker takes us for dead, the command's context
+// ends.
 func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	ctx, cancel := context.WithCancel(c.Context())
-	found, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
+	found, err := b.Register(ctx, func(error) { cancel() }) // Stop reports the reason
 	for _, left := range found.Left {
 		tell(left)
 	}
@@ -89,7 +89,7 @@ func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	return nil
 }
 
-// behindGate is the broker that the gate is to stand before.
+// behindGate is the broker behind the gate.
 func (f *onFlags) behindGate(c *cobra.Command) (on gated.Server, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
@@ -170,7 +170,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 	return cmd
 }
 
-// giveAgain puts the secrets back that a counterexample's file hides. The error says how they are given.
+// giveAgain restores the secrets that a counterexample's file hides. The error says how to give them.
 func giveAgain(ce *histories.Counterexample, file string, options []string) error {
 	given, err := pairs(options)
 	if err != nil {
@@ -187,8 +187,8 @@ func giveAgain(ce *histories.Counterexample, file string, options []string) erro
 	return nil
 }
 
-// replayOurs carries out a counterexample of a lock of this module, with the command's arguments at hand for the program that
-// has the drivers of other servers than RabbitMQ.
+// replayOurs repeats a counterexample of a lock of this module. args are the command's arguments, in case the program with
+// the drivers of other servers must run the command.
 func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Counterexample, html string) error {
 	r, err := engine.Replay(ce)
 	if errors.Is(err, engine.ErrUnknownTarget) && html != "" {
@@ -225,8 +225,8 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 	})
 }
 
-// showRecorded writes a page of a counterexample as it was recorded, for somebody who does not have the program, or will not
-// run it.
+// showRecorded writes a page of a counterexample as it was recorded, for users who do not have the program, or do not want
+// to run it.
 func showRecorded(c *cobra.Command, ce *histories.Counterexample) error {
 	out := safetext.NewWriter(c.OutOrStdout())
 	for i, line := range ce.Transcript {
@@ -242,7 +242,7 @@ func showRecorded(c *cobra.Command, ce *histories.Counterexample) error {
 	})
 }
 
-// permit shows the command that a file has us run, and is an error unless the user wants that.
+// permit shows the command that a file wants to run, and returns an error unless the user permits it.
 func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	shown := safetext.Escape(secret.Command(command))
 	if trusted {
@@ -259,8 +259,8 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	return err
 }
 
-// show draws what a replay came to and says its verdict, on the terminal and, where one is asked for, on a page. An
-// output that can't be written changes nothing about the verdict.
+// show shows the result of a replay and its verdict, on the terminal and, if requested, on a page. An output that can't be
+// written does not change the verdict.
 func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Writer) error) error {
 	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
@@ -273,7 +273,7 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	return all(ended, undrawn, writePage(c, r.Page))
 }
 
-// fitted breaks a line that is wider than what is printed may be. A page breaks it itself.
+// fitted wraps a line that is too wide to print. A page wraps lines itself.
 func fitted(line string) string {
 	width := outputStyle().Columns()
 	if utf8.RuneCountInString(line) <= width || strings.HasPrefix(line, " ") {
@@ -282,8 +282,7 @@ func fitted(line string) string {
 	return strings.Join(style.Wrap(line, width), "\n")
 }
 
-// replayExternal carries out a counterexample of somebody else's program, whose commands wait at the gate of
-// the simulated broker or of a real one.
+// replayExternal repeats a counterexample of an external program, at the gate of the simulated broker or of a real one.
 func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
 	broker, err := on.behindGate(c)
 	if err != nil {
@@ -296,8 +295,7 @@ func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample,
 	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, r.Server) })
 }
 
-// verdict says whether the property was violated again. A violation that was only ever seen once is shown as it was
-// then.
+// verdict says whether the property was violated again. A violation that was never reproduced is shown as it was recorded.
 func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, broker string) error {
 	again := ""
 	if r.Tries.Of > 1 {
@@ -317,7 +315,7 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, brok
 	return nil
 }
 
-// replayReal carries out the counterexample on a real broker, and says how that compares.
+// replayReal repeats the counterexample on a real broker, and reports the difference.
 func replayReal(c *cobra.Command, on *onFlags, w io.Writer, ce *histories.Counterexample, r *engine.Replayed) error {
 	broker, err := on.start(c, ce.Scenario.Restarts())
 	if err != nil {

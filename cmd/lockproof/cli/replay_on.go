@@ -15,13 +15,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// kindOfServer is what --on says of the servers of a backend.
+// kindOfServer describes the servers of a backend for --on.
 type kindOfServer struct {
 	backend string
 	title   string
-	names   []string // for one that is found; the first is that of its image
+	names   []string // for a server to be found; the first is also the name of its image
 	schemes []string
-	usual   string // an address
+	usual   string // the usual address
 }
 
 // others are the servers besides RabbitMQ.
@@ -32,7 +32,7 @@ var others = []kindOfServer{
 	{"consul", "Consul", []string{"consul"}, []string{"consul", "http", "https"}, "http://127.0.0.1:8500"},
 }
 
-// otherOf is the kind of server of a backend, nil where there is none.
+// otherOf is the kind of server of a backend, nil if there is none.
 func otherOf(backend string) *kindOfServer {
 	for i := range others {
 		if others[i].backend == backend {
@@ -42,13 +42,14 @@ func otherOf(backend string) *kindOfServer {
 	return nil
 }
 
-// handedOver reports whether the server that --on names is reached by another program: by its driver, or as an image.
+// handedOver reports whether the server that --on names needs another program: for its driver, or because it is an image.
 func (k *kindOfServer) handedOver(on string) bool {
 	_, image := container.Parse(on)
 	return finders[k.backend] == nil || image && containers == nil
 }
 
-// find finds a server at an address, or where it usually is, or starts one in a container, until the command has ended.
+// find finds a server at an address, or at its usual address, or starts one in a container, which runs until the command
+// ends.
 func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, error) {
 	if i, ok := container.Parse(address); ok {
 		var err error
@@ -63,7 +64,7 @@ func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, e
 	return s, err
 }
 
-// address is the one that --on has, or an image, "" for a server that is to be found.
+// address is the address or image in --on, "" for a server that is to be found.
 func (k *kindOfServer) address(target, on string) (string, error) {
 	if slices.Contains(k.names, on) {
 		return "", nil
@@ -78,7 +79,7 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 	return "", fmt.Errorf("%s stands on %s: expected --on %s, an image such as %v, or an address such as %s", target, k.title, usual.Name, usual, k.usual)
 }
 
-// kindNamed is the kind of server that --on names, nil if it is none of others.
+// kindNamed is the kind of server that --on names, nil if it is not in others.
 func kindNamed(on string) *kindOfServer {
 	for i := range others {
 		if _, err := others[i].address("", on); err == nil {
@@ -88,18 +89,18 @@ func kindNamed(on string) *kindOfServer {
 	return nil
 }
 
-// beyondExec refuses --on for somebody else's program, and says what to do instead.
+// beyondExec refuses --on for an external program, and says what to do instead.
 func (k *kindOfServer) beyondExec(on string) error {
 	return fmt.Errorf("--on %s with --exec: expected --server %s, which starts servers here that have a clock of ours", on, k.backend)
 }
 
-// Ends of sentences about a lock that stands on no broker: what --on is no use for, and what to do instead.
+// Ends of sentences about a lock that uses no broker: what --on does not support, and what to do instead.
 const (
 	unreplayed = "no counterexample is replayed on a real one: leave --on out for the simulated one"
 	unstressed = "prove puts locks on a broker alone under stress: leave --on out, or measure a real one with `lockproof compare`"
 )
 
-// elsewhere refuses --on for what stands on a server that is no broker, where only a broker is asked.
+// elsewhere refuses --on for a lock on a server that is not a broker, in commands that only use brokers.
 func (f *onFlags) elsewhere(backend, what, instead string) error {
 	b, err := lock.BackendNamed(backend)
 	if err != nil || b.Words.Server == "broker" {
@@ -108,7 +109,7 @@ func (f *onFlags) elsewhere(backend, what, instead string) error {
 	return fmt.Errorf("--on %s: %s stands on %s, and %s", f.on, what, b.Title, instead)
 }
 
-// replayOn carries out a counterexample on a real server of its kind, and says how that compares.
+// replayOn repeats a counterexample on a real server of its kind, and reports the difference.
 func replayOn(c *cobra.Command, kind *kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
 	url, err := kind.address(r.Target.Name, on.on)
 	if err != nil {

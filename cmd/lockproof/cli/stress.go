@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// stress has the target used on a real broker, by many clients at once, and judges what they saw.
+// stress makes many clients use the target concurrently on a real broker, and judges what they observed.
 func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	s := recorded.StressConfig{
 		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, Judging: cfg.Judging, Keep: f.keep,
@@ -41,7 +41,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	return f.write(c, res, err)
 }
 
-// keep writes the history before it is judged, so that it is there whatever happens next, and says where.
+// keep writes the history before it is judged, so that it is not lost whatever happens next, and returns where.
 func (f *proveFlags) keep(h *history.History, target string) (path string, err error) {
 	out := f.command.Flags().Lookup("out")
 	at := inFolder(out, histories.HistoryName(target))

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/subprocess"
 )
 
-// checkStress says what is wrong with what was asked of somebody else's clients under stress.
+// checkStress returns an error for flags that a stress run of external clients does not support.
 func (f *proveFlags) checkStress(c *cobra.Command) error {
 	_, real := f.real()
 	switch {
@@ -25,8 +25,8 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 	return given(c, "with --exec: expected none; only targets of ours are told that the broker is gone", "restarts")
 }
 
-// stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
-// they saw.
+// stressExternal makes many clients of an external program use its lock concurrently on a real broker, and judges what they
+// observed.
 func (f *proveFlags) stressExternal(c *cobra.Command, cfg *gated.Config) error {
 	if err := cmp.Or(given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"),
 		given(c, "with --stress: clients wait at no gate; leave it out, --limit says how long a call may take", "patience")); err != nil {

@@ -23,12 +23,12 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version is the version, what it was built from, by which Go, and for what.
+// version describes the version, its source, the version of Go, and the platform.
 func version() string {
 	return fmt.Sprintf("%s%s %s %s/%s", engine.Version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// builtFrom is the commit that the program was built from, as far as that was kept.
+// builtFrom is the commit that the program was built from, if it was recorded.
 func builtFrom() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,11 +1,11 @@
-// Package servers is what the command line asks of real servers other than RabbitMQ: to carry out a trace there,
-// and to measure locks.
+// Package servers defines how the command line uses real servers other than RabbitMQ: to replay a trace, and to measure
+// locks.
 //
-// Redis and Consul are reached by clients of lockproof's own. The drivers of databases would be a third of all that has to
-// be compiled before lockproof's first run. So lockproof has none of them, nor what starts servers in containers: they are
-// in a program of their own, lockproof-servers, which package linked is for, and which lockproof starts where they are
-// needed.
+// lockproof reaches Redis and Consul with clients of its own. The drivers of databases would be a third of all code to
+// compile before lockproof's first run. Therefore lockproof contains neither these drivers nor the code that starts servers
+// in containers. Both are in a separate program, lockproof-servers, which uses package linked; lockproof starts it when they
+// are needed.
 //
-// The command line asks in cmd/lockproof/cli: replay_on.go for replay --on, comparereal.go for compare; handover.go starts
-// lockproof-servers, and containers.go says when a container needs it.
+// The users of this package are in cmd/lockproof/cli: replay_on.go for replay --on, and comparereal.go for compare.
+// handover.go starts lockproof-servers, and containers.go decides whether a container needs it.
 package servers

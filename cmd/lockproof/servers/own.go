@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis"
 )
 
-// Own are the finders of servers that lockproof reaches by clients of its own.
+// Own are the finders of servers for which lockproof has its own clients.
 var Own = Finders{"redis": findRedis, "consul": findConsul}
 
 func findRedis(ctx context.Context, address string) (Server, error) {
@@ -19,7 +19,7 @@ func findRedis(ctx context.Context, address string) (Server, error) {
 	return s, nil
 }
 
-// agent is a Consul agent, which keeps nothing open.
+// agent is a Consul agent, without anything to close.
 type agent struct{ *consul.Agent }
 
 func findConsul(ctx context.Context, address string) (Server, error) {

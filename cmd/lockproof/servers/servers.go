@@ -9,17 +9,17 @@ import (
 
 // Server is a real server that was found.
 type Server interface {
-	// Replay carries out a trace there, and compares what the server says with the simulation.
+	// Replay repeats a trace on the server, and compares its replies with the simulated ones.
 	Replay(context.Context, *scenario.Trace) (*scenario.Replayed, error)
-	// Measured is the server as package measure uses it, until it is closed.
+	// Measured is the server for package measure, until Close.
 	Measured(context.Context) (measure.Server, error)
-	// Close gives back what the server was used by.
+	// Close releases the connections to the server.
 	Close() error
 }
 
-// Finder finds the server at an address, or, where that is "", the one that the environment names or that is where it
-// usually is. The error says where none was found.
+// Finder finds the server at an address or, if the address is "", the one that the environment names or that is at the usual
+// address. The error says where none was found.
 type Finder func(ctx context.Context, address string) (Server, error)
 
-// Finders are the finders of servers, by the name of their backend.
+// Finders are finders of servers, by the name of their backend.
 type Finders map[string]Finder

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// claim takes a directory's lock file for this process. The system gives it back when the process ends, however it does.
+// claim locks a directory's lock file for this process. The system releases it when the process ends in any way.
 func claim(at outfile.Place) (release func(), err error) {
 	f, err := at.Open(os.O_CREATE | os.O_RDWR)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// credentials are the options of a user's files: our credentials, and the certificates that we trust. Each new
-// connection reads the files again, so that they may be renewed.
+// credentials are the NATS options for a user's files: the credentials, and the trusted certificates. Each new connection
+// reads the files again, so that they may be renewed.
 func credentials(s *campaign.Server) (out []nats.Option, err error) {
 	if s.Creds != "" {
 		if _, err := jwt(s.Creds); err != nil {
@@ -64,7 +64,7 @@ func seed(path string) (nkeys.KeyPair, error) {
 	return nkeys.ParseDecoratedNKey(data)
 }
 
-// userOf is the public key of a user, whose seed is in a file.
+// userOf is the public key of the user whose seed is in a file.
 func userOf(path string) (string, error) {
 	pair, err := seed(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// rootCAs is nats.RootCAs, which leaves a client's certificate as it is.
+// rootCAs is nats.RootCAs, except that it keeps a client's certificate.
 func rootCAs(path string) nats.Option {
 	return func(o *nats.Options) error {
 		if o.TLSConfig == nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Workers store results, and so may anyone with write access to the queue. The campaign's runner reads each result
-// with care, and repeats some of the shards: one in fifty, and each that is the first to show a violation. It treats
+// Workers store results, and any program with write access to the queue could do so. Therefore the campaign's runner checks
+// each result, and repeats some of the shards: one in fifty, and each that is the first to show a violation. It treats
 // results that a campaign's folder already had in the same way: the folder may have come with a clone.
 
-// oneIn is of how many shards one is carried out again.
+// oneIn says that one in so many shards is repeated.
 const oneIn = 50
 
-// mostSaid bounds the lines about refusals: a queue may have many invalid messages.
+// mostSaid is the maximum number of lines about refusals: a queue may have many invalid messages.
 const mostSaid = 20
 
 // refusals reports and counts refused results.
@@ -39,8 +39,8 @@ func (r *refusals) refuse(format string, args ...any) {
 	}
 }
 
-// examine reads a shard's result and tries whether it is true. It is nil, and the shard is given out again, where it is
-// refused.
+// examine decodes a shard's result and checks whether it is true. If the result is refused, examine returns nil, and the
+// shard is queued again.
 func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, error) {
 	result, err := r.read(ctx, s, a)
 	var misfit *misfit
@@ -62,10 +62,10 @@ func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, err
 	return result, err
 }
 
-// misfit is why a result is not its shard's.
+// misfit is the error for a result that cannot be its shard's.
 type misfit struct{ error }
 
-// read reads a shard's result, and checks that it is one. The error is a misfit where it is not.
+// read decodes and checks a shard's result. The error is a misfit if the result is invalid.
 func (r *run) read(ctx context.Context, s campaign.Shard, a stored) (any, error) {
 	if a.bad != nil {
 		return nil, &misfit{a.bad}
@@ -90,11 +90,12 @@ func (r *run) read(ctx context.Context, s campaign.Shard, a stored) (any, error)
 	return result, nil
 }
 
-// mostRefused is how often a shard is given out again since its result was refused, before it is carried out here.
+// mostRefused is the maximum number of times that a shard is queued again because its result was refused. After that it is
+// carried out here.
 const mostRefused = 3
 
-// giveBack deletes a refused result, and queues its shard again. If the shard's results are refused too often, the
-// runner carries it out itself, if it may.
+// giveBack deletes a refused result, and queues its shard again. If the shard's results are refused too often, the runner
+// carries the shard out itself, if that is allowed.
 func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why error) (any, error) {
 	if r.refused[s.Number]++; r.refused[s.Number] > mostRefused && r.mayRun {
 		r.refuse("campaign %s: the result of shard %d is refused again, and the shard carried out here: %v", r.manifest.Plan.Name, s.Number, why)
@@ -111,10 +112,10 @@ func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why erro
 	return nil, r.persist(ctx, func(ctx context.Context) error { return r.publish(ctx, []campaign.Shard{s}) })
 }
 
-// here is the name of the worker in the campaign's runner.
+// here is the name of the runner as a worker.
 const here = "run"
 
-// own carries out a shard in this process, and returns its result, and the result as it is stored.
+// own carries out a shard in this process, and returns its result, decoded and as stored.
 func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byte, err error) {
 	made, err := r.job.Work(ctx, s)
 	if err != nil {
@@ -139,8 +140,8 @@ func (r *run) chosen(s campaign.Shard) bool {
 	return s.Number == r.pick
 }
 
-// again repeats a shard and returns its result. The result replaces a stored one that differs; from then on every
-// shard is repeated.
+// again repeats a shard and returns its result. If the stored result differs, it is replaced, and from then on every shard
+// is repeated.
 func (r *run) again(ctx context.Context, s campaign.Shard, a stored, result any) (any, error) {
 	own, data, err := r.own(ctx, s)
 	if err != nil {

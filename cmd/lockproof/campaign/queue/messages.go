@@ -7,22 +7,22 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// The bounds of what a server announces: the driver makes room for a message before it comes. A NATS server takes messages of up to
-// 64 MB.
+// Bounds on the lengths that a server announces, as the driver allocates memory for a message before it arrives. NATS
+// servers accept messages of up to 64 MB.
 const (
 	maxMessage  = 64 << 20
-	maxNATSLine = 1 << 20 // bytes before a message, or of the server's first words
+	maxNATSLine = 1 << 20 // bytes of the line before a message, or of the server's greeting
 )
 
-// tlsHandshake is the first byte of TLS, and of no line.
+// tlsHandshake is the first byte of TLS, which no line begins with.
 const tlsHandshake = 0x16
 
-// messages follows the lines and messages of a NATS server.
+// messages parses the lines and messages of a NATS server.
 type messages struct {
 	address string
 	line    []byte // the received part of a line
-	rest    int    // bytes of a message, and of the end of its line, that are to come
-	veiled  bool   // TLS has begun: what is announced cannot be seen
+	rest    int    // remaining bytes of a message and its line end
+	veiled  bool   // TLS has begun: lengths are not visible
 }
 
 func (m *messages) follow(p []byte) error {
@@ -51,7 +51,7 @@ func (m *messages) follow(p []byte) error {
 		if len(fields) == 0 || !bytes.EqualFold(fields[0], []byte("MSG")) && !bytes.EqualFold(fields[0], []byte("HMSG")) {
 			continue
 		}
-		n, err := strconv.Atoi(string(fields[len(fields)-1])) // of headers and message
+		n, err := strconv.Atoi(string(fields[len(fields)-1])) // total of headers and message
 		if err != nil || n < 0 || n > maxMessage {
 			return bound.Exceeded(m.address, "announced a message of %.30s bytes: expected at most %d", fields[len(fields)-1], maxMessage)
 		}

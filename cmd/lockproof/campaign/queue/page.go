@@ -10,19 +10,19 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// The places of the page for watchers, next to the status.
+// The keys of the page for watchers, next to the status.
 const (
 	pageFile   = "page.html"
-	pageObject = "page" // gzip'ed
+	pageObject = "page" // compressed with gzip
 )
 
-// A page is made so often while a campaign runs; less often, where making it takes more than a small part of the time.
+// The interval between two pages of a running campaign. It is longer if making a page takes more than a small part of it.
 const (
 	paging    = 10 * time.Second
-	pagesMost = 20 // times as long as it takes to make one
+	pagesMost = 20 // minimum ratio of the interval to the time for making a page
 )
 
-// page makes and stores the page of the campaign's results at its interval.
+// page makes and stores the page of the campaign's results periodically.
 func (r *run) page(s *campaign.Status) {
 	if r.config.Page == nil || time.Since(r.paged) < max(paging, pagesMost*r.paging) {
 		return
@@ -34,7 +34,7 @@ func (r *run) page(s *campaign.Status) {
 	r.paged, r.paging = time.Now(), time.Since(began)
 }
 
-// sofar is the campaign's outcome up to this moment, not minimised; nil if there is nothing to show yet.
+// sofar is the campaign's outcome so far, not minimised; nil if there is nothing to show yet.
 func (r *run) sofar(s *campaign.Status) *campaign.Outcome {
 	out := r.job.Sofar()
 	if out != nil {
@@ -43,7 +43,7 @@ func (r *run) sofar(s *campaign.Status) *campaign.Outcome {
 	return out
 }
 
-// lastPage makes the page of a campaign that is over, or is left here.
+// lastPage makes the last page: of a campaign that is over, or that this run ends without completing.
 func (r *run) lastPage(out *campaign.Outcome) {
 	if r.config.Page != nil {
 		r.leavePage(r.config.Page(out, nil))
@@ -58,7 +58,7 @@ func (r *run) leavePage(page []byte) {
 	}
 	var packed bytes.Buffer
 	to := gzip.NewWriter(&packed)
-	_, _ = to.Write(page) // to memory
+	_, _ = to.Write(page) // a buffer returns no errors
 	_ = to.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), asking)
 	defer cancel()

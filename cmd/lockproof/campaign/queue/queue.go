@@ -21,34 +21,34 @@ type Queue struct {
 	manifest *campaign.Manifest
 	shards   jetstream.Stream
 	workers  jetstream.Consumer
-	state    jetstream.KeyValue // the manifest, and how far the campaign is
+	state    jetstream.KeyValue // the manifest, and the progress
 	results  jetstream.KeyValue // by shard, each created once
-	stored   jetstream.Stream   // the results, in the order in which they were created
+	stored   jetstream.Stream   // the results, in order of creation
 	objects  jetstream.ObjectStore
 }
 
-// mark begins the names and descriptions of all that campaigns have on a server.
+// mark begins the names and descriptions of all data that campaigns have on a server.
 const mark = "lockproof"
 
 // The keys of a campaign's state.
 const (
 	keyManifest = "manifest"
 	keyStatus   = "status"
-	keyElapsed  = "elapsed" // how long it has run for
-	keyOver     = "over"    // why it is; it is not there before
+	keyElapsed  = "elapsed" // its running time
+	keyOver     = "over"    // why it is over; missing before that
 	keyFailed   = "failed"  // why a shard could not be carried out
 )
 
 const (
 	consumer   = "workers"
-	inline     = 256 << 10       // bytes of a result; a larger one is an object of its own
-	asking     = 5 * time.Second // may an answer take
-	patience   = 2 * time.Minute // a server that was there may be gone so long
-	publishing = 1000            // shards at once
-	idle       = time.Second     // a worker waits for a shard before it looks whether there are more
+	inline     = 256 << 10       // maximum bytes of a result within a key; a larger one is a separate object
+	asking     = 5 * time.Second // maximum time for an answer
+	patience   = 2 * time.Minute // maximum time for a server to come back
+	publishing = 1000            // maximum number of shards published at once
+	idle       = time.Second     // time for which a worker waits for a shard before it checks for the end
 )
 
-// The names of what a campaign has on a server.
+// Names of a campaign's data on a server.
 func base(name string) string      { return mark + "_" + name }
 func subject(name string) string   { return mark + "." + name + ".shards" }
 func resultsOf(name string) string { return base(name) + "_results" }
@@ -56,7 +56,7 @@ func resultsOf(name string) string { return base(name) + "_results" }
 // describe is the description of all of a campaign's data on a server.
 func describe(name string) string { return mark + " campaign " + name }
 
-// plant creates a campaign's data on a server, or finds the existing data. Data of another campaign is refused.
+// plant creates a campaign's data on a server, or finds the existing data. It refuses data of another campaign.
 func plant(ctx context.Context, server campaign.Server, m *campaign.Manifest) (*Queue, error) {
 	c, err := connect(&server)
 	if err != nil {
@@ -116,7 +116,7 @@ func (q *Queue) findStored(ctx context.Context) (err error) {
 	return q.explain(err)
 }
 
-// bucket makes a bucket, or finds it.
+// bucket creates a bucket, or finds it.
 func (q *Queue) bucket(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
 	name := q.manifest.Plan.Name
 	kv, err := q.js.KeyValue(ctx, bucket)
@@ -136,7 +136,7 @@ func (q *Queue) bucket(ctx context.Context, bucket string) (jetstream.KeyValue, 
 	return kv, nil
 }
 
-// ours refuses what has the campaign's name and is not lockproof's.
+// ours refuses data with the campaign's name that is not lockproof's.
 func (q *Queue) ours(what, description string) error {
 	name := q.manifest.Plan.Name
 	if description == describe(name) {
@@ -145,7 +145,7 @@ func (q *Queue) ours(what, description string) error {
 	return fmt.Errorf("queue %s: the %s %s is not lockproof's (%q): give the campaign another name", q.name, what, base(name), description)
 }
 
-// agree writes the manifest, or refuses to take part in a campaign of another.
+// agree writes the manifest, or returns an error if the campaign has another one.
 func (q *Queue) agree(ctx context.Context) error {
 	data, err := json.Marshal(q.manifest, json.Deterministic(true))
 	if err != nil {
@@ -162,7 +162,7 @@ func (q *Queue) agree(ctx context.Context) error {
 	return q.same(there)
 }
 
-// there is the manifest of the campaign that is on the server.
+// there is the manifest of the campaign on the server.
 func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
 	entry, err := q.state.Get(ctx, keyManifest)
 	if err != nil {
@@ -175,7 +175,7 @@ func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
 	return m, nil
 }
 
-// same refuses another campaign of the same name.
+// same refuses another campaign with the same name.
 func (q *Queue) same(there *campaign.Manifest) error {
 	if what := q.manifest.Differs(there); what != "" {
 		return fmt.Errorf("queue %s: there is another campaign %s: %s; give this one another name", q.name, there.Plan.Name, what)
@@ -183,8 +183,8 @@ func (q *Queue) same(there *campaign.Manifest) error {
 	return nil
 }
 
-// join finds another runner's campaign to work on, and returns its plan for this process. Another build of lockproof,
-// another target, or a command that is not allowed here is refused.
+// join finds another runner's campaign to work on, and returns its plan for this process. It refuses another build of
+// lockproof, another target, and a command that is not allowed here.
 func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, error) {
 	q, err := find(ctx, c.Server, c.Name)
 	if err != nil {
@@ -254,7 +254,7 @@ func (q *Queue) find(ctx context.Context, name string) (err error) {
 	return q.findStored(ctx)
 }
 
-// only is the name of the one campaign on the server.
+// only is the name of the only campaign on the server.
 func (q *Queue) only(ctx context.Context) (string, error) {
 	var found []string
 	list := q.js.KeyValueStoreNames(ctx)
@@ -281,7 +281,7 @@ func (q *Queue) only(ctx context.Context) (string, error) {
 	return found[0], nil
 }
 
-// unfinished are the campaigns among some that are not over.
+// unfinished are the campaigns among found that are not over.
 func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, err error) {
 	for _, name := range found {
 		kv, err := q.js.KeyValue(ctx, base(name))
@@ -298,7 +298,7 @@ func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, e
 	return out, nil
 }
 
-// Delete deletes a campaign's data on a server. Data that is not lockproof's is left alone.
+// Delete deletes a campaign's data on a server. It leaves data that is not lockproof's.
 func Delete(ctx context.Context, server campaign.Server, name string) error {
 	if err := campaign.CheckName(name); err != nil {
 		return err
@@ -334,7 +334,7 @@ func Delete(ctx context.Context, server campaign.Server, name string) error {
 	return nil
 }
 
-// fill makes the queue hold exactly these shards. Workers that are at work on one continue, and their results count;
+// fill makes the queue hold exactly these shards. Workers that are carrying out a shard continue, and their results count;
 // if others repeat the shard, the first result counts.
 func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
 	if err := q.persist(ctx, func(ctx context.Context) error { return q.shards.Purge(ctx) }); err != nil {
@@ -350,7 +350,7 @@ func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
 	return nil
 }
 
-// publish puts some shards into the queue. After an error some may be there, which does no harm.
+// publish puts shards into the queue. After an error some of them may be in the queue, which does no harm.
 func (q *Queue) publish(ctx context.Context, shards []campaign.Shard) error {
 	var waiting []jetstream.PubAckFuture
 	for _, s := range shards {
@@ -376,8 +376,8 @@ func (q *Queue) publish(ctx context.Context, shards []campaign.Shard) error {
 	return nil
 }
 
-// persist does something on the server until it is done. A server that is gone may come back; one that is full, or
-// refuses it, will not do better.
+// persist retries something on the server until it succeeds. It does not retry if the server is full or refuses the request;
+// a server that is gone may come back.
 func (q *Queue) persist(ctx context.Context, do func(context.Context) error) error {
 	var since time.Time
 	for {
@@ -404,7 +404,7 @@ func (q *Queue) persist(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
-// definite reports whether an error is the server's answer, and not for want of one.
+// definite reports whether an error is the server's answer, rather than the lack of one.
 func definite(err error) bool {
 	for _, known := range []error{
 		jetstream.ErrKeyExists, jetstream.ErrKeyNotFound, jetstream.ErrMsgNotFound, jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound,
@@ -423,9 +423,9 @@ type answer struct {
 	// Of is the shard's [Queue.definition].
 	Of        string  `json:"of"`
 	Worker    string  `json:"worker"`
-	Delivered uint64  `json:"delivered"` // how often the shard had been given to workers
+	Delivered uint64  `json:"delivered"` // number of deliveries of the shard to workers
 	Seconds   float64 `json:"seconds"`
-	// Result is it, or Object the name of the object that it is.
+	// Result is the result, or Object is the name of the object that contains it.
 	Result jsontext.Value `json:"result,omitempty"`
 	Object string         `json:"object,omitempty"`
 }
@@ -448,7 +448,7 @@ func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first b
 	if err != nil {
 		return false, err
 	}
-	// If the answer to a try is lost, the next try finds the key: it may be our own, which is as good.
+	// If the answer to a try is lost, the next try finds the key. It may be our own, which counts as well.
 	err = q.persist(ctx, func(ctx context.Context) error {
 		_, err := q.results.Create(ctx, s.Key(), data)
 		return err
@@ -479,7 +479,7 @@ func (q *Queue) note(ctx context.Context, key string, value []byte) error {
 	})
 }
 
-// noted is a key of the campaign's state, nil where it is not set.
+// noted is the value of a key of the campaign's state, nil if it is not set.
 func (q *Queue) noted(ctx context.Context, key string) (value []byte, err error) {
 	err = q.persist(ctx, func(ctx context.Context) error {
 		entry, err := q.state.Get(ctx, key)

@@ -16,34 +16,34 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// mostBytes bounds an object that somebody has stored, and what it unpacks to.
+// mostBytes is the maximum size of a stored object, and of its decompressed content.
 const mostBytes = 64 << 20
 
 var errTooLarge = fmt.Errorf("it is larger than %d MB", mostBytes>>20)
 
-// definition is a hash of what a shard is: its numbers, and the plan, the build and the target that it is of.
+// definition is a hash that identifies a shard: of its numbers, and of the plan, the build and the target.
 func (q *Queue) definition(s campaign.Shard) string {
 	data, err := json.Marshal(struct {
 		Manifest *campaign.Manifest `json:"manifest"`
 		Shard    campaign.Shard     `json:"shard"`
 	}{q.manifest, s}, json.Deterministic(true))
-	if err != nil { // it was written before
+	if err != nil { // it was encoded before
 		panic(err)
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// stored is what is stored under a key of the bucket of results, where anybody may have put it.
+// stored is a value in the bucket of results. Any program with access to the queue may have written it.
 type stored struct {
 	key      string
-	shard    int    // that the key is of
+	shard    int    // number of the key's shard
 	revision uint64 // of the key
 	answer
-	bad error // why the answer can't be read
+	bad error // why the answer can't be decoded
 }
 
-// decodeStored reads what is stored under a key. The error is for a key that is no shard's.
+// decodeStored decodes the value of a key. The error is for a key that is not a shard's.
 func decodeStored(key string, data []byte) (s stored, err error) {
 	s.key = key
 	if s.shard, err = strconv.Atoi(key); err != nil || s.shard < 0 || (campaign.Shard{Number: s.shard}).Key() != key {
@@ -55,8 +55,8 @@ func decodeStored(key string, data []byte) (s stored, err error) {
 	return s, nil
 }
 
-// arrived gives the results that were stored after so many, and how many there are then. An error for each key that
-// is no shard's is given to refused.
+// arrived calls each with the results that were stored after number after, and returns the current number. It calls refused
+// with an error for each key that is not a shard's.
 func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), refused func(error)) (uint64, error) {
 	var last uint64
 	err := q.persist(ctx, func(ctx context.Context) error {
@@ -74,7 +74,7 @@ func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), re
 		if err != nil {
 			return after, err
 		}
-		if message == nil { // all up to the last were replaced or deleted
+		if message == nil { // all later ones were replaced or deleted
 			return last, nil
 		}
 		if after = message.Sequence; len(message.Data) == 0 {
@@ -91,8 +91,8 @@ func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), re
 	return after, nil
 }
 
-// message is the first that is stored in the bucket of results from the n-th on; nil where there is none. Those that were replaced
-// or deleted since take no request of their own, so that however often a key is written, reading keeps up with it.
+// message is the first existing message of the bucket of results from number n on; nil if there is none. Messages that were
+// replaced or deleted cost no request, so that reading keeps up however often a key is written.
 func (q *Queue) message(ctx context.Context, n uint64) (message *jetstream.RawStreamMsg, err error) {
 	err = q.persist(ctx, func(ctx context.Context) (err error) {
 		message, err = q.stored.GetMsg(ctx, n, jetstream.WithGetMsgSubject("$KV."+q.results.Bucket()+".>"))
@@ -104,7 +104,7 @@ func (q *Queue) message(ctx context.Context, n uint64) (message *jetstream.RawSt
 	return message, err
 }
 
-// object is an object that somebody has stored.
+// object is the content of a stored object.
 func (q *Queue) object(ctx context.Context, name string) (data []byte, err error) {
 	err = q.persist(ctx, func(ctx context.Context) error {
 		from, err := q.objects.Get(ctx, name)
@@ -117,7 +117,7 @@ func (q *Queue) object(ctx context.Context, name string) (data []byte, err error
 	return data, err
 }
 
-// bounded is all that a reader gives, if that is not too much.
+// bounded is everything that a reader gives, up to a bound.
 func bounded(from io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, mostBytes+1))
 	if len(data) > mostBytes {
@@ -126,7 +126,7 @@ func bounded(from io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// delete deletes a result, unless there is another by now.
+// delete deletes a result, unless it was replaced meanwhile.
 func (q *Queue) delete(ctx context.Context, s stored) error {
 	err := q.persist(ctx, func(ctx context.Context) error {
 		return unlessAnother(q.results.Delete(ctx, s.key, jetstream.LastRevision(s.revision)))
@@ -137,7 +137,7 @@ func (q *Queue) delete(ctx context.Context, s stored) error {
 	return err
 }
 
-// replace puts a result where another is, unless there is a third by now.
+// replace replaces a result, unless it was replaced meanwhile.
 func (q *Queue) replace(ctx context.Context, s stored, shard campaign.Shard, a *answer) error {
 	if err := q.delete(ctx, s); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (q *Queue) replace(ctx context.Context, s stored, shard campaign.Shard, a *
 	return err
 }
 
-// wrongRevision is JetStream's number for the error that a key has changed meanwhile.
+// wrongRevision is JetStream's error number for a key that has changed meanwhile.
 const wrongRevision = 10071
 
-// unlessAnother is an error, but not the one that a key has changed meanwhile.
+// unlessAnother is err, or nil if err says that a key has changed meanwhile.
 func unlessAnother(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == wrongRevision {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Run runs or resumes a campaign until it is over or ctx ends. The error is a campaign that could not be run; stored
-// results remain for the next time.
+// Run runs or resumes a campaign until it is over or ctx ends. The error is for a campaign that could not be run; stored
+// results remain for the next run.
 func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	m, err := campaign.NewManifest(c.Plan)
 	if err != nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	return out, nil
 }
 
-// conclude makes the report. If the command may not be run, counterexamples are not minimised.
+// conclude makes the report. If the command may not run here, counterexamples are not minimised.
 func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
 	if !r.mayRun {
 		hasty, cancel := context.WithCancel(ctx)
@@ -65,37 +65,37 @@ type run struct {
 	*Queue
 	config campaign.RunConfig
 	job    campaign.Job
-	nudge  chan struct{} // a worker of ours has stored something
+	nudge  chan struct{} // signals that a worker of ours has stored something
 
 	began       time.Time
-	before      time.Duration    // it ran for, at other times
-	seen        uint64           // results that were read
-	resumed     uint64           // of them, those that were there when this run began
-	waiting     map[int]stored   // results by shard that wait for those before them
-	next        int              // the shard whose result is taken in next
-	redelivered int              // deliveries of shards after the first, of those that were taken in
-	quiet       time.Time        // since when nothing has arrived
+	before      time.Duration    // running time of earlier runs
+	seen        uint64           // number of results that were read
+	resumed     uint64           // number of results that existed when this run began
+	waiting     map[int]stored   // results that wait for those of earlier shards, by shard
+	next        int              // the next shard whose result is to be processed
+	redelivered int              // repeated deliveries of the processed shards
+	quiet       time.Time        // since when no result has arrived
 	told        time.Time        // when progress was last reported
-	last        *campaign.Status // of a campaign that is over
-	paged       time.Time        // when a page was made last
-	paging      time.Duration    // that took so long
-	found       int              // executions that were done at other times
+	last        *campaign.Status // of a completed campaign
+	paged       time.Time        // when a page was last made
+	paging      time.Duration    // duration of making it
+	found       int              // executions of earlier runs
 
 	refusals
-	mayRun  bool        // the command, or a target of ours
-	refused map[int]int // how often, by shard
-	doubt   bool        // a result was seen that is not true
-	block   int         // of shards, of which one is carried out again
-	pick    int         // that one
-	end     int         // of the shards that are known
+	mayRun  bool        // the command may run here, or the target is ours
+	refused map[int]int // number of refusals, by shard
+	doubt   bool        // an untrue result was seen
+	block   int         // the current block of shards, one of which is repeated
+	pick    int         // the shard to repeat
+	end     int         // end of the known shards
 	mu      sync.Mutex
 	failed  error // why one of our workers stopped
 }
 
-// polling is how often it is looked for results of workers elsewhere.
+// polling is the time between two checks for results of workers elsewhere.
 const polling = 100 * time.Millisecond
 
-// run waits until all necessary shards are carried out.
+// run waits until all necessary shards are done.
 func (r *run) run(ctx context.Context) error {
 	if err := r.resume(ctx); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *run) resume(ctx context.Context) error {
 		return err
 	}
 	if text != nil {
-		r.before, _ = time.ParseDuration(string(text)) // an unreadable time counts as none
+		r.before, _ = time.ParseDuration(string(text)) // an invalid time counts as 0
 		r.before = max(r.before, 0)
 	}
 	if err := r.forget(ctx, keyOver, keyFailed); err != nil {
@@ -133,10 +133,10 @@ func (r *run) resume(ctx context.Context) error {
 	return err
 }
 
-// elapsed is how long the campaign has run.
+// elapsed is the total running time of the campaign.
 func (r *run) elapsed() time.Duration { return r.before + time.Since(r.began) }
 
-// work has workers of ours carry out shards.
+// work makes workers of ours carry out shards.
 func (r *run) work(ctx context.Context) {
 	err := r.runWorkers(ctx, r.job, r.config.Options, r.config.Workers, r.poke)
 	if err != nil && ctx.Err() == nil {
@@ -154,8 +154,8 @@ func (r *run) poke() {
 	}
 }
 
-// distribute gives out one batch of shards after the other, and takes in their results, until there are no more or it
-// is enough.
+// distribute queues one batch of shards after the other, and processes their results, until no shards are left or enough was
+// seen.
 func (r *run) distribute(ctx context.Context) error {
 	for {
 		batch := r.job.Batch()
@@ -187,7 +187,7 @@ func (r *run) distribute(ctx context.Context) error {
 	}
 }
 
-// take takes in the results that have arrived, up to the first that is missing.
+// take processes the results that have arrived, up to the first missing one.
 func (r *run) take(ctx context.Context, batch []campaign.Shard) error {
 	first := batch[0].Number
 	for r.next-first < len(batch) && r.job.Enough() == "" {
@@ -205,7 +205,7 @@ func (r *run) take(ctx context.Context, batch []campaign.Shard) error {
 	return nil
 }
 
-// takeIn takes in a shard's result, if it is one.
+// takeIn processes a shard's result, if it is valid.
 func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken bool, err error) {
 	delete(r.waiting, s.Number)
 	result, err := r.examine(ctx, s, a)
@@ -217,25 +217,25 @@ func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken boo
 	return true, nil
 }
 
-// mostRedelivered bounds how often a shard counts as given to a worker again.
+// mostRedelivered is the maximum number of repeated deliveries counted for a shard.
 const mostRedelivered = 1000
 
-// rest takes in, when time is over, what has arrived behind something that is missing.
+// rest processes, when the time is over, the results that have arrived after a missing one.
 func (r *run) rest(ctx context.Context, batch []campaign.Shard) {
 	for _, s := range batch {
 		if a, there := r.waiting[s.Number]; there && r.job.Enough() == "" {
-			_, _ = r.takeIn(ctx, s, a) // an unreadable result counts as missing
+			_, _ = r.takeIn(ctx, s, a) // an invalid result counts as missing
 		}
 	}
 }
 
-// overtime reports whether the time for the campaign is over.
+// overtime reports whether the campaign's time is over.
 func (r *run) overtime() bool {
 	limit := time.Duration(r.config.Plan.Budget.Time)
 	return limit > 0 && r.elapsed() >= limit
 }
 
-// refill has the queue hold the shards of a batch that have no result.
+// refill makes the queue hold the shards of a batch that have no result.
 func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
 	r.quiet = time.Now()
 	missing := slices.DeleteFunc(slices.Clone(batch), func(s campaign.Shard) bool {
@@ -248,8 +248,8 @@ func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
 	return r.fill(ctx, missing)
 }
 
-// wait waits for a result. If none arrives although no worker is busy, shards were lost with their server's disk, and
-// are queued again.
+// wait waits for a result. If none arrives although no worker is busy, shards were lost with their server's disk, and are
+// queued again.
 func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
 	select {
 	case <-r.nudge:
@@ -307,7 +307,7 @@ func (r *run) collect(ctx context.Context) (err error) {
 	return err
 }
 
-// finished says that the campaign is over, so that workers elsewhere end.
+// finished marks the campaign as over, so that workers elsewhere end.
 func (r *run) finished(ctx context.Context) error {
 	why := r.job.Enough()
 	if why == "" {

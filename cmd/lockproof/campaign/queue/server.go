@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// connection is a connection to a server, and the server where it is ours.
+// connection is a connection to a server, together with the server if it is in this process.
 type connection struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
@@ -27,8 +27,8 @@ type connection struct {
 }
 
 const (
-	connecting = 3 * time.Second        // may take so long
-	again      = 100 * time.Millisecond // until the next try where the server is gone
+	connecting = 3 * time.Second        // maximum time for connecting
+	again      = 100 * time.Millisecond // time until the next attempt if the server is gone
 )
 
 // connect connects to the server, or starts it.
@@ -54,7 +54,7 @@ func connect(s *campaign.Server) (*connection, error) {
 	return c, nil
 }
 
-// greet asks whether there is JetStream.
+// greet checks that the server has JetStream.
 func (c *connection) greet() (err error) {
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (c *connection) greet() (err error) {
 	})
 }
 
-// enabled asks again while a server says that it has no JetStream: a server that has just started may need a moment.
-// At the deadline, its last answer counts.
+// enabled repeats ask while the server says that it has no JetStream: a server that has just started may need a moment. At
+// the deadline, the last answer counts.
 func enabled(ctx context.Context, ask func() error) error {
 	var said error
 	for {
@@ -88,7 +88,7 @@ func enabled(ctx context.Context, ask func() error) error {
 	}
 }
 
-// granted are a server's limits: results are sent by the megabyte, and acknowledged.
+// granted are a server's limits: results are megabytes long, and are acknowledged.
 var granted = bound.Limits{Connect: connecting, Most: 128 << 20, Greeting: 1 << 20}
 
 // patient connects to a server.
@@ -103,12 +103,12 @@ func (patient) Dial(network, address string) (net.Conn, error) {
 	return bound.Followed(conn, (&messages{address: address}).follow), nil
 }
 
-// options are those of a connection to a server.
+// options are the NATS options for a connection to a server.
 func options(s *campaign.Server) ([]nats.Option, error) {
 	out := []nats.Option{
 		nats.Name("lockproof"), nats.Timeout(connecting), nats.FlusherTimeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
 		nats.SetCustomDialer(patient{}),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the waiting caller gets the error as well
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the waiting caller receives the error as well
 	}
 	more, err := credentials(s)
 	return append(out, more...), err
@@ -138,8 +138,8 @@ func (c *connection) start(s *campaign.Server) (err error) {
 	return nil
 }
 
-// plain is an error if there is anything in a campaign's folder but folders and regular files. The server would write
-// to the target of a link, and wait for the peer of a pipe.
+// plain returns an error if a campaign's folder contains anything but folders and regular files. The server would write
+// through links, and wait for the other end of a pipe.
 func plain(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path != dir && !d.IsDir() && !d.Type().IsRegular() {
@@ -160,7 +160,7 @@ func (c *connection) close() {
 	c.release()
 }
 
-// Errors of JetStream that no try mends, by their numbers.
+// Numbers of JetStream errors that a retry does not solve.
 const (
 	tooFewResources  = 10023
 	storeFull        = 10047
@@ -199,7 +199,7 @@ func late(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// explain is an error of the server's in words, and what to do about it.
+// explain describes an error of the server, and says what to do.
 func (c *connection) explain(err error) error {
 	var what string
 	switch {
@@ -221,7 +221,7 @@ func (c *connection) explain(err error) error {
 	return &serverError{fmt.Sprintf("queue %s: %s", c.name, what), err}
 }
 
-// serverError is an error of the server's in words.
+// serverError is an error of the server with a description.
 type serverError struct {
 	text string
 	err  error

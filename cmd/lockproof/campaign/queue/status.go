@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// telling is how often a campaign's progress is printed.
+// telling is the time between two reports of a campaign's progress.
 const telling = time.Second
 
-// statusFile is where a campaign without a server's address has its status.
+// statusFile is the status of a campaign without a server's address.
 const statusFile = "status.json"
 
-// tell reports the campaign's progress at its interval.
+// tell reports the campaign's progress periodically.
 func (r *run) tell() {
 	if time.Since(r.told) < telling {
 		return

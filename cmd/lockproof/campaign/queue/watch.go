@@ -25,13 +25,13 @@ var (
 
 // Watcher observes a campaign from outside. It changes nothing, takes no part, and may be any build of lockproof.
 type Watcher struct {
-	dir string // of a campaign without a server; "" where there is one
+	dir string // of a campaign without a server; "" if it has a server
 	q   *Queue
 	// page is the last page seen.
 	page string
 }
 
-// Watch finds a campaign to look at: the only one on the server, where the name is "".
+// Watch finds a campaign to observe; if name is "", the only one on the server.
 func Watch(ctx context.Context, server campaign.Server, name string) (*Watcher, error) {
 	if server.URL == "" {
 		return &Watcher{dir: server.Dir}, nil
@@ -43,14 +43,14 @@ func Watch(ctx context.Context, server campaign.Server, name string) (*Watcher, 
 	return &Watcher{q: q}, nil
 }
 
-// Close ends the looking.
+// Close ends the observation.
 func (w *Watcher) Close() {
 	if w.q != nil {
 		w.q.close()
 	}
 }
 
-// Look is the status of a campaign: of the only one on the server, where the name is "".
+// Look is the status of a campaign; if name is "", of the only one on the server.
 func Look(ctx context.Context, server campaign.Server, name string) (*campaign.Status, error) {
 	w, err := Watch(ctx, server, name)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	return page, nil
 }
 
-// unpack is a page as it was before it was packed.
+// unpack decompresses a page.
 func unpack(packed []byte) ([]byte, error) {
 	from, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -106,7 +106,7 @@ func unpack(packed []byte) ([]byte, error) {
 	return bounded(from)
 }
 
-// pageIn is Page of a campaign in a directory.
+// pageIn is Page for a campaign in a directory.
 func (w *Watcher) pageIn() ([]byte, error) {
 	path := filepath.Join(w.dir, pageFile)
 	info, err := os.Stat(path)

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Work carries out shards of a campaign until the campaign or ctx ends. It gives unfinished shards back.
+// Work carries out shards of a campaign until the campaign or ctx ends. It returns unfinished shards to the queue.
 func Work(ctx context.Context, c campaign.WorkConfig) error {
 	q, plan, err := join(ctx, c)
 	if err != nil {
@@ -40,7 +40,7 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, o campaign.Options, n int, done func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	host, _ := os.Hostname() // it is for people
+	host, _ := os.Hostname() // only for display
 	var wg sync.WaitGroup
 	for i := range n {
 		w := worker{Queue: q, job: j, refusals: refusals{say: o.Said}, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
@@ -83,7 +83,7 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// next is the next shard to carry out, nil where there is none for now.
+// next is the next shard to carry out, nil if there is none for now.
 func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 	err = w.persist(ctx, func(ctx context.Context) (err error) {
 		waiting, cancel := context.WithTimeout(ctx, idle)
@@ -97,7 +97,7 @@ func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 	return message, err
 }
 
-// carry carries out a shard unless it was done already, stores its result, and acknowledges it only then.
+// carry carries out a shard unless it is already done, stores its result, and only then acknowledges the shard.
 func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	s, err := decodeShard(w.job, message.Data())
 	if err != nil {
@@ -138,8 +138,8 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	return nil
 }
 
-// decodeShard reads a message of the queue, which any of its users may have written. The error is a message that is
-// no shard of the campaign.
+// decodeShard decodes a message of the queue, which any user of the queue may have written. The error is for a message that
+// is not a shard of the campaign.
 func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
 		return s, fmt.Errorf("%d bytes: %w", len(data), err)
@@ -147,17 +147,17 @@ func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
 	return s, j.Holds(s)
 }
 
-// acknowledge says that a shard is done. Should that not arrive, it is delivered again, and its result is there.
+// acknowledge says that a shard is done. If the message is lost, the shard is delivered again, and its result is found.
 func acknowledge(message jetstream.Msg) { _ = message.Ack() }
 
-// vouch says again and again that a shard's worker lives, until stop is called.
+// vouch repeatedly signals that a shard's worker is alive, until stop is called.
 func (w *worker) vouch(message jetstream.Msg) (stop func()) {
 	ticker, ended := time.NewTicker(w.manifest.Plan.LeaseTime()/4), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-ticker.C:
-				_ = message.InProgress() // if the server is gone, the next may arrive
+				_ = message.InProgress() // if the server is gone, a later signal may arrive
 			case <-ended:
 				return
 			}
@@ -166,7 +166,8 @@ func (w *worker) vouch(message jetstream.Msg) (stop func()) {
 	return func() { ticker.Stop(); close(ended) }
 }
 
-// failed tells why a shard could not be carried out, and gives it back. A shard that was interrupted can be.
+// failed reports why a shard could not be carried out, and returns the shard to the queue. A shard that was interrupted is
+// returned without a report.
 func (w *worker) failed(ctx context.Context, s campaign.Shard, message jetstream.Msg, err error) error {
 	_ = message.Nak() // otherwise it is delivered again when its lease is over
 	if ctx.Err() != nil {

@@ -8,30 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Needed reports whether a service reads what is printed. The environment that GitHub, Azure and TeamCity give to jobs says so.
+// Needed reports whether a service interprets printed text, according to the environment variables that GitHub, Azure and
+// TeamCity set for jobs.
 func Needed() bool {
 	return os.Getenv("GITHUB_ACTIONS") != "" || os.Getenv("TF_BUILD") != "" || os.Getenv("TEAMCITY_VERSION") != ""
 }
 
-// Writer hands on printed text. It writes the character that would make the text a command as \u and four digits. A
-// JSON text means the same afterwards. It may be used by several goroutines, each of which writes whole lines.
+// Writer passes printed text on. It writes the character that would make the text a command as \u and four digits, which
+// leaves the meaning of JSON unchanged. Several goroutines may use it, if each writes whole lines.
 type Writer struct {
 	mu sync.Mutex
 	to io.Writer
 	state
 }
 
-// state is where in a line the writer is.
+// state is the writer's position in a line.
 type state struct {
-	inside bool // behind something that is not blank
-	hashes int  // at the end of what was written
-	named  bool // letters stand behind two of them
+	inside bool // after a character that is not blank
+	hashes int  // number of # at the end of what was written
+	named  bool // letters follow two of them
 }
 
 // NewWriter is a writer to another, at the beginning of a line.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Write hands on what may be printed. It takes all or fails.
+// Write writes p with commands made harmless. It writes everything or fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,7 +46,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add adds a byte, or what stands for it.
+// add adds a byte, or its replacement.
 func (s *state) add(out *bytes.Buffer, b byte) {
 	switch {
 	case b == '\n' || b == '\r':
@@ -69,7 +70,7 @@ func (s *state) add(out *bytes.Buffer, b byte) {
 	out.WriteByte(b)
 }
 
-// Commands is the writer behind w, for intended commands to the service: w itself if that is no [Writer].
+// Commands is the writer behind w, for intended commands to the service. If w is not a [Writer], it is w itself.
 func Commands(w io.Writer) io.Writer {
 	if guarded, ok := w.(*Writer); ok {
 		return guarded.to

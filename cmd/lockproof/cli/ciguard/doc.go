@@ -1,3 +1,3 @@
-// Package ciguard guards printed text against services that read the output of their jobs, and take parts of it for
-// commands. GitHub takes a line that begins with :: and ##[ anywhere, others ##vso[ and ##teamcity[.
+// Package ciguard prevents services that interpret the output of their jobs from taking printed text for commands. GitHub
+// interprets lines that begin with ::, and ##[ anywhere; others interpret ##vso[ and ##teamcity[.
 package ciguard

@@ -1,6 +1,6 @@
-// Package program has the explorer's program for browsers, in WebAssembly, and what runs it there.
+// Package program contains the explorer for browsers, in WebAssembly, with the script that runs it there.
 //
-// It is not committed: it is two megabytes that change with every change of the simulator and that no reviewer can
-// read. A release has it embedded (`make explorer` makes it, reproducibly). Any other lockproof was built where go
-// and the sources are, also if by `go install`. It builds the program when it is first asked for.
+// The WebAssembly file is not committed, as it has two megabytes that change with every change of the simulator and that no
+// reviewer can read. Releases embed it (`make explorer` builds it, reproducibly). Any other lockproof, also one installed by
+// `go install`, builds it when it is first requested, which needs go and the sources.
 package program

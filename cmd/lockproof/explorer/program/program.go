@@ -20,10 +20,10 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// Program is what a page needs.
+// Program is the explorer's program, as a page needs it.
 type Program struct {
 	Wasm    []byte // gzipped
-	Runtime []byte // wasm_exec.js of the go that built it
+	Runtime []byte // wasm_exec.js of the go version that built Wasm
 }
 
 // got is the program that was built by this process.
@@ -32,7 +32,7 @@ var got struct {
 	*Program
 }
 
-// Get is the program, embedded or built now; tell is told if it takes a while.
+// Get is the program, embedded or built now; tell is called if that takes a while.
 func Get(ctx context.Context, tell func(string)) (p *Program, err error) {
 	got.Lock()
 	defer got.Unlock()
@@ -54,7 +54,7 @@ func get(ctx context.Context, tell func(string)) (*Program, error) {
 	return Build(ctx, from)
 }
 
-// Embedded is the program that was embedded when this one was built, or nil.
+// Embedded is the embedded program, or nil.
 func Embedded() *Program {
 	wasm, err := built.ReadFile("built/explorer.wasm.gz")
 	if err != nil {
@@ -67,10 +67,11 @@ func Embedded() *Program {
 	return &Program{wasm, script}
 }
 
-// Build builds the program from the explorer's folder in a clone. The same sources and the same go give the same bytes.
+// Build builds the program from the explorer's folder in a clone. The same sources and the same version of go give the same
+// bytes.
 func Build(ctx context.Context, explorer string) (*Program, error) {
 	where := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	where.Dir = explorer // the current folder's go.mod may ask for another go
+	where.Dir = explorer // the current folder's go.mod may require another version of go
 	root, err := output(where)
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: building it takes go: %w", err)
@@ -83,7 +84,7 @@ func Build(ctx context.Context, explorer string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: %w", err)
 	}
-	defer func() { _ = temp.Remove() }() // the next run finds what stays
+	defer func() { _ = temp.Remove() }() // the next run removes what is left
 	wasm := filepath.Join(temp.Path, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
 	cmd.Dir = filepath.Join(explorer, "wasm")
@@ -99,14 +100,14 @@ func Build(ctx context.Context, explorer string) (*Program, error) {
 	return &Program{packed, script}, err
 }
 
-// sources is the explorer's folder where this program was compiled.
+// sources is the path of the explorer's folder at compile time.
 func sources() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	return sourcesOf(file)
 }
 
-// sourcesOf is the explorer's folder by the path of this file as the compiler knew it. If paths were trimmed, nothing
-// says which sources are this program's: the current folder may give itself any module's name.
+// sourcesOf is the explorer's folder, from the path of this file at compile time. If paths were trimmed, it is unknown which
+// sources belong to this program: the current folder may claim any module name.
 func sourcesOf(file string) (string, error) {
 	if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
 		return filepath.Join(filepath.Dir(file), ".."), nil
@@ -115,7 +116,7 @@ func sourcesOf(file string) (string, error) {
 		"take a release, or build it where its sources stay, without -trimpath")
 }
 
-// pack compresses as far as gzip can.
+// pack compresses with gzip at the highest level.
 func pack(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -129,7 +130,7 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Write writes the program into the folder that is embedded, of the explorer's folder in a clone.
+// Write writes the program into the embedded folder within the explorer's folder in a clone.
 func (p *Program) Write(explorer string) error {
 	dir := filepath.Join(explorer, "program", "built")
 	return errors.Join(
@@ -138,7 +139,7 @@ func (p *Program) Write(explorer string) error {
 	)
 }
 
-// output is what a command prints; the error has what it says of itself.
+// output is the output of a command; the error includes its standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

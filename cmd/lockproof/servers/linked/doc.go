@@ -1,3 +1,3 @@
-// Package linked has the servers of package servers, with their drivers: Redis by go-redis, MariaDB by go-sql-driver/mysql,
-// PostgreSQL by pgx.
+// Package linked contains the servers of package servers together with their drivers: Redis with go-redis, MariaDB with
+// go-sql-driver/mysql, PostgreSQL with pgx.
 package linked

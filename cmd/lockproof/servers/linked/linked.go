@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Finders are all finders that there are.
+// Finders are all available finders.
 var Finders = servers.Finders{
 	"redis": servers.Own["redis"], "consul": servers.Own["consul"], "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres),
 }
 
-// database is a database server, with what it was measured by.
+// database is a database server, with the connection for measurements.
 type database struct {
 	*databases.Server
 	measured *databases.Measured
