@@ -38,7 +38,7 @@ type Server struct {
 	begun   bool
 	passed  time.Time                // the store's current time
 	changed chan struct{}            // closed when the store may have changed
-	waiting map[string]chan struct{} // the value of changed when a blocking query found nothing new, by the query's source address
+	waiting map[string]chan struct{} // by address: changed when its blocking query found nothing new
 }
 
 // ServeHTTP implements [http.Handler].

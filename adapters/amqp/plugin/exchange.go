@@ -115,7 +115,7 @@ func (x *exchange) EndsPart() (ends, fault bool) {
 // Cost is the exchange in the form in which promises about cost are judged.
 func (x *exchange) Cost() backend.Exchange {
 	e := x.model.Exchange(x.reply, x.command.Replies)
-	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // in a transaction, the client waits for the commit only
+	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // a transaction waits for the commit only
 	return e
 }
 

@@ -44,7 +44,7 @@ func (s *Setting) Configure() error {
 		files["advanced.config"] = s.Advanced
 	}
 	if s.Programs.Root != "" {
-		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // the other root may not define localhost
+		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // a root may lack localhost
 	}
 	for name, text := range files {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {

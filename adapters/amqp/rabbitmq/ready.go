@@ -30,7 +30,7 @@ func greet(ctx context.Context, url string) (version string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // a broker may never confirm the close, although its heartbeats arrive
+	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // its confirmation may never come
 	product, _ := conn.Properties["product"].(string)
 	number, _ := conn.Properties["version"].(string)
 	return product + " " + number, nil

@@ -58,10 +58,10 @@ func (c *StressConfig) check(b *Broker) error {
 // before its first command is written, and a completion after its last reply was read. Processes are numbered as
 // [spec.Event] says. The history has these events of the environment:
 //
-//   - Crash: a process died. It is recorded just before the socket is closed. If the broker closed the connection, or stopped
-//     answering, it is recorded just before the last command that was answered.
-//   - Gone: the broker has certainly dropped everything of the connection (see [disconnectObserver]). It did so at some moment
-//     since the Crash, queue by queue.
+//   - Crash: a process died. It is recorded just before the socket is closed. If the broker closed the connection, or
+//     stopped answering, it is recorded just before the last command that was answered.
+//   - Gone: the broker has certainly dropped everything of the connection (see [disconnectObserver]). It did so at some
+//     moment since the Crash, queue by queue.
 //   - Restart: the broker is up again, and no client has connected to it yet.
 //
 // If the broker disappears, operations end as their machines see it: as fail if nothing was changed, otherwise as info. If

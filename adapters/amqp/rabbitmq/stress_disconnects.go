@@ -15,8 +15,8 @@ import (
 // happened, never earlier. An exclusive queue of a dead connection is certainly dropped when
 //
 //   - the broker tells the disconnect observer, on its own connection, that the queue does not exist; or
-//   - the broker tells another client that the client owns the queue now. (The client still owns the queue when it reads that,
-//     so it did not own the queue before the dead connection did.)
+//   - the broker tells another client that the client owns the queue now. (The client still owns the queue when it reads
+//     that, so it did not own the queue before the dead connection did.)
 //
 // A command that was on its way when the connection died may be carried out later, and the dead connection may then get a
 // queue that was seen gone. If such a command was not answered, evidence counts only if it was requested after both of

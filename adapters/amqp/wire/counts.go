@@ -9,7 +9,7 @@ import (
 // Counts is what went over the wire. In is what clients sent, Out is what they received.
 type Counts struct {
 	Opened, Closed                 int // connections that received an open-ok, and those of them that ended
-	ChannelsOpened, ChannelsClosed int // by an open-ok and a close-ok; channels that end with their connection are not counted as closed
+	ChannelsOpened, ChannelsClosed int // by an open-ok and a close-ok, not by the end of a connection
 	// RoundTrips is how often a client began to wait: it sent a command and waited for the reply, and was not waiting for
 	// another. Round trips of the login are not counted.
 	RoundTrips    int

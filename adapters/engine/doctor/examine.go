@@ -86,7 +86,7 @@ func (e *examination) differs(t, first *rabbitmq.Told) {
 		e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
 		return
 	}
-	named := !strings.Contains(t.Cluster+first.Cluster, "@") // a cluster without a configured name is named after the node that is asked
+	named := !strings.Contains(t.Cluster+first.Cluster, "@") // by default, each node names it after itself
 	switch {
 	case t.Cluster == first.Cluster:
 	case named:

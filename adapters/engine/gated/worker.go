@@ -89,7 +89,7 @@ func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // these violations must be kept, and costs can be measured later
+	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // keep these; costs can be measured later
 		w.part = once
 		return x, nil
 	}

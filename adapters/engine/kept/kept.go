@@ -23,7 +23,7 @@ const mostCarriedOut = 200
 type Past struct {
 	Folder
 	By      string                                                         // the command that found them; "" is any
-	Command func(ce *histories.Counterexample, path string) (shows string) // the command that shows the execution of a file; nil gives none
+	Command func(ce *histories.Counterexample, path string) (shows string) // that shows the execution of a file; may be nil
 }
 
 // Lock identifies the counterexamples that belong to a run's lock.

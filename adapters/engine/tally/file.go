@@ -37,7 +37,7 @@ type tallyFile struct {
 	OwnClock        int64                   `json:"own_clock"`
 	OverlapCommands int32                   `json:"overlap_commands"`
 	Overlaps        int                     `json:"overlaps"`
-	Covered         [][2]int                `json:"covered,omitempty"` // pairs of a point and a scenario, in the order of points
+	Covered         [][2]int                `json:"covered,omitempty"` // pairs of a point and a scenario, sorted
 }
 
 // MarshalJSON implements json.Marshaler.

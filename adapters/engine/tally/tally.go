@@ -21,11 +21,11 @@ type Tally struct {
 	unclear                                unclear                 // the first undecided history
 	Checks                                 monitor.Counts          // number of tests of each property
 	exercised                              [property.Most]int      // number of scenarios that test the property
-	First                                  [property.Most]int      // the first scenario that violates the property, from 1; 0 is none
+	First                                  [property.Most]int      // the first violating scenario, from 1; 0 is none
 	violating                              [property.Most]int      // number of scenarios that violate the property
 	Seen                                   [sim.CoveragePoints]int // number of scenarios
 	Costs                                  monitor.Costs
-	Overlap, OwnClock                      int64 // longest stale belief beside another's, in virtual milliseconds: by the servers' clock, and by the believer's
+	Overlap, OwnClock                      int64 // longest stale belief, in virtual milliseconds: by the servers' clock, and by the believer's
 	OverlapCommands                        int32
 	Overlaps                               int               // number of scenarios with a stale belief
 	Covered                                map[sim.Point]int // the first scenario that reaches the point, from 1; nil unless requested

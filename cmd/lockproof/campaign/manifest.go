@@ -25,7 +25,7 @@ type Manifest struct {
 	Plan   *Plan  `json:"plan"`             // without passwords
 	Tool   string `json:"tool"`             // lockproof's version
 	Build  string `json:"build"`            // the identity of its source
-	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" for a target of ours, which is part of the build
+	Target string `json:"target,omitempty"` // a hash of the command and its files; "" for a target of ours, which is part of the build
 }
 
 // NewManifest is the manifest of a plan with this build and this machine's files.

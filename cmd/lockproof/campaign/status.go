@@ -19,7 +19,7 @@ type Status struct {
 	Done        int     `json:"done"`             // number of completed shards
 	Running     int     `json:"running"`          // number of shards that workers are carrying out
 	Redelivered int     `json:"redelivered"`      // number of repeated deliveries of shards to workers
-	Refused     int     `json:"refused,omitzero"` // messages and results that did not belong to the campaign, or were not true
+	Refused     int     `json:"refused,omitzero"` // messages and results that were foreign or untrue
 	PerSecond   float64 `json:"per_second"`       // executions per second, since this run of the campaign began
 	Seconds     float64 `json:"seconds"`          // total running time of the campaign
 	Left        float64 `json:"left"`             // seconds until its end at that rate; 0 is unknown

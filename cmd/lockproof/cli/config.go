@@ -64,8 +64,8 @@ const withoutFile = "none"
 // unset is the flag that names settings of the file to ignore.
 const unset = "unset"
 
-// yielding maps a typed flag to the flags that a file's setting of is then ignored for: they make no sense together with it,
-// or contradict it.
+// yielding maps a typed flag to flags of the file that are then ignored: they make no sense together with it, or contradict
+// it.
 var yielding = map[string][]string{
 	"property": {"require"},
 	"stress":   append([]string{"require", "holding", "patience", "restarts"}, scheduled...),

@@ -70,7 +70,7 @@ const (
 	installRuby  = "gem install bunny"
 	buildGo      = "(cd lockproof && go mod tidy && go build -o adapter .)"
 	buildJava    = "javac -cp " + jars + " lockproof/Adapter.java"
-	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // paths on Debian
+	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian
 )
 
 // Commands for the services' machines. GitHub's machines have everything except the drivers; the image that GitLab is told

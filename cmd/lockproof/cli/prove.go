@@ -254,7 +254,7 @@ func (f *proveFlags) config(args []string) (cfg sample.Config, err error) {
 	return cfg, nil
 }
 
-// settleStrategy reads how schedules are drawn.
+// settleStrategy parses how schedules are drawn.
 func (f *proveFlags) settleStrategy() error {
 	if f.strategy == "" {
 		return nil

@@ -26,23 +26,23 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// simulated is what --on calls the simulated server.
+// simulated is the value of --on for the simulated server.
 const simulated = "simulated"
 
-// onFlags say on what broker.
+// onFlags say on which broker to run.
 type onFlags struct{ on string }
 
 func (f *onFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), rabbitmq:4.1 (in a container), or an amqp:// address")
 }
 
-// registerServers registers them for a command that asks servers of other kinds as well.
+// registerServers registers the flags for a command that uses servers of other kinds as well.
 func (f *onFlags) registerServers(cmd *cobra.Command) {
 	f.register(cmd)
 	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, consul, one in a container such as rabbitmq:4.1, or an address such as amqp://…"
 }
 
-// real reports whether a real broker is asked for, and its address if one is named.
+// real reports whether a real broker is requested, and its address if one is given.
 func (f *onFlags) real() (url string, real bool) {
 	switch {
 	case f.on == simulated:
@@ -53,9 +53,9 @@ func (f *onFlags) real() (url string, real bool) {
 	return f.on, true
 }
 
-// start finds or starts the broker that is asked for. It is stopped when the command has ended. A broker that others
-// use as well keeps account of what is made there; should it take us for dead, the command's context ends. A broker
-// that is to be restarted is started here.
+// start finds or starts the requested broker, which is stopped when the command ends. On a broker that others use as well,
+// the run is registered; if the broker takes us for dead, the command's context ends. If the broker will be restarted, it is
+// one that is started here.
 func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
 	url, _ := f.real()
 	b, err := started(c, rabbitmq.Options{URL: url, Flag: "--on", Restarts: restarts, Container: containers, Log: tell})

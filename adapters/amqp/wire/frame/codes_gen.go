@@ -2,7 +2,7 @@
 
 package frame
 
-// The numbers of frames.
+// Constants of frames.
 const (
 	FrameMethod    = 1
 	FrameHeader    = 2
@@ -35,7 +35,7 @@ const (
 	InternalError      Code = 541
 )
 
-// Name is the code's name as it stands in reply texts, such as RESOURCE_LOCKED.
+// Name is the code's name in reply texts, such as RESOURCE_LOCKED.
 func (c Code) Name() string {
 	switch c {
 	case ReplySuccess:
@@ -80,7 +80,7 @@ func (c Code) Name() string {
 	return "UNKNOWN"
 }
 
-// Hard reports whether the code ends the connection. Others that are errors end a channel.
+// Hard reports whether the code ends the connection. Other error codes end a channel.
 func (c Code) Hard() bool {
 	switch c {
 	case

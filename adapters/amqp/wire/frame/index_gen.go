@@ -2,7 +2,7 @@
 
 package frame
 
-// The methods' numbers: the class's, then the method's.
+// The IDs of methods: the class number, then the method number.
 const (
 	ConnectionStartID          ID = 10<<16 | 10
 	ConnectionStartOkID        ID = 10<<16 | 11
@@ -70,7 +70,7 @@ const (
 	ConfirmSelectOkID          ID = 85<<16 | 11
 )
 
-// IDs are the numbers of all methods, in the definition's order.
+// IDs are the IDs of all methods, in the order of the definition.
 var IDs = [...]ID{
 	ConnectionStartID,
 	ConnectionStartOkID,
@@ -138,7 +138,7 @@ var IDs = [...]ID{
 	ConfirmSelectOkID,
 }
 
-// about says what is known of a method by its number.
+// about is the definition of the method with an ID.
 func about(id ID) (info, bool) {
 	switch id {
 	case ConnectionStartID:
@@ -273,7 +273,7 @@ func about(id ID) (info, bool) {
 	return info{}, false
 }
 
-// blank is a method to be read into, nil for a number that is none.
+// blank is an empty method to decode into, nil for an unknown ID.
 func blank(id ID) Method {
 	switch id {
 	case ConnectionStartID:
@@ -408,7 +408,7 @@ func blank(id ID) Method {
 	return nil
 }
 
-// NoWait reports whether a method's sender does without the reply that it would have.
+// NoWait reports whether the sender of a method declines its reply.
 func NoWait(m Method) bool {
 	switch m := m.(type) {
 	case *ExchangeDeclare:

@@ -11,7 +11,7 @@ type ConnectionStart struct {
 	Locales          string
 }
 
-// ID is that of connection.start.
+// ID is the ID of connection.start.
 func (*ConnectionStart) ID() ID { return ConnectionStartID }
 
 func (m *ConnectionStart) read(r *reader) {
@@ -39,7 +39,7 @@ type ConnectionStartOk struct {
 	Locale           string
 }
 
-// ID is that of connection.start-ok.
+// ID is the ID of connection.start-ok.
 func (*ConnectionStartOk) ID() ID { return ConnectionStartOkID }
 
 func (m *ConnectionStartOk) read(r *reader) {
@@ -62,7 +62,7 @@ type ConnectionSecure struct {
 	Challenge string
 }
 
-// ID is that of connection.secure.
+// ID is the ID of connection.secure.
 func (*ConnectionSecure) ID() ID { return ConnectionSecureID }
 
 func (m *ConnectionSecure) read(r *reader) {
@@ -79,7 +79,7 @@ type ConnectionSecureOk struct {
 	Response string
 }
 
-// ID is that of connection.secure-ok.
+// ID is the ID of connection.secure-ok.
 func (*ConnectionSecureOk) ID() ID { return ConnectionSecureOkID }
 
 func (m *ConnectionSecureOk) read(r *reader) {
@@ -98,7 +98,7 @@ type ConnectionTune struct {
 	Heartbeat  uint16
 }
 
-// ID is that of connection.tune.
+// ID is the ID of connection.tune.
 func (*ConnectionTune) ID() ID { return ConnectionTuneID }
 
 func (m *ConnectionTune) read(r *reader) {
@@ -121,7 +121,7 @@ type ConnectionTuneOk struct {
 	Heartbeat  uint16
 }
 
-// ID is that of connection.tune-ok.
+// ID is the ID of connection.tune-ok.
 func (*ConnectionTuneOk) ID() ID { return ConnectionTuneOkID }
 
 func (m *ConnectionTuneOk) read(r *reader) {
@@ -142,7 +142,7 @@ type ConnectionOpen struct {
 	VirtualHost string
 }
 
-// ID is that of connection.open.
+// ID is the ID of connection.open.
 func (*ConnectionOpen) ID() ID { return ConnectionOpenID }
 
 func (m *ConnectionOpen) read(r *reader) {
@@ -162,7 +162,7 @@ func (m *ConnectionOpen) append(b []byte) []byte {
 type ConnectionOpenOk struct {
 }
 
-// ID is that of connection.open-ok.
+// ID is the ID of connection.open-ok.
 func (*ConnectionOpenOk) ID() ID { return ConnectionOpenOkID }
 
 func (*ConnectionOpenOk) read(r *reader) {
@@ -182,7 +182,7 @@ type ConnectionClose struct {
 	MethodID  uint16
 }
 
-// ID is that of connection.close.
+// ID is the ID of connection.close.
 func (*ConnectionClose) ID() ID { return ConnectionCloseID }
 
 func (m *ConnectionClose) read(r *reader) {
@@ -204,7 +204,7 @@ func (m *ConnectionClose) append(b []byte) []byte {
 type ConnectionCloseOk struct {
 }
 
-// ID is that of connection.close-ok.
+// ID is the ID of connection.close-ok.
 func (*ConnectionCloseOk) ID() ID { return ConnectionCloseOkID }
 
 func (*ConnectionCloseOk) read(*reader) {}
@@ -216,7 +216,7 @@ type ConnectionBlocked struct {
 	Reason string
 }
 
-// ID is that of connection.blocked.
+// ID is the ID of connection.blocked.
 func (*ConnectionBlocked) ID() ID { return ConnectionBlockedID }
 
 func (m *ConnectionBlocked) read(r *reader) {
@@ -232,7 +232,7 @@ func (m *ConnectionBlocked) append(b []byte) []byte {
 type ConnectionUnblocked struct {
 }
 
-// ID is that of connection.unblocked.
+// ID is the ID of connection.unblocked.
 func (*ConnectionUnblocked) ID() ID { return ConnectionUnblockedID }
 
 func (*ConnectionUnblocked) read(*reader) {}
@@ -245,7 +245,7 @@ type ConnectionUpdateSecret struct {
 	Reason    string
 }
 
-// ID is that of connection.update-secret.
+// ID is the ID of connection.update-secret.
 func (*ConnectionUpdateSecret) ID() ID { return ConnectionUpdateSecretID }
 
 func (m *ConnectionUpdateSecret) read(r *reader) {
@@ -263,7 +263,7 @@ func (m *ConnectionUpdateSecret) append(b []byte) []byte {
 type ConnectionUpdateSecretOk struct {
 }
 
-// ID is that of connection.update-secret-ok.
+// ID is the ID of connection.update-secret-ok.
 func (*ConnectionUpdateSecretOk) ID() ID { return ConnectionUpdateSecretOkID }
 
 func (*ConnectionUpdateSecretOk) read(*reader) {}
@@ -274,7 +274,7 @@ func (*ConnectionUpdateSecretOk) append(b []byte) []byte { return b }
 type ChannelOpen struct {
 }
 
-// ID is that of channel.open.
+// ID is the ID of channel.open.
 func (*ChannelOpen) ID() ID { return ChannelOpenID }
 
 func (*ChannelOpen) read(r *reader) {
@@ -290,7 +290,7 @@ func (*ChannelOpen) append(b []byte) []byte {
 type ChannelOpenOk struct {
 }
 
-// ID is that of channel.open-ok.
+// ID is the ID of channel.open-ok.
 func (*ChannelOpenOk) ID() ID { return ChannelOpenOkID }
 
 func (*ChannelOpenOk) read(r *reader) {
@@ -307,7 +307,7 @@ type ChannelFlow struct {
 	Active bool
 }
 
-// ID is that of channel.flow.
+// ID is the ID of channel.flow.
 func (*ChannelFlow) ID() ID { return ChannelFlowID }
 
 func (m *ChannelFlow) read(r *reader) {
@@ -325,7 +325,7 @@ type ChannelFlowOk struct {
 	Active bool
 }
 
-// ID is that of channel.flow-ok.
+// ID is the ID of channel.flow-ok.
 func (*ChannelFlowOk) ID() ID { return ChannelFlowOkID }
 
 func (m *ChannelFlowOk) read(r *reader) {
@@ -346,7 +346,7 @@ type ChannelClose struct {
 	MethodID  uint16
 }
 
-// ID is that of channel.close.
+// ID is the ID of channel.close.
 func (*ChannelClose) ID() ID { return ChannelCloseID }
 
 func (m *ChannelClose) read(r *reader) {
@@ -368,7 +368,7 @@ func (m *ChannelClose) append(b []byte) []byte {
 type ChannelCloseOk struct {
 }
 
-// ID is that of channel.close-ok.
+// ID is the ID of channel.close-ok.
 func (*ChannelCloseOk) ID() ID { return ChannelCloseOkID }
 
 func (*ChannelCloseOk) read(*reader) {}
@@ -387,7 +387,7 @@ type ExchangeDeclare struct {
 	Arguments  Table
 }
 
-// ID is that of exchange.declare.
+// ID is the ID of exchange.declare.
 func (*ExchangeDeclare) ID() ID { return ExchangeDeclareID }
 
 func (m *ExchangeDeclare) read(r *reader) {
@@ -416,7 +416,7 @@ func (m *ExchangeDeclare) append(b []byte) []byte {
 type ExchangeDeclareOk struct {
 }
 
-// ID is that of exchange.declare-ok.
+// ID is the ID of exchange.declare-ok.
 func (*ExchangeDeclareOk) ID() ID { return ExchangeDeclareOkID }
 
 func (*ExchangeDeclareOk) read(*reader) {}
@@ -430,7 +430,7 @@ type ExchangeDelete struct {
 	NoWait   bool
 }
 
-// ID is that of exchange.delete.
+// ID is the ID of exchange.delete.
 func (*ExchangeDelete) ID() ID { return ExchangeDeleteID }
 
 func (m *ExchangeDelete) read(r *reader) {
@@ -452,7 +452,7 @@ func (m *ExchangeDelete) append(b []byte) []byte {
 type ExchangeDeleteOk struct {
 }
 
-// ID is that of exchange.delete-ok.
+// ID is the ID of exchange.delete-ok.
 func (*ExchangeDeleteOk) ID() ID { return ExchangeDeleteOkID }
 
 func (*ExchangeDeleteOk) read(*reader) {}
@@ -468,7 +468,7 @@ type ExchangeBind struct {
 	Arguments   Table
 }
 
-// ID is that of exchange.bind.
+// ID is the ID of exchange.bind.
 func (*ExchangeBind) ID() ID { return ExchangeBindID }
 
 func (m *ExchangeBind) read(r *reader) {
@@ -495,7 +495,7 @@ func (m *ExchangeBind) append(b []byte) []byte {
 type ExchangeBindOk struct {
 }
 
-// ID is that of exchange.bind-ok.
+// ID is the ID of exchange.bind-ok.
 func (*ExchangeBindOk) ID() ID { return ExchangeBindOkID }
 
 func (*ExchangeBindOk) read(*reader) {}
@@ -511,7 +511,7 @@ type ExchangeUnbind struct {
 	Arguments   Table
 }
 
-// ID is that of exchange.unbind.
+// ID is the ID of exchange.unbind.
 func (*ExchangeUnbind) ID() ID { return ExchangeUnbindID }
 
 func (m *ExchangeUnbind) read(r *reader) {
@@ -538,7 +538,7 @@ func (m *ExchangeUnbind) append(b []byte) []byte {
 type ExchangeUnbindOk struct {
 }
 
-// ID is that of exchange.unbind-ok.
+// ID is the ID of exchange.unbind-ok.
 func (*ExchangeUnbindOk) ID() ID { return ExchangeUnbindOkID }
 
 func (*ExchangeUnbindOk) read(*reader) {}
@@ -556,7 +556,7 @@ type QueueDeclare struct {
 	Arguments  Table
 }
 
-// ID is that of queue.declare.
+// ID is the ID of queue.declare.
 func (*QueueDeclare) ID() ID { return QueueDeclareID }
 
 func (m *QueueDeclare) read(r *reader) {
@@ -586,7 +586,7 @@ type QueueDeclareOk struct {
 	ConsumerCount uint32
 }
 
-// ID is that of queue.declare-ok.
+// ID is the ID of queue.declare-ok.
 func (*QueueDeclareOk) ID() ID { return QueueDeclareOkID }
 
 func (m *QueueDeclareOk) read(r *reader) {
@@ -611,7 +611,7 @@ type QueueBind struct {
 	Arguments  Table
 }
 
-// ID is that of queue.bind.
+// ID is the ID of queue.bind.
 func (*QueueBind) ID() ID { return QueueBindID }
 
 func (m *QueueBind) read(r *reader) {
@@ -638,7 +638,7 @@ func (m *QueueBind) append(b []byte) []byte {
 type QueueBindOk struct {
 }
 
-// ID is that of queue.bind-ok.
+// ID is the ID of queue.bind-ok.
 func (*QueueBindOk) ID() ID { return QueueBindOkID }
 
 func (*QueueBindOk) read(*reader) {}
@@ -653,7 +653,7 @@ type QueueUnbind struct {
 	Arguments  Table
 }
 
-// ID is that of queue.unbind.
+// ID is the ID of queue.unbind.
 func (*QueueUnbind) ID() ID { return QueueUnbindID }
 
 func (m *QueueUnbind) read(r *reader) {
@@ -677,7 +677,7 @@ func (m *QueueUnbind) append(b []byte) []byte {
 type QueueUnbindOk struct {
 }
 
-// ID is that of queue.unbind-ok.
+// ID is the ID of queue.unbind-ok.
 func (*QueueUnbindOk) ID() ID { return QueueUnbindOkID }
 
 func (*QueueUnbindOk) read(*reader) {}
@@ -690,7 +690,7 @@ type QueuePurge struct {
 	NoWait bool
 }
 
-// ID is that of queue.purge.
+// ID is the ID of queue.purge.
 func (*QueuePurge) ID() ID { return QueuePurgeID }
 
 func (m *QueuePurge) read(r *reader) {
@@ -712,7 +712,7 @@ type QueuePurgeOk struct {
 	MessageCount uint32
 }
 
-// ID is that of queue.purge-ok.
+// ID is the ID of queue.purge-ok.
 func (*QueuePurgeOk) ID() ID { return QueuePurgeOkID }
 
 func (m *QueuePurgeOk) read(r *reader) {
@@ -732,7 +732,7 @@ type QueueDelete struct {
 	NoWait   bool
 }
 
-// ID is that of queue.delete.
+// ID is the ID of queue.delete.
 func (*QueueDelete) ID() ID { return QueueDeleteID }
 
 func (m *QueueDelete) read(r *reader) {
@@ -756,7 +756,7 @@ type QueueDeleteOk struct {
 	MessageCount uint32
 }
 
-// ID is that of queue.delete-ok.
+// ID is the ID of queue.delete-ok.
 func (*QueueDeleteOk) ID() ID { return QueueDeleteOkID }
 
 func (m *QueueDeleteOk) read(r *reader) {
@@ -775,7 +775,7 @@ type BasicQos struct {
 	Global        bool
 }
 
-// ID is that of basic.qos.
+// ID is the ID of basic.qos.
 func (*BasicQos) ID() ID { return BasicQosID }
 
 func (m *BasicQos) read(r *reader) {
@@ -796,7 +796,7 @@ func (m *BasicQos) append(b []byte) []byte {
 type BasicQosOk struct {
 }
 
-// ID is that of basic.qos-ok.
+// ID is the ID of basic.qos-ok.
 func (*BasicQosOk) ID() ID { return BasicQosOkID }
 
 func (*BasicQosOk) read(*reader) {}
@@ -814,7 +814,7 @@ type BasicConsume struct {
 	Arguments   Table
 }
 
-// ID is that of basic.consume.
+// ID is the ID of basic.consume.
 func (*BasicConsume) ID() ID { return BasicConsumeID }
 
 func (m *BasicConsume) read(r *reader) {
@@ -843,7 +843,7 @@ type BasicConsumeOk struct {
 	ConsumerTag string
 }
 
-// ID is that of basic.consume-ok.
+// ID is the ID of basic.consume-ok.
 func (*BasicConsumeOk) ID() ID { return BasicConsumeOkID }
 
 func (m *BasicConsumeOk) read(r *reader) {
@@ -861,7 +861,7 @@ type BasicCancel struct {
 	NoWait      bool
 }
 
-// ID is that of basic.cancel.
+// ID is the ID of basic.cancel.
 func (*BasicCancel) ID() ID { return BasicCancelID }
 
 func (m *BasicCancel) read(r *reader) {
@@ -881,7 +881,7 @@ type BasicCancelOk struct {
 	ConsumerTag string
 }
 
-// ID is that of basic.cancel-ok.
+// ID is the ID of basic.cancel-ok.
 func (*BasicCancelOk) ID() ID { return BasicCancelOkID }
 
 func (m *BasicCancelOk) read(r *reader) {
@@ -901,7 +901,7 @@ type BasicPublish struct {
 	Immediate  bool
 }
 
-// ID is that of basic.publish.
+// ID is the ID of basic.publish.
 func (*BasicPublish) ID() ID { return BasicPublishID }
 
 func (m *BasicPublish) read(r *reader) {
@@ -929,7 +929,7 @@ type BasicReturn struct {
 	RoutingKey string
 }
 
-// ID is that of basic.return.
+// ID is the ID of basic.return.
 func (*BasicReturn) ID() ID { return BasicReturnID }
 
 func (m *BasicReturn) read(r *reader) {
@@ -956,7 +956,7 @@ type BasicDeliver struct {
 	RoutingKey  string
 }
 
-// ID is that of basic.deliver.
+// ID is the ID of basic.deliver.
 func (*BasicDeliver) ID() ID { return BasicDeliverID }
 
 func (m *BasicDeliver) read(r *reader) {
@@ -983,7 +983,7 @@ type BasicGet struct {
 	NoAck bool
 }
 
-// ID is that of basic.get.
+// ID is the ID of basic.get.
 func (*BasicGet) ID() ID { return BasicGetID }
 
 func (m *BasicGet) read(r *reader) {
@@ -1009,7 +1009,7 @@ type BasicGetOk struct {
 	MessageCount uint32
 }
 
-// ID is that of basic.get-ok.
+// ID is the ID of basic.get-ok.
 func (*BasicGetOk) ID() ID { return BasicGetOkID }
 
 func (m *BasicGetOk) read(r *reader) {
@@ -1034,7 +1034,7 @@ func (m *BasicGetOk) append(b []byte) []byte {
 type BasicGetEmpty struct {
 }
 
-// ID is that of basic.get-empty.
+// ID is the ID of basic.get-empty.
 func (*BasicGetEmpty) ID() ID { return BasicGetEmptyID }
 
 func (*BasicGetEmpty) read(r *reader) {
@@ -1052,7 +1052,7 @@ type BasicAck struct {
 	Multiple    bool
 }
 
-// ID is that of basic.ack.
+// ID is the ID of basic.ack.
 func (*BasicAck) ID() ID { return BasicAckID }
 
 func (m *BasicAck) read(r *reader) {
@@ -1073,7 +1073,7 @@ type BasicReject struct {
 	Requeue     bool
 }
 
-// ID is that of basic.reject.
+// ID is the ID of basic.reject.
 func (*BasicReject) ID() ID { return BasicRejectID }
 
 func (m *BasicReject) read(r *reader) {
@@ -1093,7 +1093,7 @@ type BasicRecoverAsync struct {
 	Requeue bool
 }
 
-// ID is that of basic.recover-async.
+// ID is the ID of basic.recover-async.
 func (*BasicRecoverAsync) ID() ID { return BasicRecoverAsyncID }
 
 func (m *BasicRecoverAsync) read(r *reader) {
@@ -1111,7 +1111,7 @@ type BasicRecover struct {
 	Requeue bool
 }
 
-// ID is that of basic.recover.
+// ID is the ID of basic.recover.
 func (*BasicRecover) ID() ID { return BasicRecoverID }
 
 func (m *BasicRecover) read(r *reader) {
@@ -1128,7 +1128,7 @@ func (m *BasicRecover) append(b []byte) []byte {
 type BasicRecoverOk struct {
 }
 
-// ID is that of basic.recover-ok.
+// ID is the ID of basic.recover-ok.
 func (*BasicRecoverOk) ID() ID { return BasicRecoverOkID }
 
 func (*BasicRecoverOk) read(*reader) {}
@@ -1142,7 +1142,7 @@ type BasicNack struct {
 	Requeue     bool
 }
 
-// ID is that of basic.nack.
+// ID is the ID of basic.nack.
 func (*BasicNack) ID() ID { return BasicNackID }
 
 func (m *BasicNack) read(r *reader) {
@@ -1162,7 +1162,7 @@ func (m *BasicNack) append(b []byte) []byte {
 type TxSelect struct {
 }
 
-// ID is that of tx.select.
+// ID is the ID of tx.select.
 func (*TxSelect) ID() ID { return TxSelectID }
 
 func (*TxSelect) read(*reader) {}
@@ -1173,7 +1173,7 @@ func (*TxSelect) append(b []byte) []byte { return b }
 type TxSelectOk struct {
 }
 
-// ID is that of tx.select-ok.
+// ID is the ID of tx.select-ok.
 func (*TxSelectOk) ID() ID { return TxSelectOkID }
 
 func (*TxSelectOk) read(*reader) {}
@@ -1184,7 +1184,7 @@ func (*TxSelectOk) append(b []byte) []byte { return b }
 type TxCommit struct {
 }
 
-// ID is that of tx.commit.
+// ID is the ID of tx.commit.
 func (*TxCommit) ID() ID { return TxCommitID }
 
 func (*TxCommit) read(*reader) {}
@@ -1195,7 +1195,7 @@ func (*TxCommit) append(b []byte) []byte { return b }
 type TxCommitOk struct {
 }
 
-// ID is that of tx.commit-ok.
+// ID is the ID of tx.commit-ok.
 func (*TxCommitOk) ID() ID { return TxCommitOkID }
 
 func (*TxCommitOk) read(*reader) {}
@@ -1206,7 +1206,7 @@ func (*TxCommitOk) append(b []byte) []byte { return b }
 type TxRollback struct {
 }
 
-// ID is that of tx.rollback.
+// ID is the ID of tx.rollback.
 func (*TxRollback) ID() ID { return TxRollbackID }
 
 func (*TxRollback) read(*reader) {}
@@ -1217,7 +1217,7 @@ func (*TxRollback) append(b []byte) []byte { return b }
 type TxRollbackOk struct {
 }
 
-// ID is that of tx.rollback-ok.
+// ID is the ID of tx.rollback-ok.
 func (*TxRollbackOk) ID() ID { return TxRollbackOkID }
 
 func (*TxRollbackOk) read(*reader) {}
@@ -1229,7 +1229,7 @@ type ConfirmSelect struct {
 	Nowait bool
 }
 
-// ID is that of confirm.select.
+// ID is the ID of confirm.select.
 func (*ConfirmSelect) ID() ID { return ConfirmSelectID }
 
 func (m *ConfirmSelect) read(r *reader) {
@@ -1246,7 +1246,7 @@ func (m *ConfirmSelect) append(b []byte) []byte {
 type ConfirmSelectOk struct {
 }
 
-// ID is that of confirm.select-ok.
+// ID is the ID of confirm.select-ok.
 func (*ConfirmSelectOk) ID() ID { return ConfirmSelectOkID }
 
 func (*ConfirmSelectOk) read(*reader) {}

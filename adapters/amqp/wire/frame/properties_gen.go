@@ -5,7 +5,7 @@ package frame
 // ContentClass is the number of the class whose methods carry content, basic.
 const ContentClass = 60
 
-// The properties by their flags: the first is the highest bit.
+// The flags of properties: the first is the highest bit.
 const (
 	HasContentType     PropertyFlags = 1 << 15
 	HasContentEncoding PropertyFlags = 1 << 14
@@ -25,8 +25,8 @@ const (
 
 const allProperties PropertyFlags = 1<<16 - 1<<2
 
-// Properties are the properties of content. Only those that Has names are there; times are seconds
-// since 1970.
+// Properties are the properties of content. Has says which of them exist; times are in
+// seconds since 1970.
 type Properties struct {
 	Has             PropertyFlags
 	ContentType     string

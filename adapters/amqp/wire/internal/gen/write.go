@@ -62,7 +62,7 @@ func writeMethods(s *source, p *protocol) {
 			}
 		}
 		s.line("}\n")
-		s.line("// ID is that of %s.", m.wireName())
+		s.line("// ID is the ID of %s.", m.wireName())
 		s.line("func (*%s) ID() ID { return %sID }\n", m.goName(), m.goName())
 		writeRead(s, m)
 		writeAppend(s, m)
@@ -158,28 +158,28 @@ func writeAppend(s *source, m *method) {
 
 // writeIndex writes the table of methods by number.
 func writeIndex(s *source, p *protocol) {
-	s.line("// The methods' numbers: the class's, then the method's.\nconst (")
+	s.line("// The IDs of methods: the class number, then the method number.\nconst (")
 	for _, m := range p.methods() {
 		s.line("%sID ID = %d<<16 | %d", m.goName(), m.class.Index, m.Index)
 	}
 	s.line(")\n")
-	s.line("// IDs are the numbers of all methods, in the definition's order.\nvar IDs = [...]ID{")
+	s.line("// IDs are the IDs of all methods, in the order of the definition.\nvar IDs = [...]ID{")
 	for _, m := range p.methods() {
 		s.line("%sID,", m.goName())
 	}
 	s.line("}\n")
-	s.line("// about says what is known of a method by its number.\nfunc about(id ID) (info, bool) {\nswitch id {")
+	s.line("// about is the definition of the method with an ID.\nfunc about(id ID) (info, bool) {\nswitch id {")
 	for i, m := range p.methods() {
 		s.line("case %sID:\nreturn info{%q, %d, %t, %t, %t, %t}, true", m.goName(), m.wireName(), i,
 			m.Content == 1, m.answered(), m.sentBy(true), m.sentBy(false))
 	}
 	s.line("}\nreturn info{}, false\n}\n")
-	s.line("// blank is a method to be read into, nil for a number that is none.\nfunc blank(id ID) Method {\nswitch id {")
+	s.line("// blank is an empty method to decode into, nil for an unknown ID.\nfunc blank(id ID) Method {\nswitch id {")
 	for _, m := range p.methods() {
 		s.line("case %sID:\nreturn new(%s)", m.goName(), m.goName())
 	}
 	s.line("}\nreturn nil\n}\n")
-	s.line("// NoWait reports whether a method's sender does without the reply that it would have.\nfunc NoWait(m Method) bool {\nswitch m := m.(type) {")
+	s.line("// NoWait reports whether the sender of a method declines its reply.\nfunc NoWait(m Method) bool {\nswitch m := m.(type) {")
 	for _, m := range p.methods() {
 		if name := m.noWait(); name != "" {
 			s.line("case *%s:\nreturn m.%s", m.goName(), name)
@@ -193,12 +193,12 @@ func writeProperties(s *source, p *protocol) {
 	i := slices.IndexFunc(p.Classes, func(c class) bool { return len(c.Fields) > 0 })
 	c := p.Classes[i]
 	s.line("// ContentClass is the number of the class whose methods carry content, %s.\nconst ContentClass = %d\n", c.Name, c.Index)
-	s.line("// The properties by their flags: the first is the highest bit.\nconst (")
+	s.line("// The flags of properties: the first is the highest bit.\nconst (")
 	for i, f := range c.Fields {
 		s.line("Has%s PropertyFlags = 1 << %d", goName(f.Name), 15-i)
 	}
 	s.line(")\n\nconst allProperties PropertyFlags = 1<<16 - 1<<%d\n", 16-len(c.Fields))
-	s.line("// Properties are the properties of content. Only those that Has names are there; times are seconds\n// since 1970.\ntype Properties struct {\nHas PropertyFlags")
+	s.line("// Properties are the properties of content. Has says which of them exist; times are in\n// seconds since 1970.\ntype Properties struct {\nHas PropertyFlags")
 	for _, f := range c.Fields {
 		s.line("%s %s", goName(f.Name), kinds[f.Type].goType)
 	}
@@ -215,7 +215,7 @@ func writeProperties(s *source, p *protocol) {
 
 // writeCodes writes the constants: those of frames, and the reply codes.
 func writeCodes(s *source, p *protocol) {
-	s.line("// The numbers of frames.\nconst (")
+	s.line("// Constants of frames.\nconst (")
 	for _, c := range p.Constants {
 		if strings.HasPrefix(c.Name, "frame-") && c.Class == "" {
 			s.line("%s = %d", goName(c.Name), c.Value)
@@ -230,11 +230,11 @@ func writeCodes(s *source, p *protocol) {
 		}
 	}
 	reply(func(c constant) { s.line("%s Code = %d", goName(c.Name), c.Value) })
-	s.line(")\n\n// Name is the code's name as it stands in reply texts, such as RESOURCE_LOCKED.\nfunc (c Code) Name() string {\nswitch c {")
+	s.line(")\n\n// Name is the code's name in reply texts, such as RESOURCE_LOCKED.\nfunc (c Code) Name() string {\nswitch c {")
 	reply(func(c constant) {
 		s.line("case %s:\nreturn %q", goName(c.Name), strings.ToUpper(strings.ReplaceAll(c.Name, "-", "_")))
 	})
-	s.line("}\nreturn \"UNKNOWN\"\n}\n\n// Hard reports whether the code ends the connection. Others that are errors end a channel.\nfunc (c Code) Hard() bool {\nswitch c {\ncase")
+	s.line("}\nreturn \"UNKNOWN\"\n}\n\n// Hard reports whether the code ends the connection. Other error codes end a channel.\nfunc (c Code) Hard() bool {\nswitch c {\ncase")
 	var hard []string
 	reply(func(c constant) {
 		if c.Class == "hard-error" {
