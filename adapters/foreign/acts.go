@@ -41,7 +41,7 @@ func (r *run) atChange(p *clientState) bool {
 	return cmd.MayChange()
 }
 
-// atChanges reports whether faults strike at commands that may change state, rather than behind them: the faults that lose
+// atChanges reports whether faults occur at commands that may change state, rather than behind them: the faults that lose
 // or delay a reply.
 func (r *run) atChanges() bool {
 	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool {
@@ -51,7 +51,7 @@ func (r *run) atChanges() bool {
 
 // SentBy implements [scenario.World]. Scenarios are drawn for locks that need a few commands per operation. Therefore at
 // most mostWeighed commands of an operation count, plus its end; an operation without commands counts as well. So faults can
-// strike in every operation and between any two operations, however many commands they need.
+// occur in every operation and between any two operations, however many commands they need.
 func (r *run) SentBy(c uint8) uint16 {
 	switch p := &r.clients[c-1]; {
 	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
@@ -92,9 +92,9 @@ func (r *run) Links(c uint8) uint8 {
 func (a *clientHandle) passes() int { return max(1, len(a.heads())) }
 
 // mayCallAhead reports whether the next operation of client p may be called before a waiting command of p passes. The
-// waiting command is one that p sent by itself, or the first command of the operation. What p concluded from its clock, for
-// example that its lease still lasts, may be outdated when the command passes. This is offered only for clients with virtual
-// time: for other clients it is unknown what they concluded.
+// waiting command is one that p sent by itself, or the first command of the operation. When that command passes, p's
+// conclusions from its clock may be outdated, for example that its lease still lasts. This is offered only for clients with
+// virtual time: the conclusions of other clients are unknown.
 func (r *run) mayCallAhead(p *clientState) bool {
 	return !p.busy && timeOf(p.client) != nil && (p.held > 0 && p.lease.ends > 0 || p.first() != nil) && r.upcoming(p, p.id)
 }
@@ -140,9 +140,9 @@ func (a *clientHandle) first() gate.Command {
 	return a.parked[0]
 }
 
-// mayReorder reports whether commands that the client sent on different connections may pass in another order than they
-// arrived. That is so if it sends to several servers, or if threads of its own send, for example to renew. For other clients
-// it is unknown whether they wait for one command before they send the next.
+// mayReorder reports whether commands that the client sent on different connections may pass in another order than that of
+// their arrival. They may if there are several servers, or if the client has virtual time: threads of its own may send, for
+// example to renew. Without virtual time it is unknown whether the client waits for one command before it sends the next.
 func (a *clientHandle) mayReorder() bool {
 	return a.runner.server.Endpoints() > 1 || timeOf(a.client) != nil
 }
@@ -342,8 +342,8 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 // waits reports whether op is an acquire that may wait for the lock.
 func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
 
-// bears reports whether the cost of an operation of p may be attributed to the operation. That is so if p has the connection
-// that it works on and no fault has occurred, so that there is nothing to repair.
+// bears reports whether the cost of an operation of p may be attributed to the operation: p has the connection that it works
+// on, and no fault has occurred, so that there is nothing to repair.
 func (r *run) bears(p *clientState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -76,7 +76,7 @@ type Setup struct {
 	OurTime bool           // the client has virtual time, if it can: see [Timed]
 }
 
-// About is what a client declares about itself. Operations that are missing from Operations are never called.
+// About is what a client declares about itself. Only the operations in Operations are called.
 type About struct {
 	Name       string
 	Locks      []lock.Kind

@@ -30,8 +30,8 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Opt
 	return e.Visit(play, func() error { return visit(x) })
 }
 
-// Vulnerable implements [orders.World]: it makes no difference what befalls a client that is dead. Nothing is known of what
-// other clients are to have.
+// Vulnerable implements [orders.World]. A fault of a dead client makes no difference. A fault of any other client may, as
+// its further commands are unknown.
 func (r *run) Vulnerable(c uint8) bool { return !r.clients[c-1].dead }
 
 // Clients implements [orders.World].

@@ -19,7 +19,7 @@ type befell struct {
 	lost                             string // the first loss of a client, in words; "" is no loss
 }
 
-// fault notes a fault and the client that it strikes.
+// fault notes a fault and the client that it affects.
 func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	b.faults = true
 	b.paused = b.paused || do == scenario.Pause
@@ -53,7 +53,7 @@ func (r *run) pause(c uint8, ms int64) {
 	r.mu.Unlock()
 }
 
-// harm notes that a fault struck a process: it may have to be replaced before another run.
+// harm notes that a fault affected a process: it may have to be replaced before another run.
 func (r *run) harm(a *clientHandle) { a.dirty, a.harmed = true, true }
 
 // cutOff closes the client's side of a connection that the broker no longer has.

@@ -21,7 +21,7 @@ import (
 // holds it. A hold is not judged either if slots of its lock were removed after it was asked for. Nothing else depends on
 // the declaration.
 
-// shown is what the server has shown of a run, by the declaration.
+// shown is the state that the server has shown during a run, according to the declaration.
 type shown struct {
 	believed *beliefs.Judge // the certain holds
 	events   int            // number of events taken in

@@ -43,12 +43,12 @@ func (r *run) extending(p *clientState) time.Duration {
 	return LeaseTime
 }
 
-// extended takes in that a client was told that it has extended its lease.
+// extended handles that a client was told that it has extended its lease.
 func (l *lease) extended() {
 	*l = lease{ends: l.next}
 }
 
-// lapse takes in which leases have ended, including those of calls under way: the answer to such a call says nothing about
+// lapse ends the leases whose time is over, including those of calls under way: the answer to such a call says nothing about
 // the present.
 func (r *run) lapse() {
 	for i := range r.clients {

@@ -3,7 +3,7 @@ package foreign
 import "github.com/lockproof/lockproof/model/scenario"
 
 // A process that uses two locks is two clients of a scenario, each with its own lock, and each is judged like any client.
-// The two have one handle, whose calls are made one at a time, and a fault of one strikes both.
+// The two have one handle, whose calls are made one at a time, and a fault of one affects both.
 
 // handlesOf are the numbers of the handles of a scenario's clients, from 1.
 func handlesOf(sc *scenario.Scenario) []int {

@@ -408,7 +408,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	return sc
 }
 
-// offered are those of ops on lock l that the clients offer and that do not end them.
+// offered are the operations of ops on lock l that the clients offer and that do not end the clients.
 func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scenario.Operation) {
 	for _, op := range ops {
 		if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {

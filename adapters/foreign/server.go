@@ -19,7 +19,7 @@ func (s *Runner) Crowds() bool { return s.server.Crowds() }
 func (s *Runner) Agreed() int { return s.agreed + s.server.Agreed() }
 
 // playable reports whether an action can be carried out: time passes only on servers with virtual time, and if clients share
-// a connection, a fault of one strikes all.
+// a connection, a fault of one affects all.
 func (s *Runner) playable(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:

@@ -48,7 +48,7 @@ func (s *Runner) inferHost(at *clientHandle) {
 	}
 }
 
-// Sharing reports whether clients share a connection. A fault of one client would then strike all of them, so faults are
+// Sharing reports whether clients share a connection. A fault of one client would then affect all of them, so faults are
 // left out.
 func (s *Runner) Sharing() bool {
 	s.mu.Lock()

@@ -7,7 +7,7 @@ import (
 )
 
 // option is something that can happen in a state: an action or, if rest is set, no action. A client that rests takes no
-// step, and no fault strikes it before its next step, if it has one. The rest of client 0 is the end of the execution.
+// step, and no fault affects it before its next step, if it has one. The rest of client 0 is the end of the execution.
 type option struct {
 	scenario.Action
 	rest bool
@@ -139,7 +139,7 @@ func (e *Explorer) steps(r World, c uint8, left *sim.FaultBounds, all []option) 
 	return all
 }
 
-// mishaps appends the faults that can strike a client between two steps.
+// mishaps appends the faults that can affect a client between two steps.
 func (e *Explorer) mishaps(r World, c uint8, left *sim.FaultBounds, all []option) []option {
 	if !r.Vulnerable(c) {
 		return all

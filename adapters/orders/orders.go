@@ -58,7 +58,7 @@ type Options struct {
 	Preemptions *int
 }
 
-// New visits orders within the bounds of o. The explorer's Next chooses what happens in an execution; its OnCommand is told
+// New visits orders within the bounds of o. The explorer's Next chooses what happens in an execution. Its OnCommand receives
 // the commands that pass while the gate is open.
 func New(o Options) *Explorer {
 	return &Explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions, runs: o.Runs}

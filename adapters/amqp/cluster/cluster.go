@@ -97,7 +97,7 @@ func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 	return nil
 }
 
-// lead starts the process that leads the group of all nodes, which the janitor ends. That process does nothing.
+// lead starts a process that does nothing but lead the group of all nodes, which the janitor ends.
 func (c *Cluster) lead() (err error) {
 	c.leader = exec.Command("/bin/cat")
 	c.leader.Dir = "/"

@@ -98,8 +98,8 @@ func (c *Command) Obsolete() bool {
 	return l.closing || c.obsolete() || l.channels[c.Channel] != c.channel
 }
 
-// Discard drops the command: it never reaches the broker. That is what happens, in any order, to commands on their way when
-// a connection breaks. A client whose connection continues would never receive an answer.
+// Discard drops the command: it never reaches the broker. When a connection breaks, commands on their way are dropped like
+// this, in any order. A client whose connection continues would never receive an answer.
 func (c *Command) Discard() { c.Conn.discarded(c) }
 
 // String is the command in one line.

@@ -12,7 +12,7 @@ import (
 type simSession struct {
 	s            *Simulated
 	c            *Conn    // whose it is
-	to           listener // receives the broker's messages: c, or a Mirror in between
+	to           listener // receives the broker's messages: c, or a mirrorSession in between
 	state        sessionState
 	host         *virtualHost // nil until the client has opened the connection
 	conn         broker.Conn  // the model's number for it; 0 while it has none

@@ -1,8 +1,9 @@
-// Package clustered has locks held on a real cluster while faults befall its machines, and judges what their clients saw.
+// Package clustered makes clients hold locks on a real cluster during faults of its machines, and judges what the clients
+// observed.
 //
 //	cluster.go   the cluster
-//	run.go       a run: several locks at once, under one sequence of faults
-//	trial.go     one lock of it, with its clients and where they are
-//	measure.go   for how long two held it, how the first was told, and what is left
-//	table.go     designs, modes and faults, measured into a table
+//	run.go       a run: several locks at once, during one sequence of faults
+//	trial.go     one lock of a run, with its clients and their nodes
+//	measure.go   how long two clients held the lock, how the first was told, and what is left
+//	table.go     measures designs, modes and faults for a table
 package clustered

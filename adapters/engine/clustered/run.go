@@ -52,7 +52,7 @@ const (
 	defaultAgain  = 150 * time.Millisecond
 
 	readyLimit  = time.Minute // for all nodes to accept clients again after the last fault
-	beforeFault = time.Second // both clients are at work for so long
+	beforeFault = time.Second // for which both clients are at work before it
 )
 
 // run is a running run.

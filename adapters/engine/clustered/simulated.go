@@ -22,9 +22,9 @@ type ModelConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
-	// InTurn puts all faults into one cluster, one after the other. Otherwise each fault strikes a cluster of its own.
+	// InTurn puts all faults into one cluster, one after the other. Otherwise each fault affects a cluster of its own.
 	InTurn bool
-	// At is the placement of the clients and the queue; nil is all placements of the table. The fault strikes n1.
+	// At is the placement of the clients and the queue; nil is all placements of the table. The fault affects n1.
 	At *Placement
 	// Nodes is the number of nodes of the cluster.
 	Nodes int

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Placement says on which nodes two clients and the queue are. The fault strikes node 1.
+// Placement says on which nodes two clients and the queue are. The fault affects node 1.
 type Placement struct{ A, B, Queue int }
 
 var (

@@ -16,8 +16,8 @@ const (
 	// reproductions is the maximum number of attempts of fresh clients to reproduce a violation: if it depends on what no
 	// schedule decides, one attempt may not suffice.
 	reproductions = 5
-	// recordings is the maximum number of violating executions per property that fresh clients try to reproduce, if none was
-	// reproduced. Executions that fresh clients have recorded do not count.
+	// recordings is the maximum number of violating executions per property that fresh clients try to reproduce while none
+	// is reproduced. An execution that was recorded with fresh clients is tried in any case.
 	recordings = 3
 	// renewals is the maximum number of executions of a run that have fresh clients, which take many times as long.
 	// Executions have fresh clients after clients were seen to carry state from one execution into the next.

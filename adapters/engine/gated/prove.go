@@ -46,7 +46,7 @@ const MoreWorkers = 5
 // DefaultScenarios is the default number of scenarios of a run.
 const DefaultScenarios = 2000
 
-// measuredEvery says that one in so many scenarios measures the cost of operations, which takes longer.
+// measuredEvery is the interval of the scenarios that measure the cost of operations, which takes longer.
 const measuredEvery = 10
 
 // Prove runs scenarios with external clients until all are done or ctx ends, and judges them. The clients' commands reach

@@ -127,8 +127,8 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	e.told.Again = append(e.told.Again, path)
 }
 
-// Into adds the result to that of the run. A kept violation of a property counts if the run itself has shown no violation of
-// the property, or a known one. e may be nil.
+// Into adds the result to that of the run. A kept violation is reported if the run itself has shown no violation of its
+// property, or only a known one while the kept one is unknown. e may be nil.
 func (e *Earlier) Into(res *engine.Result, findings known.Findings) {
 	if e == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The duration of a lease is that of an execution with time running thirty times faster: libraries that count in seconds
-// support it.
+// A lease here lasts a second, which libraries that count in seconds still support. Time runs faster here than in
+// executions.
 const (
 	lease  = time.Second
 	faster = foreign.LeaseTime / lease

@@ -1,8 +1,8 @@
-// Package stream is a gate before real servers of any protocol over TCP. Each client has an address of its own, and each of its
-// connections one to the server behind it. A [Protocol] cuts what the client writes into commands, which wait at the gate, and
-// what the server says into replies.
+// Package stream is a gate in front of real servers of any protocol over TCP. Each client has its own address, and each
+// connection of a client has its own connection to the server. A [Protocol] splits what the client writes into commands,
+// which wait at the gate, and splits what the server sends into replies.
 //
-//	proxy.go      a [Proxy], which takes connections, and the addresses of clients
-//	conn.go       a connection: what the client writes, what the server says, and how each of them learns of its end
+//	proxy.go      a [Proxy], which accepts connections, and the addresses of clients
+//	conn.go       a connection: what client and server write, and how each of them learns of the end
 //	command.go    commands and replies at the gate
 package stream

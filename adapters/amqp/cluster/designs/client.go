@@ -51,7 +51,8 @@ func dial(ctx context.Context, url string) (*amqp.Connection, error) {
 // heartbeat is the default of amqp091-go.
 const heartbeat = 10 * time.Second
 
-// open ensures that a connection and a channel are open. lost becomes true when either ends, or a consumer.
+// open ensures that a connection and a channel are open. lost becomes true when the connection, the channel or a consumer
+// ends.
 func (c *client) open(ctx context.Context) (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.ch = nil

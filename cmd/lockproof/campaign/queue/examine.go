@@ -16,7 +16,7 @@ import (
 // each result, and repeats some of the shards: one in fifty, and each that is the first to show a violation. It treats
 // results that a campaign's folder already had in the same way: the folder may have come with a clone.
 
-// oneIn says that one in so many shards is repeated.
+// oneIn is the size of the blocks of shards in which one is repeated.
 const oneIn = 50
 
 // mostSaid is the maximum number of lines about refusals: a queue may have many invalid messages.
