@@ -41,7 +41,8 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 type Labels struct {
 	FailedAcquire property.FailedAcquire // what a failed acquire promises
 	Origin        histories.Origin       // without the number of an execution
-	// For an external program: its command, the type of its lock, its options, and the declaration of what holds the lock.
+	// Exec is the command of an external program, Kind the type of its lock, Options its options, and Holding the
+	// declaration of what holds the lock.
 	Exec    string
 	Kind    lock.Kind
 	Options map[string]string

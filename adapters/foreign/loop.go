@@ -171,8 +171,7 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 }
 
 // await waits for clients whose operations are under way although no client can go on. A client that waits for a lock may
-// give up by its own clock; otherwise the operation never ends. The audit, at rest, finds that out; here the client is
-// ended.
+// give up by its own clock. Otherwise its operation never ends: await ends the client, and the audit finds the violation.
 func (r *run) await() error {
 	if r.timed() {
 		if !r.nextComes() {

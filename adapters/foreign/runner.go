@@ -117,7 +117,7 @@ type passing struct {
 // mostConnections is the maximum number of simultaneous connections of a client.
 const mostConnections = 256
 
-// NewRunner starts the first clients, and checks that they use a lock visibly.
+// NewRunner starts the first clients, and checks that their use of a lock is visible at the gate.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
 	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[gate.Conn]*connection)}}

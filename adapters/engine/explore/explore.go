@@ -89,7 +89,7 @@ func Administered(t *lock.Target) bool {
 	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
 }
 
-// withoutAdministration is what has no administration: the target's type, or the target.
+// withoutAdministration names what has no administration: the target's type, or the target.
 func withoutAdministration(t *lock.Target) string {
 	if t.Kind == lock.Mutex {
 		return "a mutex"

@@ -1,7 +1,7 @@
 // Package clock gives virtual time to programs: to servers by [New], to clients by [NewClient]. The programs preload a small
-// library, which the system's C compiler builds, and which reads the time from a file that this package writes. Time stands
-// still until the caller lets it pass. For a client, the package also knows whether it is at rest, and when it will next act
-// by itself.
+// library, which the system's C compiler builds. The library reads the time from a file or memory that this package writes.
+// Time stands still until the caller lets it pass. For a client, the package also knows whether it is at rest, and when it
+// will next act by itself.
 //
 // A program that does not read the time through the C library, such as a Go program, keeps the machine's clock.
 package clock

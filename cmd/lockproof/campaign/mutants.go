@@ -80,7 +80,7 @@ func (j *mutantsJob) add(t *lock.Target) error {
 	return nil
 }
 
-// batch is the next scenarios of each mutant whose bug was not found yet.
+// Batch is the next scenarios of each mutant whose bug was not found yet.
 func (j *mutantsJob) Batch() (shards []Shard) {
 	if j.from >= j.limit {
 		return nil

@@ -21,7 +21,7 @@ import (
 type Shard struct {
 	// Number is the shard's number, from 0. Results are read in the order of numbers.
 	Number int `json:"number"`
-	// The shard has the scenarios or configurations From to To-1, counted from 0.
+	// From and To are the range of the shard's scenarios or configurations, counted from 0; To is not included.
 	From int `json:"from"`
 	To   int `json:"to"`
 	// Of selects the sort of scenarios if there are several: a mutant, or a narrower space.
