@@ -333,7 +333,7 @@ func (a *clientHandle) kill() error {
 	return errors.Join(err, client.Close())
 }
 
-// discard returns parked without the commands for which which is true.
+// discard returns parked without the commands that which selects.
 func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Command {
 	return slices.DeleteFunc(parked, func(c gate.Command) bool {
 		if which(c) {
@@ -344,7 +344,7 @@ func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Comman
 	})
 }
 
-// discard removes the commands for which which is true from the gate, whatever client sent them. mu is held.
+// discard removes the commands that which selects from the gate, whatever client sent them. mu is held.
 func (s *Runner) discard(which func(gate.Command) bool) {
 	for _, a := range s.everybody() {
 		a.parked = discard(a.parked, which)

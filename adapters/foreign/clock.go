@@ -181,7 +181,7 @@ func (r *run) handlesInPlay() (all []*clientHandle) {
 	return all
 }
 
-// nextTimer is the time until the first timer ends among the clients for which of is true; 0 is never.
+// nextTimer is the time until the first timer ends among the clients that of selects; 0 is never.
 func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

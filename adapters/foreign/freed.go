@@ -10,9 +10,9 @@ import (
 )
 
 // A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
-// should have to wait for the end of a lease. A client does have to wait if another left a key that it does not know of,
-// because the reply to its acquire was lost, or some of several servers refused it. The audit asks for such a lock once,
-// before time passes. It is a promise, which most locks do not give.
+// should have to wait for the end of a lease. A client does have to wait if another client has unknowingly left a key: the
+// reply to its acquire was lost, or some of several servers refused the acquire. The audit asks for such a lock once, before
+// time passes. To be granted then is a promise, which most locks do not give.
 
 // soon is the minimum time, in virtual milliseconds, that clients have to clean up by themselves.
 const soon = 1000

@@ -88,9 +88,9 @@ func (g *door) Arrived(c gate.Command) {
 	s.passAll(l, c)
 }
 
-// wakes notes that something arrives from client a. If a may wait for the lock, it acted by its own clock in two cases: the
-// others had gone on without it, or its time is up without a step that let it pass. The latter happens on a busy machine
-// while other clients are at work. mu is held.
+// wakes notes that something arrives from client a. If a may wait for the lock, it may have acted by its own clock: because
+// the others had gone on without it, or because its waiting time is over although no step let that time pass. The latter
+// happens on a busy machine while other clients are at work. mu is held.
 func (s *Runner) wakes(a *clientHandle) {
 	if a.mayWait() && (a.asleep || !a.due && time.Now().After(a.until)) {
 		s.uncontrolled.Thought++

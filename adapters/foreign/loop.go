@@ -171,7 +171,8 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 }
 
 // await waits for clients whose operations are under way although no client can go on. A client that waits for a lock may
-// give up by its own clock. Otherwise its operation never ends: await ends the client, and the audit finds the violation.
+// give up by its own clock. Otherwise its operation never ends: await ends the client, and the audit judges the lock at
+// rest.
 func (r *run) await() error {
 	if r.timed() {
 		if !r.nextComes() {

@@ -142,8 +142,8 @@ type Answer interface {
 	Ends() bool
 	// Voids reports whether the answer makes a command at the gate void.
 	Voids(Command) bool
-	// Send sends the answer to the client. scheduled says that a schedule decides. The answer may then be held back and sent
-	// with the next one, if such a server sometimes does that.
+	// Send sends the answer to the client. scheduled says that a schedule decides. If servers of this kind sometimes send
+	// two answers together, the answer may then be held back and sent with the next one.
 	Send(scheduled bool)
 	// Lose drops the answer, so that the client never receives it.
 	Lose()

@@ -152,8 +152,8 @@ func withoutEnds(name string) string {
 	return name
 }
 
-// headersOf are headers as the model represents them. Whole numbers are equal whatever their types. Otherwise only values of
-// the same type are equal.
+// headersOf are headers as the model represents them. Numbers of different types can be equal; with RabbitMQ 4, integers
+// never equal floating-point numbers. Other values of different types are never equal.
 func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	if len(t) == 0 {
 		return ""
@@ -165,7 +165,7 @@ func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	return amqp.NewHeaders(values)
 }
 
-// numberText is the text of a number that may not be whole.
+// numberText is the text of a floating-point number. typed says that it never equals an integer.
 func numberText(v float64, typed bool) string {
 	if typed {
 		return fmt.Sprint(amqp.Present, "float ", v)
@@ -173,7 +173,7 @@ func numberText(v float64, typed bool) string {
 	return fmt.Sprint(amqp.Present, "number ", v)
 }
 
-// headerText is a text that identifies a value.
+// headerText is a text that is equal for equal values only. typed says that integers never equal floating-point numbers.
 func headerText(value any, typed bool) string {
 	if n, ok := integer(value); ok {
 		return fmt.Sprint(amqp.Present, "number ", n)

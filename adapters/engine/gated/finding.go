@@ -10,7 +10,7 @@ import (
 )
 
 // A violation is at first a suspicion: clients that are used for several executions may carry state from one into the next.
-// It counts once fresh clients have carried out the same execution with the same violation.
+// A violation counts once fresh clients have carried out the same execution and violated the same property.
 
 const (
 	// reproductions is the maximum number of attempts of fresh clients to reproduce a violation: if it depends on what no

@@ -24,9 +24,8 @@ import (
 // Part is a [sample.Part] of a run with external clients.
 type Part struct{ totals }
 
-// ProvePart runs the scenarios of a run with numbers from from (counted from 0) up to, but not including, to. Violating
-// executions are repeated with fresh clients, and not minimised: see [Conclude]. The error is also for the end of ctx before
-// all scenarios were run.
+// ProvePart runs the scenarios [from, to) of a run, counted from 0. Violating executions are repeated with fresh clients,
+// and not minimised: see [Conclude]. The error is also for the end of ctx before all scenarios were run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	run, err := c.run()
 	if err != nil {

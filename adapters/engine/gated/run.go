@@ -66,8 +66,8 @@ type breach struct {
 	Detail    string
 }
 
-// run makes workers run all scenarios with numbers from from up to, but not including, to, until enough was found or the
-// time is over. If shrink is set, violating executions are then minimised.
+// run makes workers run the scenarios [from, to) until enough was found or the time is over. If shrink is set, violating
+// executions are then minimised.
 func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	f.next, f.to = from, to
 	want := to - from

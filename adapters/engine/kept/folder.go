@@ -40,7 +40,7 @@ type File struct {
 // passed reports whether the counterexample passed when it was last repeated.
 func (f *File) passed() bool { return filepath.Dir(f.name) == Passed }
 
-// read are the counterexamples in the folder for which of is true, those that failed first. The error reports files that are
+// read are the counterexamples in the folder that of selects, those that failed first. The error reports files that are
 // counterexamples and can't be read; all other files are ignored.
 func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err error) {
 	for _, sub := range []string{".", Passed} {

@@ -22,8 +22,8 @@ type Part struct{ sum tally.Tally }
 // PartUnit ends where [Config].Until ends the whole run.
 const PartUnit = blockSize
 
-// ProvePart runs the scenarios of a run with numbers from from (counted from 0) up to, but not including, to. Violating
-// executions are not minimised: see [Conclude]. The error is also for the end of ctx before all scenarios were run.
+// ProvePart runs the scenarios [from, to) of a run, counted from 0. Violating executions are not minimised: see [Conclude].
+// The error is also for the end of ctx before all scenarios were run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {

@@ -22,7 +22,7 @@ type sampling struct {
 	source  *sim.Source
 	allowed engine.Allowance
 
-	from, to int // the scenarios to run: from from up to, but not including, to
+	from, to int // run the scenarios [from, to)
 	block    atomic.Int64
 	stop     atomic.Bool
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ type sampling struct {
 	compared [property.Most]int   // executions of each property that were compared with the known violations
 }
 
-// run runs the scenarios with numbers from from up to, but not including, to, until enough was seen or the time is over.
+// run runs the scenarios [from, to) until enough was seen or the time is over.
 func (s *sampling) run(from, to int) *tally.Tally {
 	s.from, s.to = from, to
 	var wg sync.WaitGroup

@@ -10,9 +10,9 @@ import (
 // mostOfOne is the maximum that one scenario may add to any number, so that sums do not overflow.
 const mostOfOne = 1 << 20
 
-// Check returns an error if s cannot be the result of the scenarios with numbers from from (counted from 0) up to, but not
-// including, to, with the judged properties. If short is set, s may cover only the first of them. A tally that was read may
-// come from anywhere, and a valid one may still be untrue.
+// Check returns an error if s cannot be the result of the scenarios [from, to), counted from 0, with the judged properties.
+// If short is set, s may cover only the first of them. A tally that was read may come from anywhere, and a valid one may
+// still be untrue.
 func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	n := s.Scenarios
 	if n > to-from || n < 1 || n < to-from && !short {

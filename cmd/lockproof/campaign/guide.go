@@ -74,7 +74,7 @@ func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	return g, nil
 }
 
-// values are the values of a number: the fixed one, or from from to to.
+// values are the possible values of a number: the fixed one, or those in [from, to], both included.
 func values(fixed *int, from, to int) (out []int) {
 	if fixed != nil {
 		return []int{*fixed}

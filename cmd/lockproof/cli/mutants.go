@@ -54,7 +54,8 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	return printKilled(c, all, len(mutants), seed, limit)
 }
 
-// printKilled prints the results of mutants, of of in total, and returns the error with which the run ends.
+// printKilled prints the results of all mutants that were run, out of the given total, and returns the error with which the
+// run ends.
 func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, limit int) error {
 	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
 	switch {
@@ -66,7 +67,8 @@ func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, li
 	return nil
 }
 
-// tellKilled writes the results of mutants, of of in total, and returns the number of those that were killed.
+// tellKilled writes the results of all mutants that were run, out of the given total, and returns the number of those that
+// were killed.
 func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit int) (killed int) {
 	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {
