@@ -34,7 +34,7 @@ func Mutants() (all []*lock.Target) {
 // ErrUnknownTarget is wrapped by the error for a name that is no target's.
 var ErrUnknownTarget = errors.New("not known")
 
-// TargetNamed is the target with a name.
+// TargetNamed is the target with the given name.
 func TargetNamed(name string) (*lock.Target, error) {
 	if t := lock.TargetNamed(name); t != nil {
 		return t, nil

@@ -145,10 +145,10 @@ func (a About) TakenFor(k lock.Kind) About {
 	return a
 }
 
-// ClientName is the name of the client with a number.
+// ClientName is the name of the client with the given number.
 func ClientName(number int) string { return fmt.Sprintf("c%d", number) }
 
-// called is the name of the client with a number in messages.
+// called is the name of the client with the given number in messages.
 func called(number int) string {
 	if number == 0 {
 		return "the client that sets up and audits"

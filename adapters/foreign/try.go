@@ -165,7 +165,7 @@ func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
 	return locks
 }
 
-// takes reports whether the target grants an unused lock with a name. Each name is tried once.
+// takes reports whether the target grants an unused lock with the given name. Each name is tried once.
 func (s *Runner) takes(name string) bool {
 	if taken, known := s.names[name]; known {
 		return taken

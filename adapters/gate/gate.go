@@ -198,8 +198,8 @@ type Server interface {
 	Canonical(item string) string
 	// Words are the words for an item and for its amount.
 	Words() (item, amount string)
-	// Holders are the holders of a lock with a number of slots, according to declaration d. client maps a connection to its
-	// client; 0 is no client of the run.
+	// Holders are the holders of a lock with the given number of slots, according to declaration d. client maps a connection
+	// to its client; 0 is no client of the run.
 	Holders(d holding.Declared, lock string, slots int, client func(Conn) uint8) []holding.Hold
 	// Crowds reports whether clients create items whose names are not derived from their locks' names, so that two runs on
 	// the same server would disturb each other.

@@ -20,7 +20,8 @@ type label struct {
 	rests          bool // not a step: its client takes none
 }
 
-// labelOf labels the i-th step of an execution with a number of clients. ordered says that the order of messages matters.
+// labelOf labels the i-th step of an execution with the given number of clients. ordered says that the order of messages
+// matters.
 func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int, ordered bool) label {
 	t := &steps[i]
 	sent := amqp.SentIn(t.Payload)

@@ -13,7 +13,7 @@ import (
 // chainRounds is the number of rounds, each with a hundred clients, for an atlas: 300 take about three seconds.
 const chainRounds = 300
 
-// Figure is the value, on this server, of the atlas's figure with a name.
+// Figure is the value, on this server, of the atlas's figure with the given name.
 func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	if name != sim.ChainFigure {
 		return "", fmt.Errorf("figure %q: expected %s", name, sim.ChainFigure)

@@ -19,7 +19,7 @@ const (
 // Modes are all modes, in the order of RabbitMQ's documentation.
 var Modes = []Mode{Ignore, PauseMinority, Autoheal}
 
-// ModeNamed is the mode with a name.
+// ModeNamed is the mode with the given name.
 func ModeNamed(name string) (Mode, error) {
 	for _, m := range Modes {
 		if string(m) == name {

@@ -47,7 +47,7 @@ func (n *names) queue(name string) amqp.Queue {
 	return n.all.Intern(n.canonical(name))
 }
 
-// Usual are the queues of a lock with a number of slots, according to the guidelines.
+// Usual are the queues of a lock with the given number of slots, according to the guidelines.
 func Usual(lock string, slots int) []string {
 	names := new(amqp.Names)
 	amqplock.NewLayout(names, amqplock.Names, lock, slots)

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Holders are the holders of a lock with a number of slots, according to declaration d. client maps a connection to its
-// client; 0 is no client of the run.
+// Holders are the holders of a lock with the given number of slots, according to declaration d. client maps a connection to
+// its client; 0 is no client of the run.
 func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	if !d.Numbered() {
 		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)

@@ -47,7 +47,7 @@ func (m *Mirror) Verbatim() bool { return true }
 // Observe shows the state that the broker should have.
 func (m *Mirror) Observe(observe func(State)) { m.replica.Observe(observe) }
 
-// isQuorum reports whether the broker should have a quorum queue with a name.
+// isQuorum reports whether the broker should have a quorum queue with the given name.
 func (m *Mirror) isQuorum(name string) (is bool) {
 	m.replica.View(func(b *broker.Broker, queue func(string) amqp.Queue) {
 		_, args := b.Declared(queue(name))

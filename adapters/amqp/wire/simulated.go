@@ -148,7 +148,7 @@ func (x *simSession) closeLate() {
 	}
 }
 
-// View shows the broker. queue returns the number of the queue with a name, 0 if there is none.
+// View shows the broker. queue returns the number of the queue with the given name, 0 if there is none.
 func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amqp.Queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func newVirtualHost(name string, opts *SimulatedOptions) *virtualHost {
 	return h
 }
 
-// host is the virtual host with a name, nil if there is none. An empty name is the default host's.
+// host is the virtual host with the given name, nil if there is none. An empty name is the default host's.
 func (s *Simulated) host(name string) *virtualHost {
 	if name == "" {
 		return s.virtualHost

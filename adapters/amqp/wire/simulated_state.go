@@ -18,7 +18,7 @@ func (s *Simulated) Observe(observe func(State)) {
 	observe(State{s})
 }
 
-// Exists reports whether a queue with a name exists.
+// Exists reports whether a queue with the given name exists.
 func (v State) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lookup(name)) }
 
 // Depth is the number of messages in a queue.

@@ -91,7 +91,7 @@ func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
 	return out, err
 }
 
-// answer answers the question with a number, unless the atlas has already failed.
+// answer answers the question with the given number, unless the atlas has already failed.
 func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Question, error) {
 	q := &a.Set.Questions[number-1]
 	answered := report.Question{Number: number, Ask: q.Ask, Answer: q.Answer}
@@ -206,7 +206,7 @@ func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, err
 	return e, err
 }
 
-// named reports whether options contain an option with a name.
+// named reports whether options contain an option with the given name.
 func named(options [][2]string, name string) bool {
 	return slices.ContainsFunc(options, func(o [2]string) bool { return o[0] == name })
 }

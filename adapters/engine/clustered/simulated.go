@@ -122,8 +122,8 @@ func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, fa
 	return ModelOf(&Trial{Design: &d, Clients: []int{p.A, p.B}, Queue: p.Queue}, steps, c.Nodes, mode, c.Khepri)
 }
 
-// ModelOf is the model of a trial with two clients of a design of ours, on a cluster with a number of nodes. steps are the
-// faults.
+// ModelOf is the model of a trial with two clients of a design of ours, on a cluster with the given number of nodes. steps
+// are the faults.
 func ModelOf(t *Trial, steps []nemesis.Step, nodes int, mode cluster.Mode, khepri bool) (simulated.Model, error) {
 	if t.Design == nil || len(t.Clients) != 2 {
 		return simulated.Model{}, errors.New("the model has two clients of a design of ours")

@@ -55,7 +55,7 @@ func (t *Trial) host() int {
 	return t.Clients[0]
 }
 
-// check returns an error for a trial that is impossible on a cluster with a number of nodes.
+// check returns an error for a trial that is impossible on a cluster with the given number of nodes.
 func (t *Trial) check(nodes int) error {
 	if len(t.Clients) < 2 {
 		return fmt.Errorf("%d clients: expected two or more, of which one holds the lock and another tries to", len(t.Clients))

@@ -43,7 +43,7 @@ func anyServer(servers int) (Server, error) {
 	return s, err
 }
 
-// starts is a kind of server: name is its name, and open starts a number of servers.
+// starts is a kind of server: name is its name, and open starts the given number of servers.
 func starts(name func() (string, error), open func(servers int) (gate.Server, error)) func(servers int) (Server, error) {
 	return func(servers int) (Server, error) {
 		called, err := name()
@@ -54,7 +54,7 @@ func starts(name func() (string, error), open func(servers int) (gate.Server, er
 // stocks start unmodified servers, by kind.
 var stocks = map[string]func() (process.Stock, error){"mariadb": mariadb.Stock, "postgres": postgres.Stock, "redis": redis.Stock}
 
-// Stock starts unmodified servers of a kind: with the machine's clock, and without a gate.
+// Stock starts unmodified servers of the given kind: with the machine's clock, and without a gate.
 func Stock(kind string, servers int) (all []process.Stock, err error) {
 	if err := CheckServers(kind, servers); err != nil {
 		return nil, err

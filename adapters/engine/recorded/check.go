@@ -69,7 +69,7 @@ func (o Order) Arrange(h *history.History) {
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// OrderNamed is the order with a name.
+// OrderNamed is the order with the given name.
 func OrderNamed(name string) (Order, error) {
 	for o, n := range orderNames {
 		if n == name {

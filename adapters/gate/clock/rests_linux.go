@@ -3,7 +3,7 @@ package clock
 // Threads are the threads of a process with the machine's clock. They only show whether the process sleeps.
 type Threads struct{ client Client }
 
-// NewThreads are the threads of the process with a number.
+// NewThreads are the threads of the process with the given number.
 func NewThreads(number int) (*Threads, error) {
 	t := &Threads{Client{processes: map[int32]*process{int32(number): newProcess(int32(number))}}}
 	return t, nil

@@ -28,7 +28,7 @@ type thread struct {
 // such a thread, ran is what it waits for.
 type ran struct{ times, until, turn int64 }
 
-// newProcess starts watching the process with a number.
+// newProcess starts watching the process with the given number.
 func newProcess(number int32) *process {
 	p := &process{number: number, threads: make(map[int32]*thread)}
 	p.list()

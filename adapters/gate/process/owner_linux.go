@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// owner is the id of the user with a name, and of the user's group. Both are -1 if we are not root: then all files are ours.
+// owner is the id of the user with the given name, and of the user's group. Both are -1 if we are not root: then all files
+// are ours.
 func owner(name string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 || name == "" {
 		return -1, -1, nil

@@ -42,8 +42,8 @@ type Stock interface {
 	Close() error
 }
 
-// New prepares a server of a kind: it has a folder and a port. If we are root, it runs as user; if user is "", it runs as we
-// do.
+// New prepares a server of the given kind: it has a folder and a port. If we are root, it runs as user; if user is "", it
+// runs as we do.
 func New(kind, user string) (_ *Process, err error) {
 	p := &Process{user: user}
 	if p.temporary, err = leftover.NewOpenFolder(kind); err != nil {

@@ -34,7 +34,7 @@ func Name() (string, error) {
 // Most is the maximum number of servers.
 const Most = 7
 
-// Open starts a number of servers, each with virtual time. They store nothing on disk, except for a restart.
+// Open starts the given number of servers, each with virtual time. They store nothing on disk, except for a restart.
 func Open(servers int) (_ gate.Server, err error) {
 	if servers < 1 || servers > Most {
 		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)

@@ -50,8 +50,8 @@ type member struct {
 // both are the two processes of the node.
 func (m *member) both() []*node.Node { return []*node.Node{m.server, m.sentinel} }
 
-// Start starts a deployment with a number of nodes, and waits until its Sentinels know it. It lives until [Cluster.Stop], or
-// until this process ends in any way. log is called with each action; it may be nil.
+// Start starts a deployment with the given number of nodes, and waits until its Sentinels know it. It lives until
+// [Cluster.Stop], or until this process ends in any way. log is called with each action; it may be nil.
 func Start(ctx context.Context, nodes int, log func(string)) (_ *Cluster, err error) {
 	if nodes < Fewest || nodes > Most {
 		return nil, fmt.Errorf("%d nodes: expected %d to %d", nodes, Fewest, Most)

@@ -90,7 +90,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// of is the connection with a number, nil if there is none.
+// of is the connection with the given number, nil if there is none.
 func (u *upstream) of(id int64) *connection {
 	u.mu.Lock()
 	defer u.mu.Unlock()

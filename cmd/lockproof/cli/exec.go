@@ -133,7 +133,7 @@ func (f *execFlags) settle(c *cobra.Command, args []string, options [][2]string)
 	return err
 }
 
-// kindOf is the lock type with a name, or the default type for the server.
+// kindOf is the lock type with the given name, or the default type for the server.
 func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
 	usual := lock.Semaphore
 	if f.notAMQP() {

@@ -45,7 +45,7 @@ var languages = []language{
 	{"python", "redis", "/usr/bin/python3 lockproof/adapter.py", inPythonOnRedis, []string{"redis/adapter.py"}, "sudo " + installRedis},
 }
 
-// beginningIn is the language with a name whose adapter uses a server.
+// beginningIn is the language with the given name whose adapter uses a server.
 func beginningIn(name, server string) (language, error) {
 	var names, servers []string
 	for _, l := range languages {

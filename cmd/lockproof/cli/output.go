@@ -208,7 +208,7 @@ func (f *outputFlags) found(ce *histories.Counterexample) {
 	}
 }
 
-// saveAs writes a counterexample of the run to a file with a name.
+// saveAs writes a counterexample of the run to a file with the given name.
 func (f *outputFlags) saveAs(ce *histories.Counterexample, name string) (path string, err error) {
 	ce.Origin.Command = commandLine()
 	return saveIn(f.command.Flags().Lookup("out"), name, ce)

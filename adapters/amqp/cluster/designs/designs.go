@@ -61,7 +61,7 @@ var All = []Design{
 	{Name: "mirrored-token", Doc: "fetches the only message of a mirrored classic queue by basic.get", Hosted: true, Token: true, Mirrored: true, hold: fetched{}},
 }
 
-// Named is the design with a name.
+// Named is the design with the given name.
 func Named(name string) (Design, error) {
 	var names []string
 	for _, d := range All {
