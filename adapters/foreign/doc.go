@@ -1,7 +1,7 @@
 // Package foreign runs scenarios on external clients, whose commands wait at the gate until the schedule lets them through,
 // and judges them by three rules:
 //
-//   - Safety, by the history alone. A client holds a lock for certain from the moment at which it is told that it has it. The
+//   - Safety, by the history alone. A client holds a lock for certain from the moment at which it is told of the grant. The
 //     certain hold ends when the client releases the lock, verifies it without being told yes, dies, or loses a connection.
 //     Package beliefs judges these holds. There are no exceptions.
 //   - Recovery, at rest. When a scenario is over, faults and operations end. Then fresh clients, one after the other, acquire

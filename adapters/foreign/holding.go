@@ -215,7 +215,7 @@ func (r *run) exceeds(l uint8, holders int) bool {
 	return holders > most && r.shown.removals[l].last == 0
 }
 
-// untrue records that the client of b is not shown to hold what it was told that it holds.
+// untrue records that the server does not show the certain hold of b.
 func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	p, who := property.MutualExclusion, "nobody does"
 	if r.record.Events[b.since].F.Op().AsksHeld() { // it had lost a connection before it asked

@@ -201,7 +201,8 @@ const (
 	SettleLong    = 40 * time.Millisecond
 )
 
-// Close ends all clients and the broker. On a broker that stays, it removes what the clients have left.
+// Close ends all clients and the broker. If the broker is not the runner's own, Close removes what the clients have left
+// there.
 func (s *Runner) Close() error {
 	err := s.shutDown()
 	s.stop()

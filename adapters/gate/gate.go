@@ -162,9 +162,8 @@ type Address interface {
 // Watched is an Address that knows of data on its way that never waits at the gate.
 type Watched interface {
 	Address
-	// Underway reports whether something of the client is on its way that never waits at the gate: a connection that is
-	// being made, a command that passes by itself and has no reply yet, or bytes that were sent to the client and not
-	// received.
+	// Underway reports whether data of the client is on its way and bypasses the gate: a connection that is being made, a
+	// command that passes by itself and has no reply yet, or bytes that were sent to the client and not received.
 	Underway() bool
 }
 

@@ -117,12 +117,11 @@ func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Expl
 	return sum, nil
 }
 
-// raceTries is the maximum number of times that an execution is carried out in which clients did something that the schedule
-// did not decide.
+// raceTries is the maximum number of tries of an execution whose clients do something that the schedule does not decide.
 const raceTries = 4
 
-// follow carries out the execution of a path, and learns from it. It repeats an execution without violations in which
-// clients did something that the schedule did not decide, as that may be chance on a busy machine.
+// follow carries out the execution of a path, and learns from it. If there is no violation, but clients did something that
+// the schedule did not decide, follow repeats the execution, as that may be chance on a busy machine.
 func (e *Explorer) follow(play func() (Played, error), again bool) (x Played, err error) {
 	for range raceTries {
 		e.depth, e.cut = 0, false

@@ -17,8 +17,8 @@ type Told struct {
 	Product, Version, Cluster, Platform string
 	// Heartbeat is the interval that the broker proposes in connection.tune; 0 is none.
 	Heartbeat time.Duration
-	// Registry says that the queue exists in which runs of lockproof register what they create. Entries is the number of
-	// messages in it.
+	// Registry says that the broker has the queue in which runs of lockproof register what they create. Entries is the
+	// number of messages in that queue.
 	Registry bool
 	Entries  int
 }

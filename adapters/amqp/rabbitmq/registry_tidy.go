@@ -137,7 +137,7 @@ func (r *registration) notedBy(o run) (marked, others []thing, err error) {
 // unprovedSaid is the maximum number of unmarked names of a dead run that are looked up and reported.
 const unprovedSaid = 20
 
-// unproved reports which things exist that a dead run's notes name and that do not have its mark.
+// unproved reports which existing things are named in a dead run's notes without having its mark.
 func (r *registration) unproved(things []thing) (left []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

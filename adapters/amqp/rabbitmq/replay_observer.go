@@ -63,7 +63,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	return common
 }
 
-// declared are the queues that a trace declares, which are all that can ever exist, and their arguments.
+// declared are the queues that a trace declares, with their arguments. No other queues can ever exist.
 func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	queues := make(map[amqp.Queue]amqp.ArgumentSet)
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {

@@ -60,8 +60,8 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether something is on its way that does not wait at the gate: the connection or a message of the server
-// that the gate does not know yet, the server's greeting, the reply to a command that passes by itself, or bytes that the
+// underway reports whether data is on its way and does not wait at the gate. It may be the connection or a message of the
+// server, unknown to the gate so far; the server's greeting; the reply to a command that passes by itself; or bytes that the
 // client has not received.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {

@@ -123,7 +123,7 @@ func (all Addresses) URLs() (urls []string, _ error) {
 	return urls, nil
 }
 
-// Underway reports whether something of the client is on its way that never waits at the gate.
+// Underway reports whether data of the client is on its way and bypasses the gate.
 func (all Addresses) Underway() bool { return slices.ContainsFunc(all, (*Address).underway) }
 
 // underway reports whether a connection is being made, or a command that passes by itself has no reply yet.

@@ -5,7 +5,7 @@ import "encoding/binary"
 // ProtocolHeader is what a client sends before the first frame.
 var ProtocolHeader = [8]byte{'A', 'M', 'Q', 'P', 0, 0, 9, 1}
 
-// OldHeader is what a client sends that requests version 0-9. RabbitMQ, and such clients, treat it like 0-9-1. Examples are
+// OldHeader is the header of clients that request version 0-9. RabbitMQ, and such clients, treat it like 0-9-1. Examples are
 // aioamqp 0.15 and Perl's Net::AMQP.
 var OldHeader = [8]byte{'A', 'M', 'Q', 'P', 1, 1, 0, 9}
 

@@ -43,7 +43,7 @@ func (r *run) sofar(s *campaign.Status) *campaign.Outcome {
 	return out
 }
 
-// lastPage makes the last page: of a campaign that is over, or that this run ends without completing.
+// lastPage makes the last page of a campaign that is over, or of a run that ends before its campaign.
 func (r *run) lastPage(out *campaign.Outcome) {
 	if r.config.Page != nil {
 		r.leavePage(r.config.Page(out, nil))
