@@ -34,7 +34,7 @@ test: ## run all tests, on a real RabbitMQ too if there is one
 	go test -timeout 40m -p 3 $(PACKAGES)
 
 pins: ## hold verdicts, counts and counterexamples against those that are kept, as fits while code is moved
-	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings|TestPinned$$' ./adapters/engine/... ./model/amqp/mutant ./model/beliefs ./model/linear ./model/monitor ./sim/search/...
+	go test -timeout 40m -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings|TestPinned$$' ./adapters/engine/... ./model/amqp/mutant ./model/beliefs ./model/linear ./model/monitor ./sim/search/...
 	go test ./histories/... ./sim ./sim/shrink ./model/lock ./model/amqp/amqplock
 
 consul: ## have Consul's official client use the simulated Consul, and an agent if CONSUL_HTTP_ADDR names one

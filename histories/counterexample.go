@@ -45,8 +45,8 @@ type Counterexample struct {
 	Servers int
 	// Transcript describes the execution for readers, one step in each line. A replay ignores it.
 	Transcript []string
-	// Shown has what was shown of an execution of an external lock, since a reader may not have that lock; zero for a
-	// simulated lock.
+	// Shown keeps what was shown of an external lock's execution when it was recorded, such as its diagram, for readers who
+	// do not have that lock and so cannot replay it. It is zero for a simulated lock.
 	Shown Shown
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrNoEngine is, somewhere in it, the error of a [Starter] where no container engine answers.
+// ErrNoEngine is wrapped in the error that a [Starter] returns if no container engine answers.
 var ErrNoEngine = errors.New("no container engine answers")
 
 // Image is a server's official image. Its name is that of the server: rabbitmq, mariadb, postgres, redis or consul.

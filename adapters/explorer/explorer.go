@@ -20,7 +20,7 @@ import (
 type Request struct {
 	// File is the counterexample as it stands in its file.
 	File string `json:"file"`
-	// Actions are those to carry out instead of the file's, where they are edited.
+	// Edited says that Actions, even if empty, are carried out instead of the file's actions.
 	Edited  bool              `json:"edited"`
 	Actions []scenario.Action `json:"actions"`
 	// Options are changed by name.

@@ -30,8 +30,9 @@ type Execution struct {
 	Uncontrolled Uncontrolled
 	// Disagreement describes the first difference between a real broker and the simulated one, "" if there was none.
 	Disagreement string
-	// Wire counts what went over the clients' connections while the schedule decided. Traffic is the operations' part of it,
-	// if that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
+	// Wire counts what went over the clients' connections while the schedule was carried out. Traffic is how much of this
+	// belongs to calls of each operation, if that was measured: see [Runner.Measure]. What the clients did in earlier
+	// executions does not influence either.
 	Wire    gate.Counts
 	Traffic Traffic
 	// Told describes the clients' reports of losses.

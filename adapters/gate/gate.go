@@ -216,8 +216,9 @@ type Server interface {
 // Stated is a Server that shows its state.
 type Stated interface {
 	Server
-	// State is equal for equal states: the server's further behaviour depends only on its state, and on the clients of the
-	// connections. client maps a connection to its client. whole is false if the state is incomplete.
+	// State describes the server's state, and is the same for equal states. It identifies a connection by its client, which
+	// client gives. The server's further behaviour depends on nothing else, unless whole is false: then part of the state is
+	// missing.
 	State(client func(Conn) uint8) (state string, whole bool)
 }
 

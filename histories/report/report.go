@@ -88,8 +88,8 @@ type Report struct {
 	// the same time, for how long, and how the first could know. Left is the final content of the lock's queue. They
 	// are empty without a cluster.
 	Nemesis, Together, Left []string
-	// Wire is the traffic on the wire in executions, by name, if it was seen but not by operation. It leaves out the
-	// target's commands before and after each execution, and repetitions.
+	// Wire has the total traffic on the wire in executions, by name, such as "round trips" or a command's name; empty if it
+	// was not seen. It leaves out the target's commands before and after each execution, and repetitions.
 	Wire []Count
 	// Traffic is the traffic of single operations on the wire, if it was seen.
 	Traffic []Traffic

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Leases need these additional fields. Targets without traits ignore them.
+// These are fields of a client's watch that leases need in addition. They are ignored for locks without [lock.Traits].
 type (
 	// lease is a client's last grant according to the servers. It can outlive a grant of the slot to another client.
 	lease struct {

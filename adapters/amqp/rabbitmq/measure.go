@@ -102,7 +102,7 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 	return c, err
 }
 
-// machine is a client's machine of either sort of lock.
+// machine is one client's state machine, for a lock by exclusive queues ([asking]) or by consumption ([consuming]).
 type machine interface {
 	start(op lock.Op)
 	// step sends the next commands, and returns them with their replies; both are empty if it only waited.

@@ -47,7 +47,8 @@ func (p *proxy) carry(client net.Conn) {
 	both.Wait()
 }
 
-// pass passes what is read on to a connection until either ends, and ends the other.
+// pass forwards what it reads from one connection to another, each piece after a random delay below late (0 is none). When
+// either connection ends, it closes both.
 func pass(to, from net.Conn, late time.Duration) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	b := make([]byte, 1<<16)

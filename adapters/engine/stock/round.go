@@ -81,7 +81,8 @@ func (r *round) begin(a action, until time.Time) {
 	r.holds = append(r.holds, hold{client: a.client, lock: a.lock, limit: max(1, a.limit), from: r.now, until: until})
 }
 
-// end records that a client no longer holds a lock for certain; a negative place stands for every lock.
+// end records the end of a client's certain hold of the lock with index place, or of all its certain holds if place is
+// negative.
 func (r *round) end(client, place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

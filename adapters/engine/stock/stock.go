@@ -98,7 +98,7 @@ type run struct {
 	limits  bool             // clients state how many may hold the lock
 }
 
-// limit is the limit that a client states; 0 is none.
+// limit is the limit to state in a call: most if the clients state limits, and otherwise 0, which is none.
 func (r *run) limit(most int) int {
 	if r.limits {
 		return most

@@ -86,7 +86,7 @@ func (c *control) remove(name []byte) error {
 	return c.ask("kv/deleterange", map[string][]byte{"key": name}, new(struct{}))
 }
 
-// revoke ends a lease. One that has ended is as good.
+// revoke ends a lease. If the lease has ended already, that is no error.
 func (c *control) revoke(lease int64) error {
 	err := c.ask("lease/revoke", map[string]string{"ID": strconv.FormatInt(lease, 10)}, new(struct{}))
 	if errors.Is(err, errAbsent) {

@@ -102,7 +102,7 @@ func (l *leases) all() (ids []int64) {
 	return ids
 }
 
-// begin begins a run: what was granted before is known only if it is still there.
+// begin begins a run. Of the leases granted before it, only those that have not ended stay known.
 func (l *leases) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -155,7 +155,9 @@ func (l *life) watch(s *runner, url string) (string, error) {
 	return made.URLFor(url)
 }
 
-// noticed takes in what a client was told unasked. Only what ends a hold, or may, is put down.
+// noticed handles the end of a client's connection. It records this only while the client's life lasts, and only if a hold
+// ends or may end by it: the client holds the lock and had the connection when it got it, or the client is acquiring and has
+// not closed the connection itself.
 func (s *runner) noticed(l *life, n notice) {
 	l.mu.Lock()
 	held := l.holding && !n.opened.After(l.since)

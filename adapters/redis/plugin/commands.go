@@ -155,7 +155,7 @@ func failure(text string) string {
 	return word
 }
 
-// mostOfError is the maximum length of an error that is shown whole.
+// mostOfError limits the errors that are shown whole: what follows the code ERR must be shorter.
 const mostOfError = 60
 
 // resultOf is the result that a reply says.

@@ -13,7 +13,7 @@ func (k *cluster) Clear() {
 	k.grants = k.grants[:0]
 }
 
-// CodeShared implements [sim.Cluster], with the queues that no connection owns exclusively.
+// CodeShared implements [sim.Cluster]: of the broker, it writes or reads the queues that no connection owns exclusively.
 func (k *cluster) CodeShared(c *codec.Coder) { k.broker.CodeCommon(c) }
 
 // CodeClient implements [sim.Cluster].

@@ -40,7 +40,7 @@ type takenIn struct {
 	move   move
 }
 
-// first is the index of the first part that is not that of who acts.
+// first is the index of the first part that does not belong to who acts: 1 if a client acts, 0 if the broker does.
 func (m *move) first() int { return min(1, int(m.own)) }
 
 // worker works out what happens in contexts.
