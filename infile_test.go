@@ -20,7 +20,6 @@ var opening = []string{
 var notNamed = map[string]string{
 	"histories/infile":                      "opens the others' files",
 	"histories/outfile":                     "writes",
-	"internal/historiestest":                "files of tests",
 	"internal/pinned":                       "files of tests",
 	"adapters/engine/gated/load.go":         "the system's",
 	"histories/leftover":                    "its own",

@@ -7,9 +7,9 @@ import (
 
 // Bounds of what is shown of a difference.
 const (
-	mostLines = 60
-	mostBytes = 600       // of a line
-	mostCells = 4_000_000 // of the table of common lines
+	mostLines     = 60
+	mostLineBytes = 600       // of a line
+	mostCells     = 4_000_000 // of the table of common lines
 )
 
 // Difference shows the lines in which two texts differ: "-" before a line that was, "+" before a line that is. Line
@@ -33,8 +33,8 @@ func Difference(was, is string) string {
 		if next = at; sign == "+" {
 			next++
 		}
-		if len(line) > mostBytes {
-			line = line[:mostBytes] + "…"
+		if len(line) > mostLineBytes {
+			line = line[:mostLineBytes] + "…"
 		}
 		out = append(out, sign+line)
 	}

@@ -105,7 +105,7 @@ func TestDifference(t *testing.T) {
 			t.Errorf("%q, %q: got\n%s\nwant\n%s", c.was, c.is, got, c.want)
 		}
 	}
-	if long := Difference("a", strings.Repeat("x", 2000)); len(long) > 2*mostBytes {
+	if long := Difference("a", strings.Repeat("x", 2000)); len(long) > 2*mostLineBytes {
 		t.Error(len(long), "bytes of a line are shown")
 	}
 }

@@ -2,7 +2,6 @@ package monitor_test
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -65,7 +64,7 @@ func named(traits lock.Traits) string {
 func TestPinnedLeases(t *testing.T) {
 	f := pinned.New(t)
 	for n, traits := range leasing {
-		f.Block(fmt.Sprintf("%s", named(traits)), 600, func(i int, s *pinned.Seen) {
+		f.Block(named(traits), 600, func(i int, s *pinned.Seen) {
 			h := newHappenings(t, lock.Semaphore, rand.New(rand.NewPCG(1000+uint64(i/100)+10*uint64(n), uint64(i%100))))
 			h.traits = traits
 			h.m.Has(traits)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
 // Control is a connection of our own to a server, as its administrator. Query is safe for concurrent use.
@@ -19,12 +21,9 @@ type Control struct {
 	mu   sync.Mutex
 }
 
-// AnswerLimit is how long a server may take for an answer.
-const AnswerLimit = 20 * time.Second
-
 // dial connects to a port of this machine.
 func dial(port int) (net.Conn, error) {
-	return net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), AnswerLimit)
+	return net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 }
 
 // connect connects to a server of ours.
@@ -34,7 +33,7 @@ func (k *Kind) connect(port int) (*Control, error) {
 		return nil, err
 	}
 	c := &Control{Conn: conn, Reader: bufio.NewReader(conn), kind: k}
-	_ = conn.SetDeadline(time.Now().Add(AnswerLimit))
+	_ = conn.SetDeadline(time.Now().Add(process.AnswerLimit))
 	if err := k.Greet(c); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -45,7 +44,7 @@ func (k *Kind) connect(port int) (*Control, error) {
 func (c *Control) Query(sql string) ([][]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.Conn.SetDeadline(time.Now().Add(AnswerLimit))
+	_ = c.Conn.SetDeadline(time.Now().Add(process.AnswerLimit))
 	if err := c.kind.Ask(c, sql); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ var errStays = errors.New("our MariaDB server does not end a connection")
 // Kill ends a connection. When it returns, the server has released what it had.
 func (i *instance) Kill(id int64) error {
 	ask := fmt.Sprintf("SELECT ID FROM information_schema.PROCESSLIST WHERE HOST = '127.0.0.1:%d'", id)
-	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
+	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
 		rows, err := i.Query(ask)
 		if len(rows) == 0 {
 			return err

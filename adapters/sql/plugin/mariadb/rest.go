@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/sql/plugin"
+	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
 // The server has a thread for each connection. One that another has woken goes on by itself. One that waits goes to sleep again and
@@ -99,7 +99,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 // Barrier returns once every connection waits for its client, or for a lock.
 func (i *instance) Barrier() error {
 	slept := make(map[string]*counted)
-	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
+	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
 		all, err := i.threads()
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ var errStays = errors.New("our PostgreSQL server does not end a connection")
 // Kill ends a connection. When it returns, the server has released what it had.
 func (i *instance) Kill(id int64) error {
 	end := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND client_port = " + strconv.FormatInt(id, 10)
-	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
+	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
 		if rows, err := i.Query(end); len(rows) == 0 {
 			return err
 		}

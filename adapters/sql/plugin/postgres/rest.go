@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/sql/plugin"
+	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
 // The server has a process for each connection. One that is woken, because another has released a lock or because its time is up,
@@ -27,7 +27,7 @@ const restEvery = 100 * time.Microsecond
 // Barrier returns once every connection waits for its client, or for a lock.
 func (i *instance) Barrier() error {
 	var pids []int
-	for late := time.Now().Add(plugin.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
+	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
 		before := sleeps(pids)
 		busy, now, err := i.activity()
 		if err != nil {
