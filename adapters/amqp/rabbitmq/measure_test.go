@@ -20,6 +20,9 @@ func TestMeasured(t *testing.T) {
 	for _, target := range slices.Concat(amqplock.References, consumption.References) {
 		t.Run(target.Name, func(t *testing.T) {
 			m, err := measure.Run(t.Context(), b.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
+			for tries := 1; tries < 3 && err == nil && m.Loads[0].Granted == 0; tries++ { // on a busy machine, no message may come in time
+				m, err = measure.Run(t.Context(), b.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
