@@ -232,7 +232,7 @@ func wholeReport() *Report {
 	}
 	r.Earlier = Earlier{Again: []string{"counterexamples/no-leak.json"}, Passed: []string{"counterexamples/passed/progress.json"}, Held: 3}
 	r.Views = &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 3}
-	r.Runs = &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed", NotExplored: []string{"acquires that wait with a deadline"}}
+	r.Runs = &Runs{Whole: 4990, Blocked: 10, Audited: 370, Incomplete: "only 5000 runs were allowed", NotExplored: []string{"acquires that wait with a deadline"}}
 	r.At, r.Asked, r.Least, r.Server = time.Unix(1e9, 0), 2*r.Scenarios, 100, "amqp"
 	r.Readings = []string{"a fence is a fencing token", "each key is a lock"}
 	r.Guided = []string{"120 of 3 clients", "80 of 1 crash"}

@@ -67,7 +67,7 @@ type reportFile struct {
 type runsFile struct {
 	Whole       int      `json:"whole"`
 	Blocked     int      `json:"blocked"`
-	Audited     int      `json:"audited,omitempty"`
+	Audited     int      `json:"audited,omitzero"`
 	Incomplete  string   `json:"incomplete,omitempty"`
 	Preemptions *int     `json:"preemptions,omitempty"`
 	NotExplored []string `json:"not_explored,omitempty"`

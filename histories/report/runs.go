@@ -49,7 +49,7 @@ func cardRuns(r *Report, s style.Style) []style.Line {
 		visited = append(visited, style.Grouped(runs.Blocked)+" more ended early: all that they could come to had been visited")
 	}
 	if left := runs.Whole - runs.Audited; runs.Audited > 0 && left > 0 {
-		visited = append(visited, style.Grouped(left)+" came to what another had come to, whose audit is theirs as well")
+		visited = append(visited, style.Grouped(left)+" were not audited, since an audited one had come to the same")
 	}
 	out := labelled("visited", strings.Fields(strings.Join(visited, "; ")), style.Plain, s)
 	if len(runs.NotExplored) > 0 {
