@@ -221,10 +221,10 @@ func TestExplorePreemptions(t *testing.T) {
 		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}, {Ops: []scenario.Operation{acquire, release}}},
 	}
 	faults := sim.FaultBounds{Crashes: 1}
-	all, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Naive: true})
+	all, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Audits: true, Naive: true})
 	before := 0
 	for _, n := range []int{0, 1, 2, 100} {
-		some, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Preemptions: &n})
+		some, _ := outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Audits: true, Preemptions: &n})
 		for said := range some.outcomes {
 			if !all.outcomes[said] {
 				t.Errorf("%d preemptions: an outcome that no order has:\n%s", n, said)
