@@ -6,24 +6,24 @@ import (
 	"github.com/lockproof/lockproof/model/sql/leases"
 )
 
-// Client is one client's machine for a real server instead of the simulated store. It knows of no other client of its
-// lock, so its tokens, below [ClientTokens], may be those of other clients, too.
+// Client is one client's state machine for a real server instead of the simulated store. It does not know the lock's other
+// clients. Its tokens are less than [ClientTokens], and other clients may use the same ones.
 type Client struct {
 	leases.Protocol
 	machine leases.Machine
 	at      leases.Place
 }
 
-// ClientTokens is more than the tokens of a [Client].
+// ClientTokens is the bound of a [Client]'s tokens: all of them are less.
 const ClientTokens = 2 * leases.Generations
 
-// NewClient is a client of a lock with the given number of slots and default options.
+// NewClient returns a client of a lock of target t in dialect d, with the given number of slots and default options.
 func NewClient(t *lock.Target, d sql.Dialect, slots uint8) *Client {
 	table := leases.Tables[d]
 	return &Client{Protocol: leases.Protocol{Options: table.Of(t.Settled(table.Defaults()))}, at: leases.Place{Client: 1, Slots: slots}}
 }
 
-// Rows are the commands that create the rows that its lock needs before its first use.
+// Rows returns the commands that create the rows that the lock needs before its first use.
 func (c *Client) Rows() (all []sql.Command) {
 	if c.Form == leases.Master {
 		return append(all, sql.Command{Verb: sql.Insert, Table: sql.Masters, Lock: 1})
@@ -37,7 +37,7 @@ func (c *Client) Rows() (all []sql.Command) {
 	return all
 }
 
-// Lease is how long its leases are, in milliseconds of the model.
+// Lease is the length of the client's leases, in milliseconds of the model.
 func (c *Client) Lease() int { return c.Options.Lease }
 
 // Start begins an operation.
@@ -48,10 +48,10 @@ func (c *Client) Start(op lock.Op) {
 // Pass lets the client's clock advance by ms milliseconds of the model.
 func (c *Client) Pass(ms int64) { c.machine.Pass(ms, c.Belief()) }
 
-// Next is the command that it sends now.
+// Next is the command that the client sends now.
 func (c *Client) Next() sql.Command { return c.Protocol.Next(&c.machine, c.at) }
 
-// Apply hands it the reply.
+// Apply gives the client the reply to its command.
 func (c *Client) Apply(r sql.Reply) { c.Take(&c.machine, c.at, r) }
 
 // Result returns the result of the operation, and whether it is over.

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// cluster is machines on one row store. A session is a connection; what is held goes with none.
+// cluster joins the clients' state machines with one row store. A session is a connection; a lease outlives it.
 type cluster struct {
 	sim.Plain
 	leases.Protocol
@@ -20,14 +20,14 @@ type cluster struct {
 	store    rowstore.Store
 	scenario *scenario.Scenario
 	clients  []user
-	waits    []int64                 // by session: how long its statement may wait; 0 is forever, or no wait
-	permits  [lock.MaxLocks][]permit // master form: which virtual slot a lease has
-	seen     int                     // changes that the store had published when the truth was looked at
+	waits    []int64                 // by session: milliseconds that its statement may still wait; 0 is no limit, or no wait
+	permits  [lock.MaxLocks][]permit // master form: the virtual slot of each lease
+	seen     int                     // store.Published when access or End last read it
 	last     sql.Sent
 	kept     kept
 }
 
-// kept is the state that [cluster.Keep] keeps aside.
+// kept is the copy of the cluster's state that [cluster.Keep] makes.
 type kept struct {
 	store   rowstore.Store
 	clients []user
@@ -36,7 +36,8 @@ type kept struct {
 	seen    int
 }
 
-// user is one client's machine, and what it has sent.
+// user is one client: its state machine, its session (on), the command that it sent last, and the reply to that command.
+// waiting: the reply is still to come.
 type user struct {
 	leases.Machine
 	on      backend.Session
@@ -45,7 +46,7 @@ type user struct {
 	waiting bool
 }
 
-// permit is a lease of the master form: its token, and the slot that it counts as.
+// permit is a lease of the master form: its token and its virtual slot.
 type permit struct{ token, slot uint8 }
 
 var (
@@ -64,7 +65,7 @@ func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ 
 	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, 0
 }
 
-// SetUp implements [sim.Cluster]: the rows are there that leases need.
+// SetUp implements [sim.Cluster]: it inserts the rows that the form of the leases needs.
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	for l := range k.scenario.Locks {
 		if k.Form == leases.Master {
@@ -95,7 +96,7 @@ func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	k.Protocol.Start(k.machine(c), k.place(c), op, arg, k.store.Uses)
 }
 
-// place is where a client works.
+// place describes the lock of client c to its state machine.
 func (k *cluster) place(c uint8) leases.Place {
 	l := k.lockOf(c)
 	return leases.Place{Client: c, Lock: l, Slots: k.scenario.Locks[l].Slots}
@@ -122,8 +123,8 @@ func (k *cluster) Held(c uint8) uint8 {
 	return 0
 }
 
-// slot is the slot of a client's lease. A lease of the master form that was over and is extended may have another
-// number than before.
+// slot is the slot of a client's lease. In the master form, a lease that expired and was then extended may have another
+// slot than before.
 func (k *cluster) slot(c uint8) uint8 {
 	m := k.machine(c)
 	for _, p := range k.permits[k.lockOf(c)] {
@@ -135,9 +136,9 @@ func (k *cluster) slot(c uint8) uint8 {
 		return m.Num
 	}
 	if n := k.lowest(k.lockOf(c), c); k.Form == leases.Master && n <= k.scenario.Locks[k.lockOf(c)].Slots {
-		return n // its lease is over
+		return n // the client's lease has expired
 	}
-	return 1 // another client holds it, since all slots are held
+	return 1 // all slots are held, so slot 1 is another client's
 }
 
 // Linked implements [sim.Cluster].
@@ -183,7 +184,8 @@ var results = [sql.Codes]backend.Result{
 	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.OutOfRange: backend.Refused, sql.Gone: backend.Ended,
 }
 
-// access describes an exchange's effect on leases, which includes the rows that its commit published, of any client.
+// access sets the exchange's effect on leases. A commit's effect includes rows of other clients' transactions that it let
+// continue and commit.
 func (k *cluster) access(c uint8, x *backend.Exchange) {
 	published := k.store.Published != k.seen || k.machine(c).Phase == leases.Extending && k.clients[c-1].reply.Count > 0
 	k.seen = k.store.Published
@@ -206,7 +208,7 @@ func (k *cluster) access(c uint8, x *backend.Exchange) {
 	}
 }
 
-// keyOf is the number of what a command is about.
+// keyOf packs the table, lock and number of a command's row into one number. It is 0 for a command without a row.
 func keyOf(c *sql.Command) uint16 {
 	if c.Verb <= sql.Rollback {
 		return 0
@@ -214,7 +216,7 @@ func keyOf(c *sql.Command) uint16 {
 	return uint16(c.Table+1)<<12 | uint16(c.Lock)<<8 | uint16(c.Num)
 }
 
-// limitWait notes for how long a session's statement may wait, where it has begun to.
+// limitWait sets how long a statement of the session may wait.
 func (k *cluster) limitWait(on backend.Session) {
 	for int(on) > len(k.waits) {
 		k.waits = append(k.waits, 0)
@@ -236,7 +238,7 @@ func (k *cluster) Reply(c uint8) {
 	k.Take(&u.Machine, k.place(c), u.reply)
 	if u.Held && k.Form == leases.Master {
 		if !believed {
-			u.Num = 0 // another may have got the number that it had
+			u.Num = 0 // another client may have the old slot
 		}
 		u.Num = k.slot(c)
 	}
@@ -247,7 +249,7 @@ func (k *cluster) Renewed(uint8) bool {
 	return k.last.Command.Set == sql.Renew && k.last.Command.Verb == sql.Update && k.last.Reply.Count > 0
 }
 
-// Hindered implements [sim.Hindering]: 1205 and 55P03.
+// Hindered implements [sim.Hindering]: the last reply was a lock timeout, MariaDB's error 1205 or PostgreSQL's 55P03.
 func (k *cluster) Hindered(uint8) bool { return k.last.Reply.Code == sql.LockTimeout }
 
 // Lose implements [sim.Cluster].
@@ -257,17 +259,18 @@ func (k *cluster) Lose(c uint8) {
 	k.Protocol.Lose(&u.Machine)
 }
 
-// Act implements [sim.Cluster]: there is nothing beside the operations.
+// Act implements [sim.Cluster]. It does nothing: these clients have no actions other than their operations.
 func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
 
 // Connect implements [sim.Cluster].
 func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.Level())) }
 
-// End implements [sim.Cluster]. A statement that waits goes on waiting, and takes effect: the server does not look.
+// End implements [sim.Cluster]. A waiting statement keeps waiting and takes effect: the server notices the end of the
+// connection only after the wait.
 func (k *cluster) End(on backend.Session) {
 	for i := range k.clients {
 		if k.clients[i].on == on {
-			k.clients[i].on = 0 // its number is used again
+			k.clients[i].on = 0 // a later session may get this number
 		}
 	}
 	k.store.Leave(uint8(on))
@@ -280,7 +283,7 @@ func (k *cluster) Restart() {
 	k.store.Restart()
 	clear(k.waits)
 	for i := range k.clients {
-		k.clients[i].on = 0 // its number is used again
+		k.clients[i].on = 0 // a later session may get this number
 	}
 }
 
@@ -293,7 +296,7 @@ func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	return passed, changed
 }
 
-// tick is a millisecond: leases, beliefs and waits end.
+// tick lets one millisecond pass. It reports whether a lease, a client's belief or a wait ended.
 func (k *cluster) tick() (changed bool) {
 	for l := range k.scenario.Locks {
 		k.living(uint8(l), func(_, _ uint8, until int64) { changed = changed || until == k.store.Now })
@@ -321,7 +324,7 @@ func (k *cluster) tick() (changed bool) {
 // Expired implements [sim.Cluster]: no session ends by itself.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// NextTimer implements [sim.Cluster]. A lease that is not committed yet has an end as well, and so has the belief that a
+// NextTimer implements [sim.Cluster]. Its timers include the ends of uncommitted leases, and the end of the belief that a
 // client will have once its transaction has committed.
 func (k *cluster) NextTimer() (next int64, due bool) {
 	sooner := func(in int64) {
@@ -348,10 +351,10 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 	return next, due
 }
 
-// Phase is what a client is about to do, for a walk through states.
+// Phase names what client c is about to do.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }
 
-// DescribeAnswer implements [sim.Answering]: the command is not told in full again.
+// DescribeAnswer implements [sim.Answering]: it abbreviates the command, which an earlier step shows in full.
 func (k *cluster) DescribeAnswer(step *scenario.TraceStep) {
 	k.Describe(step)
 	step.Command = fmt.Sprintf("(the %v that waited)", k.last.Command.Verb)

@@ -23,7 +23,7 @@ func init() {
 	}
 }
 
-// skips are the properties that mean nothing here.
+// skips has the properties that are not judged for these locks, and the reason for each.
 var skips = map[string]string{
 	"cheap-acquire":     "what an acquire costs depends on how often its transaction is tried again",
 	"cheap-verify":      "there is no verify: a holder refreshes",
@@ -34,7 +34,7 @@ var skips = map[string]string{
 	"crash-frees":       "nothing notices a crash: the lease ends by itself",
 }
 
-// draw draws options that are safe: whatever they are, the references must hold.
+// draw draws random options with which the reference locks must be right.
 func draw(d sql.Dialect, draws sim.Draws) lock.Options {
 	o := leases.Tables[d].Of(leases.Tables[d].Defaults())
 	o.Lease = []int{30, 40, 60, 100}[draws.Bits(2)]

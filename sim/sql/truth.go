@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// forever is the end of a lease that is being extended: it is not known before the transaction ends, and no other
-// client takes its row.
+// forever stands for the end of a lease that an open transaction is extending. The new end is not known before the
+// transaction ends, and until then no other client takes the lease's row.
 const forever = math.MaxInt64
 
-// living calls f with the slot, token and end of each lease that is not over.
+// living calls f with the slot, the token and the end (until) of each lease of lock l that has not expired.
 func (k *cluster) living(l uint8, f func(slot, token uint8, until int64)) {
 	k.store.Held(k.Table(), l+1, func(num, token uint8, until int64, extended bool) {
 		if extended {
@@ -39,7 +39,7 @@ func (k *cluster) living(l uint8, f func(slot, token uint8, until int64)) {
 	})
 }
 
-// sync gives leases of the master form their slots, and takes them from those that are over.
+// sync updates the virtual slots of the master form: each new lease gets a slot, and an expired lease loses its slot.
 func (k *cluster) sync() {
 	if k.Form != leases.Master {
 		return
@@ -60,9 +60,9 @@ func (k *cluster) sync() {
 	}
 }
 
-// lowest is the number for a lease of client c without a number: the one that its client believes to have, if no
-// other lease has it; otherwise see [monitor.PermitNumber]. A client whose release is under way has its number still: if
-// the release fails, it holds the lock again.
+// lowest chooses the slot for a lease of client c on lock l that has no slot yet. It is the slot that the client believes
+// to hold, if no other lease has that slot; otherwise [monitor.PermitNumber] chooses. A client keeps its slot while its
+// release is under way: if the release fails, the client holds the lock again.
 func (k *cluster) lowest(l, c uint8) uint8 {
 	var taken, believed uint16
 	for _, p := range k.permits[l] {
@@ -84,7 +84,7 @@ func (k *cluster) lowest(l, c uint8) uint8 {
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	most := k.scenario.Locks[l].Slots
 	*t = monitor.Truth{Exists: 1<<(most+1) - 2, Limit: most}
-	if k.Form == leases.Slots { // the lock of the master row hides unfinished changes from other clients
+	if k.Form == leases.Slots { // in the master form, the lock on the master row hides uncommitted leases from other clients
 		k.store.Claimed(k.Table(), l+1, func(num uint8, until int64) {
 			if until >= k.store.Now && num <= monitor.Slots {
 				t.Pending |= 1 << num
@@ -103,7 +103,7 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	})
 }
 
-// Owns implements [sim.Cluster]: locks of its transaction are all that goes with a session.
+// Owns implements [sim.Cluster]: a session owns something if it has an open transaction or a waiting statement.
 func (k *cluster) Owns(on backend.Session) bool {
 	return k.store.Alive(uint8(on)) && (k.store.InTransaction(uint8(on)) || k.store.Waits(uint8(on)))
 }
@@ -182,7 +182,7 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 // Left implements [sim.Cluster]: sessions with a waiting statement but without a client.
 func (k *cluster) Left() int { return len(k.store.Left()) }
 
-// CodeClient implements [sim.Cluster]. Clients differ by their tokens, so their parts have their numbers.
+// CodeClient implements [sim.Cluster]. Clients have different tokens, so the part of client n contains its number.
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	u := &k.clients[n-1]
 	name := n
@@ -190,7 +190,7 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	k.Code(c, &u.Machine)
 	codec.Bool(c, &u.waiting)
 	if c.Reading() {
-		u.on = backend.Session(n) // as a client's session is numbered when a state is read
+		u.on = backend.Session(n) // when a state is read, the session of client n has number n
 		u.sent = k.Want(&u.Machine, k.place(n))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// postgres goes on with a statement as PostgreSQL does.
+// postgres continues a session's statement as PostgreSQL does.
 func (s *Store) postgres(on uint8) sql.Code {
 	t := &s.sessions[on-1]
 	c := &t.stmt.command
@@ -43,14 +43,15 @@ func (t *session) visible() []seen {
 	return t.snapshot
 }
 
-// candidate is a row as a scan finds it: in the snapshot, or changed by the transaction itself.
+// candidate is a row as a scan finds it: in the snapshot, or (own) as changed by the transaction itself.
 type candidate struct {
 	seen
 	own bool
 }
 
-// next is the first row of a scan behind a key, or at it. On PostgreSQL, a row that others have deleted since the
-// snapshot and the one that the transaction inserted in its place are two rows; past: the first has been scanned.
+// next is the next row of a scan: the first whose key is not less than from. On PostgreSQL, two rows can have the same key:
+// one that another session has deleted since the snapshot, and one that the transaction itself has inserted. past says that
+// the first of these two has been scanned.
 func (s *Store) next(on uint8, c *sql.Command, from key, past bool) (found candidate, ok bool) {
 	for _, e := range s.sessions[on-1].visible() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
@@ -69,7 +70,7 @@ func (s *Store) next(on uint8, c *sql.Command, from key, past bool) (found candi
 	return found, ok
 }
 
-// postgresScan goes through the rows that the snapshot has, and locks, changes or counts those that satisfy the condition.
+// postgresScan scans the rows of the snapshot, and locks, changes or counts those that satisfy the condition.
 func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	if !t.stmt.resumed {
@@ -99,21 +100,21 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 	}
 }
 
-// pass has a statement go on behind a row that it has looked at.
+// pass advances a statement's scan beyond the row e.
 func (s *Store) pass(t *session, e candidate) {
 	if t.stmt.past = !e.own && e.gone; !t.stmt.past {
 		t.stmt.at = successor(e.key)
 	}
 }
 
-// successor is the least key behind another.
+// successor is the least key greater than k.
 func successor(k key) key {
 	k.num++
 	return k
 }
 
-// matches reports whether a row satisfies the command, by the clock as it was read for it. A claim's condition is the
-// subselect's, which is not asked again.
+// matches reports whether a row satisfies the command, at the time that was read for the row. A claim changes the row that
+// its subselect found; the subselect's condition is not checked again.
 func (s *Store) matches(on uint8, c *sql.Command, num uint8, v version) bool {
 	t := &s.sessions[on-1]
 	if c.Verb == sql.Claim {
@@ -122,7 +123,7 @@ func (s *Store) matches(on uint8, c *sql.Command, num uint8, v version) bool {
 	return v.live && holds(c, num, v, t.stmt.read)
 }
 
-// postgresRow does what the command says with a row that was found. It reports whether it was one to read or change.
+// postgresRow carries out the command on a row that the scan found. It reports whether the command read or changed the row.
 func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bool) {
 	t := &s.sessions[on-1]
 	if c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain {
@@ -143,8 +144,8 @@ func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bo
 	return sql.OK, true
 }
 
-// postgresLock locks a row that was found, and returns its current version: dead, if it does not match the command
-// any more.
+// postgresLock locks a row that the scan found, and returns its current version. The version is not live if the row does
+// not match the command any more.
 func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sql.Code) {
 	t := &s.sessions[on-1]
 	if e.own {
@@ -154,7 +155,7 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 		return version{}, sql.Conflict // even if another session has locked it since
 	}
 	if e.gone {
-		s.release(on, e.key) // if it waited for it
+		s.release(on, e.key) // the lock, if the statement waited for the row
 		return version{}, sql.OK
 	}
 	if code, _ := s.lock(claim{key: e.key, session: on, kind: onlyRow}); code != sql.OK {
@@ -176,7 +177,7 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	if !e.changed {
 		return e.version, sql.OK
 	}
-	t.stmt.read = s.now(on, c) // the condition is asked again, of the row as it is now (EvalPlanQual)
+	t.stmt.read = s.now(on, c) // the condition is checked again, on the current version (EvalPlanQual)
 	v := s.row(e.key).committed
 	if !s.matches(on, c, e.num, v) {
 		return version{}, sql.OK
@@ -184,7 +185,8 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	return v, sql.OK
 }
 
-// postgresClaim finds the row of a claim: the first, by the subselect, which locks it as it says.
+// postgresClaim runs a claim: the subselect finds the first matching row, which the claim then changes. The subselect may
+// also lock the row.
 func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	inner := *c
@@ -195,7 +197,7 @@ func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
 		return code
 	}
 	if t.reply.Count == count {
-		return sql.OK // none
+		return sql.OK // the subselect found no row
 	}
 	t.reply.Count = count
 	t.stmt.found, t.stmt.has = t.stmt.at.num, true
@@ -219,7 +221,7 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 			if code := s.wait(on); code != sql.OK {
 				return code
 			}
-			return s.postgresInsert(on, c) // another was the victim
+			return s.postgresInsert(on, c) // the deadlock had another victim
 		}
 		if r.now.live {
 			return s.duplicate(on, c, r)
@@ -232,7 +234,7 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 	return sql.OK
 }
 
-// duplicate is an insert of a row that there is.
+// duplicate returns the result of an insert whose key already exists.
 func (s *Store) duplicate(on uint8, c *sql.Command, r *row) sql.Code {
 	t := &s.sessions[on-1]
 	if !c.Ignore {

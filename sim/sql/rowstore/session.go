@@ -9,15 +9,15 @@ import (
 // session is a connection.
 type session struct {
 	alive  bool
-	left   bool // its client is gone, which the server notices when the statement at hand is over
+	left   bool // the client is gone; the server notices when the session's statement ends
 	level  sql.Level
-	open   bool // a transaction was begun
-	failed bool // it was aborted by the server (PostgreSQL), and is to be ended by the client
-	looked bool // snapshot is the transaction's
-	began  int64
-	undo   uint16 // how many changes it has made: InnoDB's weight, with that of its locks
+	open   bool   // in a transaction that a BEGIN began
+	failed bool   // PostgreSQL has aborted the transaction, and the client has to end it
+	looked bool   // the transaction has taken its snapshot
+	began  int64  // when the transaction began
+	undo   uint16 // changes made by the transaction; with weight, InnoDB's weight of it
 	weight weight
-	// snapshot is what its transaction sees, from its first look.
+	// snapshot has the committed rows at the transaction's first statement, above READ COMMITTED.
 	snapshot []seen
 	stmt     statement
 	reply    sql.Reply // to its last command
@@ -29,15 +29,15 @@ type statement struct {
 	waits   bool
 	command sql.Command
 	began   int64
-	at      key    // of the row that it waits for, or is about to look at
-	resumed bool   // at is set: it goes on there
-	read    int64  // the clock, as it was read for the row at hand before the wait
-	seen    []seen // PostgreSQL's snapshot of a statement
+	at      key    // the row that the statement waits for or scans next
+	resumed bool   // the statement has begun its scan, and continues from at
+	read    int64  // the clock as read for the current row, before a wait for that row
+	seen    []seen // the statement's snapshot, at READ COMMITTED
 	undo    []change
-	found   uint8 // Claim: the num that the subselect has found
-	has     bool  // it has
-	waited  bool  // for the row at hand
-	past    bool  // PostgreSQL: it has looked at the snapshot's row at hand, and not at the transaction's own
+	found   uint8 // Claim: the num of the row that the subselect found
+	has     bool  // Claim: found is set
+	waited  bool  // the statement has waited for the current row
+	past    bool  // PostgreSQL: of two rows with key at, the snapshot's is scanned and the transaction's own is next
 }
 
 // change is a row as it was before a statement changed it.
@@ -64,12 +64,13 @@ func (s *Store) Open(level sql.Level) uint8 {
 	return uint8(i + 1)
 }
 
-// Alive reports whether a session is open; InTransaction, whether it has a transaction; Waits, whether its statement waits.
+// Alive reports whether a session is open; InTransaction, whether it is in an explicit transaction; Waits, whether its
+// statement waits.
 func (s *Store) Alive(on uint8) bool         { return int(on) <= len(s.sessions) && s.sessions[on-1].alive }
 func (s *Store) InTransaction(on uint8) bool { return s.sessions[on-1].open }
 func (s *Store) Waits(on uint8) bool         { return s.sessions[on-1].stmt.running }
 
-// Answer is the reply to a session's last command: that it waits, if it does.
+// Answer is the reply to a session's last command: [sql.Blocked] while the command waits.
 func (s *Store) Answer(on uint8) sql.Reply {
 	if s.Waits(on) {
 		return sql.Reply{Code: sql.Blocked}
@@ -77,8 +78,8 @@ func (s *Store) Answer(on uint8) sql.Reply {
 	return s.sessions[on-1].reply
 }
 
-// Leave is the end of a client. A server that waits for its next command notices at once. If the client's statement
-// waits for a lock, the server notices after the wait, and the statement takes effect (FACTS M8, G9).
+// Leave ends the session of a client that has gone. A server that waits for the client's next command notices at once. If
+// the client's statement waits for a lock, the server notices after the wait, and the statement takes effect (FACTS M8, G9).
 func (s *Store) Leave(on uint8) {
 	if t := &s.sessions[on-1]; t.alive && t.stmt.running {
 		t.left = true
@@ -97,7 +98,7 @@ func (s *Store) Left() (all []uint8) {
 	return all
 }
 
-// End ends a session, whatever it does: its statement has no effect, its transaction is rolled back.
+// End ends a session at once: a waiting statement has no effect, and the transaction is rolled back.
 func (s *Store) End(on uint8) {
 	if s.sessions[on-1].alive {
 		s.end(on)
@@ -110,7 +111,7 @@ func (s *Store) end(on uint8) {
 	s.sessions[on-1] = session{}
 }
 
-// Restart is the server stopped and started again: every session is over (FACTS M16).
+// Restart restarts the server, which ends every session (FACTS M16).
 func (s *Store) Restart() {
 	for i := range s.sessions {
 		if s.sessions[i].alive {
@@ -121,8 +122,8 @@ func (s *Store) Restart() {
 	s.ready, s.closing = s.ready[:0], s.closing[:0]
 }
 
-// TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1),
-// PostgreSQL aborts that (FACTS G6).
+// TimeOut ends a statement's wait with a lock timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1);
+// PostgreSQL aborts the transaction (FACTS G6).
 func (s *Store) TimeOut(on uint8) {
 	t := &s.sessions[on-1]
 	if !t.alive || !t.stmt.running {
@@ -140,7 +141,7 @@ func (s *Store) TimeOut(on uint8) {
 	s.settle()
 }
 
-// fail is a statement that ends with an error.
+// fail undoes a statement that ends with the error code, or its whole transaction: on PostgreSQL, and after a deadlock.
 func (s *Store) fail(on uint8, code sql.Code) {
 	t := &s.sessions[on-1]
 	s.cancel(on)
@@ -216,7 +217,7 @@ func (s *Store) rollBack(on uint8) {
 	s.close(on)
 }
 
-// close gives up the locks and the snapshot of a transaction.
+// close releases the locks and the snapshot of a session's transaction.
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
 	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
@@ -225,7 +226,7 @@ func (s *Store) close(on uint8) {
 	s.purge()
 }
 
-// cancel takes back what a session's statement waits for.
+// cancel removes the lock that a session's statement waits for.
 func (s *Store) cancel(on uint8) {
 	s.sessions[on-1].stmt.waits = false
 	s.unwait(on)
@@ -233,7 +234,7 @@ func (s *Store) cancel(on uint8) {
 	s.grant()
 }
 
-// look appends the committed rows.
+// look appends the committed rows of table t to buf; sql.Tables selects all tables.
 func (s *Store) look(buf []seen, t sql.Table) []seen {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.committed.live && (t == sql.Tables || r.table == t) {
@@ -243,7 +244,7 @@ func (s *Store) look(buf []seen, t sql.Table) []seen {
 	return buf
 }
 
-// now is the time by a command's clock, for a row that is looked at now.
+// now is the time by a command's clock: when the statement or the transaction began, a given time, or the current time.
 func (s *Store) now(on uint8, c *sql.Command) int64 {
 	t := &s.sessions[on-1]
 	switch c.Clock {
@@ -257,7 +258,7 @@ func (s *Store) now(on uint8, c *sql.Command) int64 {
 	return s.Now
 }
 
-// holds reports whether a row satisfies a command's condition.
+// holds reports whether version v of the row num satisfies a command's condition at time now.
 func holds(c *sql.Command, num uint8, v version, now int64) bool {
 	inside := c.Rows != sql.One || num == c.Num
 	inside = inside && (c.Rows != sql.Below || num < c.Num)
@@ -277,7 +278,7 @@ func holds(c *sql.Command, num uint8, v version, now int64) bool {
 	return inside
 }
 
-// changed is a row as an update or delete leaves it.
+// changed is the version that an update or delete makes of version v.
 func changed(c *sql.Command, v version, now int64) version {
 	switch {
 	case c.Verb == sql.Delete:
@@ -301,7 +302,7 @@ func inserted(c *sql.Command, now int64) version {
 	return v
 }
 
-// tell notes a row that a command has read or changed.
+// tell adds a row that the command has read or changed to the reply.
 func (t *session) tell(num uint8) {
 	t.reply.Count++
 	if t.stmt.command.Verb == sql.Select {

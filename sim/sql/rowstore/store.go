@@ -6,23 +6,23 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Store is a server. The zero value is none: see [Store.Reset].
+// Store is a server. Call [Store.Reset] before its first use.
 type Store struct {
 	// Now is the server's clock.
 	Now int64
-	// Keep keeps deleted rows, as InnoDB does while a session has an old snapshot. It is for comparisons, since the
-	// moment of a purge is not known.
+	// Keep makes a MariaDB store keep deleted rows, as InnoDB does while a session has an old snapshot. Comparisons with a
+	// real server need it, since they cannot know when the server purges.
 	Keep bool
-	// Choose makes choices that are chance on a real server: which of several sessions comes next, and when a session
-	// continues after its wait. nil chooses 0, the first.
+	// Choose makes the choices that a real server leaves to chance: which of several sessions comes next, and when a session
+	// continues after its wait. It returns a number less than among. nil always chooses 0, the first.
 	Choose   func(among int) int
 	dialect  sql.Dialect
 	rows     []row   // in the order of their keys
-	locks    []claim // in the order of their keys; those of one row in the order in which they came
+	locks    []claim // in the order of their keys; those of one row in the order of arrival
 	sessions []session
-	ready    []uint8 // sessions whose wait is over, in that order
-	closing  []uint8 // sessions that have undone their changes, and have their locks still
-	// Published is how many changes have been committed.
+	ready    []uint8 // sessions whose wait is over and whose statement has not continued yet, in that order
+	closing  []uint8 // sessions that have undone their changes but still have their locks
+	// Published is the number of row changes committed so far.
 	Published int
 }
 
@@ -32,52 +32,52 @@ type key struct {
 	lock, num uint8
 }
 
-// last is the key behind a table's rows: InnoDB's supremum, whose gap is the one behind the last row.
+// last is a key greater than all keys of a table (InnoDB's supremum). The gap before it is the gap behind the last row.
 func last(t sql.Table) key { return key{t, 255, 255} }
 
 func (k key) compare(o key) int {
 	return (int(k.table)-int(o.table))<<16 + (int(k.lock)-int(o.lock))<<8 + int(k.num) - int(o.num)
 }
 
-// version is what a row is at one time.
+// version is a row's content at one time. live: the row exists.
 type version struct {
 	live  bool
-	token uint8 // 0 is null, and so is until then
+	token uint8 // 0 is NULL; then until is NULL as well
 	until int64
 }
 
-// row is a row, with its uncommitted change if there is one.
+// row is a row: its committed version, and its current one (now), which differs if a change is uncommitted.
 type row struct {
 	key
 	now, committed version
-	writer         uint8 // the session that made the change; 0 is none, and both versions are equal
-	reborn         bool  // the writer deleted it and inserted another
-	deleted        bool  // its deletion is committed, and it is still there
+	writer         uint8 // the session with the uncommitted change; 0 if there is no change, and both versions are equal
+	reborn         bool  // the writer deleted the row and inserted a new one with the same key
+	deleted        bool  // the deletion is committed, but the row is not purged yet
 }
 
-// claim is a lock on a row, or one that is waited for.
+// claim is a session's lock on a row or gap. waits: the lock is not granted yet.
 type claim struct {
 	key
 	session uint8
 	kind    kind
 	shared  bool
 	waits   bool
-	place   uint8 // among those on the same row, where a state is read
+	place   uint8 // index among the locks on the same row; used only while a state is read
 }
 
-// Reset makes it a server without rows and sessions.
+// Reset makes the store a server of dialect d without rows and sessions.
 func (s *Store) Reset(d sql.Dialect) {
 	*s = Store{dialect: d, Keep: s.Keep, Choose: s.Choose, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0], closing: s.closing[:0]}
 }
 
-// Seed puts a row there that is committed.
+// Seed inserts a committed row.
 func (s *Store) Seed(t sql.Table, lock, num, token uint8, until int64) {
 	k := key{t, lock, num}
 	v := version{true, token, until}
 	*s.insert(k) = row{key: k, now: v, committed: v}
 }
 
-// find is where a key is, or would be.
+// find returns the index of a key in rows, or the index at which to insert it, and whether the key is there.
 func (s *Store) find(k key) (int, bool) {
 	return slices.BinarySearchFunc(s.rows, k, func(r row, k key) int { return r.compare(k) })
 }
@@ -98,7 +98,7 @@ func (s *Store) insert(k key) *row {
 	return &s.rows[i]
 }
 
-// from is the first key of a table at or behind k.
+// from is the first key that is not less than k, among the rows of k's table; see last if there is none.
 func (s *Store) from(k key) key {
 	if i, _ := s.find(k); i < len(s.rows) && s.rows[i].table == k.table {
 		return s.rows[i].key
@@ -106,7 +106,7 @@ func (s *Store) from(k key) key {
 	return last(k.table)
 }
 
-// after is the first key of a table behind k.
+// after is the first key greater than k, among the rows of k's table; see last if there is none.
 func (s *Store) after(k key) key {
 	if k.num++; k.num == 0 {
 		k.lock++
@@ -114,7 +114,7 @@ func (s *Store) after(k key) key {
 	return s.from(k)
 }
 
-// write changes a row, in the transaction of a session.
+// write sets the row with key k to version v, in the transaction of session on.
 func (s *Store) write(on uint8, k key, v version) {
 	r, t := s.row(k), &s.sessions[on-1]
 	if r.writer == 0 {
@@ -128,7 +128,7 @@ func (s *Store) write(on uint8, k key, v version) {
 	r.now = v
 }
 
-// Row is the committed state of a row: its owner's token, its end, and whether it exists.
+// Row is the committed state of a row: its token, the end of its lease (until), and whether the row exists (ok).
 func (s *Store) Row(t sql.Table, lock, num uint8) (token uint8, until int64, ok bool) {
 	if r := s.row(key{t, lock, num}); r != nil {
 		return r.committed.token, r.committed.until, r.committed.live
@@ -136,7 +136,7 @@ func (s *Store) Row(t sql.Table, lock, num uint8) (token uint8, until int64, ok 
 	return 0, 0, false
 }
 
-// Rows calls f with what is committed of each row of a lock in a table, in the order of num.
+// Rows calls f with the committed version of each row of a lock in table t, in the order of num.
 func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int64)) {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.table == t && r.lock == lock && r.committed.live {
@@ -145,7 +145,7 @@ func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int
 	}
 }
 
-// Held is Rows, with whether a transaction that has not ended is putting off a row's end.
+// Held is like [Store.Rows]. extended reports whether an open transaction has set a later end for the row's lease.
 func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int64, extended bool)) {
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -157,7 +157,8 @@ func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int
 	}
 }
 
-// Claimed calls f with the rows of a lock that an open transaction is giving to a client, and with their future ends.
+// Claimed calls f with each row of a lock that an open transaction has given to a client. until is the end of the lease that
+// the transaction would commit.
 func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64)) {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.table == t && r.lock == lock && r.writer != 0 && r.now.live && r.now.token != 0 && r.now.token != r.committed.token {
@@ -188,13 +189,13 @@ func (s *Store) Moments(lease int64, clock sql.Clock, f func(at int64)) {
 	}
 }
 
-// Uses reports whether a row has a token, or a statement that waits may give it to one.
+// Uses reports whether a row has the token, or a waiting statement may write it to a row.
 func (s *Store) Uses(token uint8) bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.now.token == token || r.committed.token == token }) ||
 		slices.ContainsFunc(s.sessions, func(t session) bool { return t.stmt.running && t.stmt.command.Token == token })
 }
 
-// Apply has a command reach the server, on a session that does not wait.
+// Apply carries out command c on session on, which must not be waiting, and returns the reply.
 func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
 	t := &s.sessions[on-1]
 	if !t.alive || t.left {
@@ -229,7 +230,7 @@ func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
 	return s.Answer(on)
 }
 
-// run goes on with a session's statement until it is over or waits.
+// run continues a session's statement until it ends or waits.
 func (s *Store) run(on uint8) {
 	var code sql.Code
 	if s.dialect == sql.MariaDB {
@@ -254,7 +255,7 @@ func (s *Store) run(on uint8) {
 	}
 }
 
-// settle goes on with those whose wait is over.
+// settle continues the sessions whose wait is over, and releases the locks of closing sessions, until none is left.
 func (s *Store) settle() {
 	for {
 		s.resolve()
@@ -282,7 +283,7 @@ func (s *Store) settle() {
 	}
 }
 
-// choose is the index of the next of several.
+// choose picks one of several possibilities by [Store.Choose], and returns its index.
 func (s *Store) choose(among int) int {
 	if s.Choose == nil {
 		return 0
@@ -290,14 +291,14 @@ func (s *Store) choose(among int) int {
 	return s.Choose(among)
 }
 
-// Clone is a store that goes on by itself from where this one is.
+// Clone returns an independent copy of the store.
 func (s *Store) Clone() *Store {
 	c := new(Store)
 	c.CopyFrom(s)
 	return c
 }
 
-// CopyFrom makes it what another store is, in the memory that it has. Each goes on by itself.
+// CopyFrom makes the store an independent copy of o. It reuses the memory that the store already has.
 func (s *Store) CopyFrom(o *Store) {
 	was := *s
 	*s = *o
