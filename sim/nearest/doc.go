@@ -1,3 +1,3 @@
-// Package nearest is given an execution that violates a property, and finds one that violates nothing and goes the same way
-// as long as it can.
+// Package nearest finds, for an execution that violates a property, an execution without a violation that shares the longest
+// prefix with it.
 package nearest

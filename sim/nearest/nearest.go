@@ -7,15 +7,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Well is an execution in which nothing is violated.
+// Well is an execution without a violation.
 type Well struct {
 	Trace *scenario.Trace
-	// Parts is the first step, counted from 0, that is another than in the execution that violates something: all before
-	// it are the same.
+	// Parts is the index, from 0, of the first step that differs from the violating execution.
 	Parts int
 }
 
-// maxTries bounds how many executions are tried, and maxStepsAfter how far each goes on after it has parted.
+// maxTries bounds the number of executions tried, and maxStepsAfter the number of steps of each after the shared prefix.
 const (
 	maxTries      = 4000
 	maxStepsAfter = 400
@@ -46,7 +45,7 @@ type finder struct {
 	runner        sim.Runner
 }
 
-// from tries the ways that part at a step.
+// from tries the executions that first differ at step at. It returns the first one without a violation, or nil.
 func (f *finder) from(at int) *scenario.Trace {
 	f.begin(at)
 	for _, other := range f.ways() {
@@ -62,17 +61,18 @@ func (f *finder) from(at int) *scenario.Trace {
 	return nil
 }
 
-// begin goes to the moment before a step.
+// begin starts a new execution and carries out the steps before step at.
 func (f *finder) begin(at int) {
 	f.runner.Begin(f.target, &f.start)
 	for i := range at {
-		if a := f.t.Steps[i].Action; f.runner.Can(a) { // which passes over operations that make no sense, as a replay does
+		if a := f.t.Steps[i].Action; f.runner.Can(a) { // Can skips operations that make no sense, as a replay does
 			f.runner.Do(a)
 		}
 	}
 }
 
-// ways are what can happen without anything going wrong.
+// ways are the possible next actions without a fault: actions of clients, or if there are none, the detection of a dead
+// client, or if there is none, the passing of time until the next timer.
 func (f *finder) ways() (all []scenario.Action) {
 	w := &f.runner.World
 	for c := range f.start.Clients {
@@ -90,7 +90,7 @@ func (f *finder) ways() (all []scenario.Action) {
 	return nil
 }
 
-// moves are what a client can do next, on each of its links.
+// moves are the possible next actions of client c, on each of its links.
 func moves(w *sim.World, c uint8) (all []scenario.Action) {
 	if !w.Ready(c) {
 		return nil
@@ -106,8 +106,9 @@ func moves(w *sim.World, c uint8) (all []scenario.Action) {
 	return all
 }
 
-// try is the execution that continues with an action until all clients are done, or nil if it violates anything. The
-// acting client continues as long as it can, or clients take turns.
+// try returns the execution that shares the steps before step at, then does first, and continues until no action is left.
+// It returns nil if the execution violates something, becomes too long, or exceeds the number of tries. If turns is set,
+// clients take turns; otherwise the acting client continues as long as it can.
 func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace {
 	if f.left == 0 {
 		return nil
@@ -131,7 +132,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 	return nil
 }
 
-// next is what happens after an action.
+// next is the action that follows last, or false if no action is left. For turns, see try.
 func (f *finder) next(last scenario.Action, turns bool) (scenario.Action, bool) {
 	ways := f.ways()
 	if len(ways) == 0 {

@@ -16,14 +16,14 @@ import (
 type Set struct {
 	// Title names the questions together, such as "the guidelines' open questions".
 	Title string
-	// Options hold in all rows of Questions that do not set them.
+	// Options apply to each row of Questions that does not set them itself.
 	Options [][2]string
 	// Questions are numbered from 1, in this order.
 	Questions []Question
-	// Measured says that the costs of rows matter as much as their verdicts: the atlas also shows the server's
-	// answers. If a real server is available, it runs that many executions of each row.
+	// Measured is the number of executions of each row that the atlas runs on a real server, if one is available. If it is
+	// not 0, the costs of rows matter as much as their verdicts, and the atlas shows the server's answers as well.
 	Measured int
-	// Combined, where it is not nil, is of which options all combinations are tried as well.
+	// Combined, if not nil, has options whose combinations are all tried as well.
 	Combined *Combinations
 }
 
@@ -35,23 +35,23 @@ type Question struct {
 	Answer string
 }
 
-// Row is one configuration of which every execution is visited.
+// Row is one configuration. Every execution of it is visited.
 type Row struct {
 	Setting string // what distinguishes it from its neighbours
 	Configuration
-	// Judge are the properties that the question is about; none is all that apply.
+	// Judge are the properties that the question is about; if it is empty, all that apply are judged.
 	Judge []property.Property
-	// First ends the search at the first violation, where the rest would take long and show nothing more.
+	// First ends the search at the first violation. It is set where the rest would take long and show nothing more.
 	First bool
-	// Figure, where it is not nil, is what the row has instead of a configuration.
+	// Figure, if not nil, replaces the row's configuration.
 	Figure *Figure
 }
 
 // Figure is a number that no search finds: it is computed, and measured on the simulated server and on a real one.
 type Figure struct {
-	Name   string // by which a real server is asked for it
-	Bounds string // of what it is the number
-	// Said are the results by arithmetic and on the simulated server, each in a few words.
+	Name   string // identifies the figure to the code that measures it on a real server
+	Bounds string // the configuration that the number is for, in words
+	// Said returns the results by arithmetic and on the simulated server, each in a few words.
 	Said func() []string
 }
 
@@ -66,20 +66,20 @@ type Configuration struct {
 	Clients, Rounds, Admins, Slots int
 	Calls, AdminCalls              []scenario.Operation
 	InTurn                         [][]scenario.Operation
-	// Names are the locks'; none is one lock called jobs.
+	// Names are the names of the locks; if it is empty, there is one lock called jobs.
 	Names  []string
 	Faults sim.FaultBounds
 }
 
-// Combinations are the values of some options, all combinations of which are tried, to find those that no lock can do
-// without.
+// Combinations are the values of some options. All combinations of them are tried, to find the values that no correct lock
+// can do without.
 type Combinations struct {
-	// Options are the same in all.
+	// Options are the same in all combinations.
 	Options    [][2]string
 	Dimensions []Dimension
-	// Stood is what a combination has to stand.
+	// Stood are the configurations in which a combination must violate nothing.
 	Stood []Configuration
-	// Any is the configuration for which right combinations are proved for any number of clients; nil is none.
+	// Any, if not nil, is the configuration in which correct combinations are proved for any number of clients.
 	Any *Configuration
 }
 
@@ -90,11 +90,11 @@ type Dimension struct {
 	Values []string
 }
 
-// sets are those registered, by backend. It is not changed once a program has begun.
+// sets are the registered sets by backend. They do not change once the program's initialization is over.
 var sets = make(map[string]*Set)
 
-// Register makes a backend's open questions known, while a program begins. Targets that they name need not be registered
-// yet. A second set for the same backend panics.
+// Register registers a backend's open questions, during the program's initialization. Targets that the questions name need
+// not be registered yet. A second set for the same backend panics.
 func Register(backend string, s *Set) {
 	if sets[backend] != nil {
 		panic(fmt.Sprintf("question: backend %q has questions already", backend))
@@ -102,8 +102,8 @@ func Register(backend string, s *Set) {
 	sets[backend] = s
 }
 
-// Of returns the open questions of the backend of that name. The error is an unknown name, or a backend without
-// questions.
+// Of returns the backend of that name and its open questions. It returns an error if the name is unknown or the backend
+// has no questions.
 func Of(name string) (*lock.Backend, *Set, error) {
 	b, err := lock.BackendNamed(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func Of(name string) (*lock.Backend, *Set, error) {
 	return nil, nil, fmt.Errorf("server %q has no open questions: expected one of %s", name, strings.Join(Servers(), ", "))
 }
 
-// Servers are the backends that have questions, by name.
+// Servers returns the names of the backends that have questions, in order.
 func Servers() (names []string) {
 	for name := range sets {
 		names = append(names, cmp.Or(name, "amqp"))

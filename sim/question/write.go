@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Visit is a row.
+// Visit returns a row with a configuration; judge are the properties to judge.
 func Visit(setting string, c Configuration, judge ...property.Property) Row {
 	return Row{Setting: setting, Configuration: c, Judge: judge}
 }
 
-// Options are options as name=value.
+// Options splits options of the form name=value into pairs of name and value.
 func Options(options ...string) [][2]string {
 	var out [][2]string
 	for _, o := range options {
@@ -24,7 +24,7 @@ func Options(options ...string) [][2]string {
 	return out
 }
 
-// Do is an operation, with its argument if it has one.
+// Do returns an operation with its argument, if one is given.
 func Do(op lock.Op, arg ...uint8) scenario.Operation {
 	o := scenario.Operation{Op: op}
 	if len(arg) > 0 {
@@ -33,17 +33,17 @@ func Do(op lock.Op, arg ...uint8) scenario.Operation {
 	return o
 }
 
-// Admins is administrators alone, who call the same.
+// Admins returns a configuration of n administrators, who all call the same operations, and no clients.
 func Admins(n, slots int, faults sim.FaultBounds, calls []scenario.Operation, options ...string) Configuration {
 	return Configuration{Admins: n, Slots: slots, AdminCalls: calls, Options: Options(options...), Faults: faults}
 }
 
-// Clients is clients alone.
+// Clients returns a configuration of n clients and no administrator.
 func Clients(n, slots int, faults sim.FaultBounds, calls []scenario.Operation, options ...string) Configuration {
 	return Configuration{Clients: n, Slots: slots, Calls: calls, Options: Options(options...), Faults: faults}
 }
 
-// Both is clients and one administrator.
+// Both returns a configuration of n clients and one administrator.
 func Both(n, slots int, faults sim.FaultBounds, calls, admin []scenario.Operation, options ...string) Configuration {
 	return Configuration{Clients: n, Admins: 1, Slots: slots, Calls: calls, AdminCalls: admin, Options: Options(options...), Faults: faults}
 }
@@ -60,13 +60,13 @@ func (c Configuration) Beside(admins int) Configuration {
 	return c
 }
 
-// InTurns is the same where administrators call different operations.
+// InTurns returns the configuration in which each administrator calls its own list of operations.
 func (c Configuration) InTurns(calls ...[]scenario.Operation) Configuration {
 	c.InTurn = calls
 	return c
 }
 
-// Named is the same of several locks.
+// Named returns the configuration with locks of the given names.
 func (c Configuration) Named(names ...string) Configuration {
 	c.Names = names
 	return c

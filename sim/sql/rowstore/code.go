@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Clear leaves no rows and no sessions: a state is read next.
+// Clear removes all rows and sessions, before a state is read.
 func (s *Store) Clear() {
 	s.rows, s.locks, s.sessions, s.ready, s.closing = s.rows[:0], s.locks[:0], s.sessions[:0], s.ready[:0], s.closing[:0]
 	s.Now = 0
 }
 
-// CodeShared writes or reads the committed rows. Times are written as how long ago or ahead they are.
+// CodeShared writes or reads the committed rows. Times are written relative to the server's clock.
 func (s *Store) CodeShared(c *codec.Coder) {
 	n := 0
 	for i := range s.rows {
@@ -58,15 +58,16 @@ func (s *Store) codeVersion(c *codec.Coder, v *version) {
 	}
 }
 
-// longest is how long ago a moment can be that is still told from those before, in milliseconds. It keeps states of
-// executions that never end finite.
+// longest is the age, in milliseconds, beyond which moments are written as equally old. It keeps the number of states finite
+// in executions that never end.
 const longest = 1 << 12
 
-// codeTime writes or reads a moment by which statements look at rows, from now.
+// codeTime writes or reads a time that a statement may use, such as when it began. The time is relative to the server's
+// clock.
 func (s *Store) codeTime(c *codec.Coder, at *int64) { s.codeFrom(c, at, s.Now-longest) }
 
-// codeUntil writes or reads the end of a lease, from now. Leases that ended before any clock that is still looked at are
-// alike.
+// codeUntil writes or reads the end of a lease, relative to the server's clock. Leases that ended before every time that a
+// statement may still use are written as equal.
 func (s *Store) codeUntil(c *codec.Coder, at *int64) {
 	first := int64(0)
 	if !c.Reading() {
@@ -75,7 +76,7 @@ func (s *Store) codeUntil(c *codec.Coder, at *int64) {
 	s.codeFrom(c, at, first)
 }
 
-// codeFrom writes a moment, first at the earliest, or reads it.
+// codeFrom writes or reads a moment. A moment before first is written as first.
 func (s *Store) codeFrom(c *codec.Coder, at *int64, first int64) {
 	n := max(*at, first) - s.Now
 	codec.Number(c, &n)
@@ -84,7 +85,7 @@ func (s *Store) codeFrom(c *codec.Coder, at *int64, first int64) {
 	}
 }
 
-// oldest is the earliest moment by which a statement may yet look at rows.
+// oldest is the earliest time that a statement may still use to decide whether a lease has ended.
 func (s *Store) oldest() int64 {
 	at := s.Now
 	for i := range s.sessions {
@@ -105,7 +106,7 @@ func (s *Store) oldest() int64 {
 	return at
 }
 
-// CodeSession writes or reads a session, with its locks and what it has changed.
+// CodeSession writes or reads a session, with its locks and its uncommitted changes.
 func (s *Store) CodeSession(c *codec.Coder, on uint8) {
 	for int(on) > len(s.sessions) {
 		s.sessions = append(s.sessions, session{})
@@ -213,7 +214,7 @@ func (s *Store) codeChanges(c *codec.Coder, on uint8) {
 	}
 }
 
-// codeLocks writes or reads a session's locks, each with its place among those on the same row.
+// codeLocks writes or reads a session's locks, each with its index among the locks on the same row.
 func (s *Store) codeLocks(c *codec.Coder, on uint8) {
 	n := 0
 	for i := range s.locks {

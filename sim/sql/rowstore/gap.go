@@ -6,17 +6,18 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// kind is what of a row InnoDB locks. PostgreSQL has onlyRow.
+// kind is the kind of an InnoDB lock: whether it locks a row, the gap before the row, or both. PostgreSQL's locks on rows
+// are onlyRow; insertion marks an insert that waits.
 type kind uint8
 
 const (
 	nextKey   kind = iota // the row and the gap before it
 	onlyRow               // InnoDB's LOCK_REC_NOT_GAP
-	gap                   // the gap before it, against inserts
-	insertion             // InnoDB's insert intention: waits for the locks on a gap, and bars none
+	gap                   // the gap before the row, against inserts
+	insertion             // InnoDB's insert intention: waits for locks on a gap, and makes no other lock wait
 )
 
-// bars reports whether a lock makes another, which is wanted, wait (InnoDB's lock_rec_has_to_wait).
+// bars reports whether lock had makes the requested lock wanted wait (InnoDB's lock_rec_has_to_wait).
 func bars(had, wanted *claim) bool {
 	switch {
 	case had.key != wanted.key || had.session == wanted.session || had.shared && wanted.shared:
@@ -31,14 +32,14 @@ func bars(had, wanted *claim) bool {
 	return wanted.kind != insertion || had.kind != onlyRow
 }
 
-// covers reports whether a lock makes another of the same session needless (lock_rec_has_expl).
+// covers reports whether lock had makes the requested lock wanted of the same session unnecessary (lock_rec_has_expl).
 func covers(had, wanted *claim) bool {
 	return had.key == wanted.key && had.session == wanted.session && !had.waits && had.kind != insertion &&
 		wanted.kind != insertion && (!had.shared || wanted.shared) &&
 		(had.kind == nextKey || had.kind == wanted.kind || wanted.num == 255)
 }
 
-// lock makes a session lock a row or gap. It returns OK, with whether the lock is a new one, or Blocked.
+// lock requests a lock on a row or gap. The code is OK or Blocked. fresh: the session had no lock that covers this one.
 func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	s.explicit(want.key, want.session)
 	if s.implied(&want) {
@@ -55,7 +56,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 		l := &s.locks[i]
 		if l.waits && s.dialect == sql.Postgres {
 			if l.key == want.key {
-				before = min(before, i) // any session may take the row while it is free
+				before = min(before, i) // while the row is free, a new request may go before those that wait
 			}
 			continue
 		}
@@ -79,8 +80,8 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	return sql.OK, true
 }
 
-// narrow leaves the gap of a row and the gap before it, where a session has the row already: InnoDB locks no more than that,
-// behind those who wait (FACTS M22).
+// narrow changes a request for a row and the gap before it to a request for the gap alone, if the session already has the
+// row. InnoDB does so, and puts the lock behind waiting ones (FACTS M22).
 func (s *Store) narrow(want *claim) {
 	row := claim{key: want.key, session: want.session, kind: onlyRow, shared: want.shared}
 	if s.dialect == sql.MariaDB && want.kind == nextKey && want.num != 255 &&
@@ -89,8 +90,8 @@ func (s *Store) narrow(want *claim) {
 	}
 }
 
-// overtakes reports whether InnoDB grants a lock before another session's waiting one. It does if that one waits for a lock
-// that the session already has on the row: otherwise the two would wait for each other.
+// overtakes reports whether InnoDB grants lock want before other, a waiting lock of another session. It does if other waits
+// for a lock that the requesting session already has on the row: otherwise the two sessions would wait for each other.
 func (s *Store) overtakes(want, other *claim) bool {
 	if s.dialect != sql.MariaDB || !other.waits || want.kind == gap || want.kind == insertion || want.num == 255 {
 		return false
@@ -100,7 +101,7 @@ func (s *Store) overtakes(want, other *claim) bool {
 	})
 }
 
-// put adds a lock behind those on the same row.
+// put adds a lock behind the locks on the same row.
 func (s *Store) put(l claim) {
 	s.weigh(&l)
 	i := len(s.locks)
@@ -110,8 +111,8 @@ func (s *Store) put(l claim) {
 	s.locks = slices.Insert(s.locks, i, l)
 }
 
-// explicit creates the lock of the session that inserted a row, which InnoDB does only when another session needs the
-// row.
+// explicit creates the lock on row k of the session that has an uncommitted change of the row. InnoDB creates this lock only
+// when another session (other) requests the row.
 func (s *Store) explicit(k key, other uint8) {
 	r := s.row(k)
 	if s.dialect != sql.MariaDB || r == nil || r.writer == 0 || r.writer == other {
@@ -125,13 +126,13 @@ func (s *Store) explicit(k key, other uint8) {
 	}
 }
 
-// implied reports whether a session has the lock of who has inserted a row, which it does not make for itself.
+// implied reports whether a session needs no lock on a row because it has an uncommitted change of the row.
 func (s *Store) implied(want *claim) bool {
 	r := s.row(want.key)
 	return s.dialect == sql.MariaDB && want.kind == onlyRow && r != nil && r.writer == want.session
 }
 
-// release gives up a session's newest lock on a row, which did not turn out to be of use.
+// release releases a session's newest lock on row k. The row did not match the session's command.
 func (s *Store) release(on uint8, k key) {
 	for i := len(s.locks) - 1; i >= 0; i-- {
 		if s.locks[i].key == k && s.locks[i].session == on && !s.locks[i].waits {
@@ -142,7 +143,7 @@ func (s *Store) release(on uint8, k key) {
 	s.grant()
 }
 
-// grant grants the waiting locks that no earlier lock bars any more.
+// grant grants each waiting lock that no earlier lock makes wait any more, and wakes its session.
 func (s *Store) grant() {
 	for i := range s.locks {
 		if s.locks[i].waits && s.barring(i) == 0 {
@@ -157,8 +158,8 @@ func (s *Store) grant() {
 	}
 }
 
-// jump lets a waiting claim go before the i-th claim, whose wait is over, if their order is chance. On PostgreSQL, any
-// session that waits for a changed row may get to its new version first.
+// jump may move a later waiting lock on the same row before the i-th, whose wait is over. On PostgreSQL, this order is left
+// to chance: any session that waits for a changed row may be the first to lock the new version.
 func (s *Store) jump(i int) {
 	if s.dialect != sql.Postgres {
 		return
@@ -175,8 +176,8 @@ func (s *Store) jump(i int) {
 	s.locks[i] = first
 }
 
-// yield makes the other awake sessions wait again while one continues: on PostgreSQL, the end of a wait does not
-// grant the row.
+// yield makes the given woken sessions wait for their rows again while another session continues: on PostgreSQL, the end of
+// a wait does not grant the row.
 func (s *Store) yield(all []uint8) {
 	for i := range s.locks {
 		l := &s.locks[i]
@@ -188,8 +189,8 @@ func (s *Store) yield(all []uint8) {
 	}
 }
 
-// barring is the session whose lock the i-th claim waits for: the first before it. An insert on PostgreSQL waits for
-// the end of the transaction that has changed the row, whatever other sessions wait for.
+// barring is the session that the i-th lock waits for: the session of the first earlier lock that makes it wait, or 0. On
+// PostgreSQL, an insert waits for the transaction that has changed the row, and for no other session.
 func (s *Store) barring(i int) uint8 {
 	l := &s.locks[i]
 	if s.dialect == sql.Postgres && l.kind == insertion {
@@ -206,14 +207,14 @@ func (s *Store) barring(i int) uint8 {
 	return 0
 }
 
-// wake has a session go on, once the command at hand is over.
+// wake ends a session's wait. The session's statement continues in settle, after the current command.
 func (s *Store) wake(on uint8) {
 	s.sessions[on-1].stmt.waits = false
 	s.ready = append(s.ready, on)
 }
 
-// inherit gives a row the locks of another as gap locks. An inserted row inherits those of the row behind it. The row
-// behind a removed one inherits those of the removed row.
+// inherit copies locks on key from to key to, as gap locks. An inserted row inherits locks of the row behind it. The row
+// behind a removed row inherits locks of the removed row.
 func (s *Store) inherit(from, to key, inserted bool) {
 	for _, l := range slices.Clone(s.locks) {
 		if l.key != from || l.kind == insertion {
@@ -232,7 +233,7 @@ func (s *Store) inherit(from, to key, inserted bool) {
 	}
 }
 
-// forget takes away a row that was never committed, or whose deletion was.
+// forget removes a row that exists neither in its committed nor in its current version.
 func (s *Store) forget(k key) {
 	i, ok := s.find(k)
 	if !ok || s.rows[i].now.live || s.rows[i].committed.live {
@@ -266,14 +267,16 @@ func (s *Store) purge() {
 	}
 }
 
-// wait has a session's statement wait for a lock that it has put, unless there is a deadlock, of which it may be the victim.
+// wait makes a session's statement wait for the lock that it has requested. If this closes a cycle of waits, a victim's
+// transaction ends. The code is Blocked if the session waits, Deadlock if it is the victim, and OK if the victim's locks
+// were all that it waited for.
 func (s *Store) wait(on uint8) sql.Code {
 	s.sessions[on-1].stmt.waits = true
 	for {
 		cycle := s.cycle(on)
 		if cycle == nil {
 			if s.sessions[on-1].stmt.waits || len(s.ready) > 1 && s.choose(2) > 0 {
-				return sql.Blocked // or other sessions that woke with it continue first
+				return sql.Blocked // the session waits, or others that woke with it continue first
 			}
 			s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
 			return sql.OK // the victim's locks were all that it waited for
@@ -286,7 +289,7 @@ func (s *Store) wait(on uint8) sql.Code {
 	}
 }
 
-// sacrifice ends the transaction of a deadlock's victim, which waits.
+// sacrifice ends the transaction of a deadlock's victim, another session that waits.
 func (s *Store) sacrifice(on uint8) {
 	t := &s.sessions[on-1]
 	t.reply = sql.Reply{Code: sql.Deadlock}
@@ -296,15 +299,15 @@ func (s *Store) sacrifice(on uint8) {
 	}
 }
 
-// resolve ends deadlocks that arose after a lock was released and other sessions wait for other locks now.
+// resolve ends deadlocks among waiting sessions. They arise when a release changes which session each of them waits for.
 func (s *Store) resolve() {
 	for cycle := s.deadlocked(); cycle != nil; cycle = s.deadlocked() {
 		s.sacrifice(s.victim(cycle))
 	}
 }
 
-// deadlocked is the cycle of waiting sessions, or nil. The order of the locks decides, not the numbers of the
-// sessions.
+// deadlocked is a cycle of waiting sessions, or nil. If there are several, the order of the locks selects one, and not the
+// numbers of the sessions.
 func (s *Store) deadlocked() []uint8 {
 	for i := range s.locks {
 		if l := &s.locks[i]; l.waits && s.sessions[l.session-1].stmt.waits {
@@ -316,8 +319,8 @@ func (s *Store) deadlocked() []uint8 {
 	return nil
 }
 
-// blocker is the session that a session waits for: the first whose lock bars its own; 0 if it does not wait. On
-// PostgreSQL only the first session that waits for a row waits for its holder, and the others wait for that session.
+// blocker is the session that session on waits for: the first whose lock makes it wait; 0 if it does not wait. On
+// PostgreSQL, only the first session in a row's queue waits for the row's holder; the others wait for the first.
 func (s *Store) blocker(on uint8) uint8 {
 	i := slices.IndexFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })
 	if i < 0 {

@@ -2,7 +2,7 @@ package rowstore
 
 import "github.com/lockproof/lockproof/model/sql"
 
-// innodb goes on with a statement as MariaDB does.
+// innodb continues a session's statement as MariaDB does.
 func (s *Store) innodb(on uint8) sql.Code {
 	t := &s.sessions[on-1]
 	c := &t.stmt.command
@@ -16,7 +16,8 @@ func (s *Store) innodb(on uint8) sql.Code {
 	return s.innodbScan(on, c)
 }
 
-// innodbRead is a consistent read: what was committed at the transaction's first one, or now at READ COMMITTED.
+// innodbRead reads the rows of a snapshot (a consistent read): at READ COMMITTED the rows committed now, otherwise those
+// committed at the transaction's first such read.
 func (s *Store) innodbRead(on uint8, c *sql.Command) {
 	s.snapshot(on)
 	for at := (key{c.Table, c.Lock, 0}); ; {
@@ -45,7 +46,7 @@ func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 			t.stmt.at = s.from(key{c.Table, c.Lock, c.Num})
 		}
 	} else {
-		// It may have gone while the statement waited.
+		// The row may have been removed while the statement waited.
 		at := s.from(t.stmt.at)
 		t.stmt.at, t.stmt.waited = at, t.stmt.waited && at == t.stmt.at
 	}
@@ -63,7 +64,7 @@ func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 	}
 }
 
-// innodbEnd locks the gap that ends a scan, in which more rows could appear, but at READ COMMITTED.
+// innodbEnd locks the gap at the end of a scan, where other sessions could insert rows. At READ COMMITTED it locks nothing.
 func (s *Store) innodbEnd(on uint8, c *sql.Command, k key) sql.Code {
 	if s.sessions[on-1].level == sql.ReadCommitted {
 		return sql.OK
@@ -77,11 +78,11 @@ func (s *Store) shares(c *sql.Command) bool {
 	return c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain
 }
 
-// skipped is a row that SKIP LOCKED passes over.
+// skipped is the code for a locked row that SKIP LOCKED passes over.
 const skipped = sql.Codes
 
-// innodbLock locks, or waits as the command says. It reports whether the lock has to be released again if the row
-// does not match; a lock that was waited for stays.
+// innodbLock requests a lock. If the lock is not free, the command says whether to wait, skip the row or fail. It reports
+// whether to release the lock if the row does not match; a lock that was waited for is kept.
 func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	code, fresh := s.lock(want)
 	if code == sql.OK {
@@ -98,8 +99,8 @@ func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	return s.wait(want.session), false
 }
 
-// innodbRow is a row that a scan comes by. It reports whether there is more to come: a range ends at the first row outside
-// that is not deleted, which is locked as well.
+// innodbRow handles the row with key k in a scan: it locks the row, and reads or changes it if it matches. more reports
+// whether the scan continues. A range ends at the first row outside it that is not deleted; that row is locked as well.
 func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more bool) {
 	t := &s.sessions[on-1]
 	weak := t.level == sql.ReadCommitted
@@ -125,7 +126,7 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 	t.stmt.waited = false
 	r := s.row(k)
 	if r == nil {
-		return sql.OK, true // it went with the victim of a deadlock
+		return sql.OK, true // the row was removed with a deadlock's victim
 	}
 	if now := s.now(on, c); r.now.live && !outside && holds(c, k.num, r.now, now) {
 		if t.tell(k.num); c.Writes() {
@@ -157,7 +158,7 @@ func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
 	return locked && (!r.committed.live || r.lock != c.Lock || !holds(c, r.num, r.committed, s.now(on, c)))
 }
 
-// innodbInsert inserts a row. One with the same key it locks shared, and keeps that lock.
+// innodbInsert inserts a row. If a row with the same key exists, the insert takes a shared lock on it, and keeps the lock.
 func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	t, k := &s.sessions[on-1], key{c.Table, c.Lock, c.Num}
 	if c.OutOfRange() {
@@ -172,7 +173,7 @@ func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 			return code
 		}
 		if r = s.row(k); r == nil {
-			return s.innodbInsert(on, c) // it went with the one who was waited for
+			return s.innodbInsert(on, c) // the row was removed with the transaction that the insert waited for
 		}
 		if r.now.live {
 			if c.Ignore {
@@ -205,7 +206,8 @@ func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	return sql.OK
 }
 
-// unput takes back an insert's earlier wait, which was granted and met another lock on the gap.
+// unput removes an insert's earlier insertion lock, which was granted before another lock on the gap made the insert wait
+// again.
 func (s *Store) unput(on uint8) {
 	for i := range s.locks {
 		if s.locks[i].session == on && s.locks[i].kind == insertion {

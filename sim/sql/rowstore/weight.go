@@ -7,15 +7,17 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// weight is the measure of a transaction's locks by which InnoDB chooses a deadlock's victim. A structure stands for
-// all locks of one mode and kind on a page, and stays until the transaction ends, even without its locks.
+// weight counts a transaction's lock structures. InnoDB chooses a deadlock's victim by their number and the number of
+// changes. One structure stands for all locks of one mode and kind on a page. It stays until the transaction ends, even if
+// its locks are released.
 type weight struct {
 	structures uint8
-	reusable   uint32 // the modes of those structures that take more locks: see mode
-	tables     uint8  // the tables with an intention to lock rows: a bit each for IX, and behind those for IS
+	reusable   uint32 // the modes whose structure can take more locks, as bits: see mode
+	tables     uint8  // intention locks on tables: one bit for each table with IX, and behind these one for each with IS
 }
 
-// mode is a lock's among a transaction's reusable structures. Behind the last row there is only a gap.
+// mode is the lock's bit in weight.reusable: one for each table, kind, and shared or exclusive. Behind the last row there is
+// only a gap, so all kinds are equal there.
 func (l *claim) mode() uint32 {
 	kind := l.kind
 	if l.num == 255 {
@@ -28,8 +30,8 @@ func (l *claim) mode() uint32 {
 	return 1 << n
 }
 
-// weigh notes a lock that is about to be put. One that waits has a structure of its own, and so has one on a row that others
-// wait for (lock_rec_add_to_queue).
+// weigh counts the structure of a lock that is about to be added. A waiting lock has a structure of its own. So has a lock
+// on a row that other locks wait for (lock_rec_add_to_queue).
 func (s *Store) weigh(l *claim) {
 	w := &s.sessions[l.session-1].weight
 	if s.dialect != sql.MariaDB {
@@ -44,14 +46,14 @@ func (s *Store) weigh(l *claim) {
 	}
 }
 
-// waited has a lock be waited for no more: its structure takes others now.
+// waited marks a waiting lock as granted. From now on its structure can take more locks.
 func (s *Store) waited(l *claim) {
 	if l.waits = false; s.dialect == sql.MariaDB && l.kind != insertion {
 		s.sessions[l.session-1].weight.reusable |= l.mode()
 	}
 }
 
-// unwait takes back the lock that a session waits for, with its structure.
+// unwait removes the lock that a session waits for, and the lock's structure.
 func (s *Store) unwait(on uint8) {
 	i := slices.IndexFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })
 	if i < 0 {
@@ -63,7 +65,7 @@ func (s *Store) unwait(on uint8) {
 	}
 }
 
-// intend notes that a session's statement is about to lock rows of a table.
+// intend adds the intention lock of a statement that is about to lock rows of table t.
 func (s *Store) intend(on uint8, t sql.Table, shared bool) {
 	w := &s.sessions[on-1].weight
 	if !shared {
@@ -73,9 +75,9 @@ func (s *Store) intend(on uint8, t sql.Table, shared bool) {
 	}
 }
 
-// victim is the transaction that a deadlock ends. On MariaDB it is the one of least weight; of equals the last to wait, which
-// is the first of the cycle. On PostgreSQL it is the one that detects the deadlock: the last to wait, if deadlock_timeout
-// is short.
+// victim is the session whose transaction a deadlock ends. On MariaDB, it is the transaction with the least weight. Among
+// equal weights it is the last one to wait, which is the first of the cycle. On PostgreSQL, it is the session that detects
+// the deadlock: the last one to wait, if deadlock_timeout is short. [Store.Choose] can select another.
 func (s *Store) victim(cycle []uint8) uint8 {
 	least := 0
 	for i, on := range cycle {
@@ -86,7 +88,7 @@ func (s *Store) victim(cycle []uint8) uint8 {
 	return cycle[(least+s.choose(len(cycle)))%len(cycle)]
 }
 
-// weight is InnoDB's TRX_WEIGHT: changes made, and lock structures.
+// weight is InnoDB's TRX_WEIGHT of a session's transaction: its changes plus its lock structures.
 func (s *Store) weight(on uint8) int {
 	t := &s.sessions[on-1]
 	return int(t.undo) + int(t.weight.structures) + bits.OnesCount8(t.weight.tables)
