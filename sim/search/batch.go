@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// batch collects the states that a worker reaches, and looks them up in the set of seen states together. The worker
-// spends most of its time waiting for memory.
+// batch collects the states that a worker reaches, and looks them up in the set of seen states together. The waits for
+// memory, which take most of a worker's time, then overlap.
 type batch struct {
 	*search
 	*worker
@@ -23,7 +23,7 @@ type batch struct {
 
 const batchStates = 256
 
-// expand adds the successors of a state.
+// expand adds the successors of state t.
 func (b *batch) expand(t []uint32) {
 	w := b.worker
 	b.stats.Expanded++
@@ -36,7 +36,7 @@ func (b *batch) expand(t []uint32) {
 	if c := w.choosing(t); c > 0 {
 		from, until = c, c+1
 	}
-	// All of them are looked up before the first is followed, so that waits for memory overlap.
+	// All clients' moves are looked up before the first move is followed, so that waits for memory overlap.
 	var lists [lock.MaxClients + 1]span
 	for c := from; c < until; c++ {
 		if !w.duplicate(t, c) {
@@ -60,7 +60,7 @@ func (b *batch) expand(t []uint32) {
 	}
 }
 
-// follow adds the state that a move leads to.
+// follow adds the state that move m of client c leads to from state t. sum is the sum of t's fingerprint.
 func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	w := b.worker
 	b.count(m)
@@ -74,7 +74,7 @@ func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	b.add(w.fingerprint(to))
 }
 
-// add notes the fingerprint of the state written last.
+// add adds the fingerprint of the last state in states, or drops the state if its fingerprint is recent.
 func (b *batch) add(fp uint64) {
 	if b.recent != nil && b.recent.met(fp) {
 		b.states = b.states[:len(b.states)-b.worker.stride]
@@ -94,8 +94,8 @@ func (b *batch) unmemoised(t []uint32) {
 	}
 }
 
-// carryOut adds the states that the actions of the broker (0) and of the clients before a number lead to, and tells how
-// many actions there are.
+// carryOut adds the states that actions of the broker (0) and of the clients with numbers less than until lead to. It
+// returns the number of these actions.
 func (b *batch) carryOut(t []uint32, until int) int {
 	w := b.worker
 	w.enter(t)
@@ -122,7 +122,7 @@ func (b *batch) carryOut(t []uint32, until int) int {
 	return len(w.acts)
 }
 
-// count takes a move into the numbers.
+// count adds a move to the statistics.
 func (b *batch) count(m *move) {
 	b.stats.Transitions++
 	b.stats.Operations[m.op]++
@@ -136,7 +136,7 @@ func (b *batch) count(m *move) {
 
 func (b *batch) violated(p property.Set) { b.found |= p }
 
-// flush asks which of the states collected are new.
+// flush looks up the collected states, and adds the new ones to the next level.
 func (b *batch) flush() {
 	if cap(b.fresh) < len(b.fps) {
 		b.fresh = make([]bool, batchStates)
@@ -156,7 +156,7 @@ func (b *batch) flush() {
 	b.fps, b.states = b.fps[:0], b.states[:0]
 }
 
-// close hands over the results of the level.
+// close adds the batch's results to the search.
 func (b *batch) close() {
 	if len(b.block) > 0 {
 		b.keep()
@@ -181,7 +181,7 @@ func (b *batch) close() {
 	}
 }
 
-// own judges a state by users' own properties.
+// own returns the custom properties that a state violates.
 func (w *worker) own(t []uint32) property.Set {
 	if len(w.bounds.Own) == 0 {
 		return 0
@@ -190,7 +190,7 @@ func (w *worker) own(t []uint32) property.Set {
 	return w.sys.Own()
 }
 
-// final judges a state without further actions.
+// final returns the properties that a state without further actions violates. It keeps the result in a memo table.
 func (w *worker) final(t []uint32) property.Set {
 	key := memoKey{uint64(t[0]), w.rest(t, 0)}
 	if v, ok := w.done.find(key); ok {

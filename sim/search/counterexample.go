@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Counterexamples finds the actions of a violating execution for each property in want. Breadth-first search finds
-// the shortest one first. It visits the states again, with one worker and in a fixed order. It also stores each
-// state's predecessor, which [Run] has no memory for.
+// Counterexamples finds, for each property in want, the actions of a shortest execution that violates it. It visits the
+// states of a [Run] with reductions red again, breadth first, with one worker and in a fixed order. It also stores each
+// state's predecessor, for which Run would lack memory.
 //
-// illegal judges the history of an execution on its own. It is called when an operation ends without a witness of
-// linearizability, at most maxJudged times.
+// illegal reports whether the history of an execution is not linearizable. It is called when an operation ends without a
+// witness of linearizability, at most maxJudged times. The second result is the number of calls.
 func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
 	t := newCounterexampleSearch(b, red, want, illegal, false)
 	if t.run(ctx); t.timed.Load() && t.alone {
@@ -31,9 +31,9 @@ type Short struct {
 	States  int               // visited states
 }
 
-// Shorter looks for the shortest execution of fewer than n actions that violates a property. It visits all of them,
-// with every crash and no reduction but symmetry. It gives up beyond the given number of states. It cannot judge
-// linearizability, which no state shows.
+// Shorter looks for the shortest execution of fewer than n actions that violates property p. It visits all such executions,
+// with every crash and no reduction except symmetry. It gives up if they have more than the given number of states. It
+// cannot judge linearizability, which depends on whole histories and not on states.
 func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states int) (s Short) {
 	b.Every = true
 	for _, unmemoised := range []bool{false, true} {
@@ -50,7 +50,7 @@ func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states i
 	return s
 }
 
-// upTo searches the given number of levels, and reports whether it completed them.
+// upTo searches depth levels, and reports whether it completed them with at most the given number of states.
 func (t *counterexampleSearch) upTo(ctx context.Context, depth, states int) bool {
 	defer t.seen.free()
 	t.begin()
@@ -72,7 +72,7 @@ func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, il
 	}
 }
 
-// Guided bounds a search for counterexamples by an abstraction's result.
+// Guided is a search for counterexamples that expands only the states that an abstraction selects.
 type Guided struct {
 	Most   int                          // bound of visited states
 	Within func(world *sim.System) bool // whether to expand the state that the world is in
@@ -85,7 +85,8 @@ type Visited struct {
 	All    bool                                    // no state was left to expand
 }
 
-// Run searches until everything wanted was found, with symmetry alone left out; illegal is that of [Counterexamples].
+// Run searches until a violation of each property in want is found. Its only reduction is symmetry. For illegal, see
+// [Counterexamples].
 func (g Guided) Run(ctx context.Context, b sim.Bounds, want property.Set, illegal func([]scenario.Action) bool) Visited {
 	t := newCounterexampleSearch(b, Reductions{Symmetry: true}, want, illegal, false)
 	t.most = g.Most
@@ -105,7 +106,7 @@ func (t *counterexampleSearch) run(ctx context.Context) {
 	}
 }
 
-// maxJudged bounds how many histories are judged one by one.
+// maxJudged bounds the number of histories that are judged one by one.
 const maxJudged = 20_000
 
 // counterexampleSearch is a search that stores each state's predecessor.
@@ -115,11 +116,11 @@ type counterexampleSearch struct {
 	want    property.Set
 	illegal func([]scenario.Action) bool
 	found   map[property.Property][]scenario.Action
-	longer  property.Set // found by an action that follows a state of the level: one that ends there is shorter
+	longer  property.Set // found by an action after a state of the level; an execution that ends in the level is shorter
 	judged  int
 
-	links []link   // by state, in the order in which they were found
-	level []uint32 // states of the level: parts, stride by stride
+	links []link   // by state, in the order of discovery
+	level []uint32 // states of the level, stride numbers each
 	first int      // the number of the level's first state
 	next  []uint32
 	to    []uint32
@@ -130,7 +131,7 @@ type counterexampleSearch struct {
 	most   int
 }
 
-// link is how a state was first reached.
+// link is the predecessor from which a state was first reached, and the move.
 type link struct {
 	parent uint32
 	client uint8
@@ -145,7 +146,7 @@ func (t *counterexampleSearch) begin() {
 	t.violated(t.own(t.level), func() []scenario.Action { return nil })
 }
 
-// add notes a state, if it is new, and reports whether it is.
+// add adds a state that is new, unless within excludes it. It reports whether it added the state.
 func (t *counterexampleSearch) add(state []uint32, l link) bool {
 	var fresh [1]bool
 	t.seen.insert([]uint64{t.fingerprint(state)}, state, fresh[:])
@@ -193,8 +194,8 @@ func (t *counterexampleSearch) expand(state []uint32) {
 	}
 }
 
-// judgement is the violations of a final state: one without further actions or, if workloads never end, one without
-// an operation under way.
+// judgement returns the violations that a final state shows. A state is final if it has no further actions or, in
+// configurations whose workloads never end, if no operation is under way.
 func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {
@@ -208,7 +209,7 @@ func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	return t.worker.judge(state)
 }
 
-// ways is how many actions a client has, or the broker (0).
+// ways is the number of actions of client c, or of the broker (0), in a state.
 func (t *counterexampleSearch) ways(state []uint32, c int) int {
 	if t.alone && c > 0 {
 		return len(t.of(state, c))
@@ -217,7 +218,7 @@ func (t *counterexampleSearch) ways(state []uint32, c int) int {
 	return len(t.sys.Actions(c, t.acts[:0]))
 }
 
-// take is the state that the i-th action leads to, in t.to.
+// take computes the state that the i-th action of client c leads to, in t.to, and returns the move.
 func (t *counterexampleSearch) take(state []uint32, c, i int) move {
 	t.to = append(t.to[:0], state...)
 	if t.alone && c > 0 {
@@ -251,8 +252,7 @@ func (t *counterexampleSearch) follow(state []uint32, c, i int) {
 	}
 }
 
-// violated keeps the way to the first violation of each property by an action that follows a state of the
-// level.
+// violated stores the path to the first violation of each property in found, by an action after a state of the level.
 func (t *counterexampleSearch) violated(found property.Set, path func() []scenario.Action) {
 	found &= t.want
 	t.keep(found, path)
@@ -275,7 +275,7 @@ func (t *counterexampleSearch) keep(found property.Set, path func() []scenario.A
 	t.want &^= found
 }
 
-// path is the actions that lead to a state.
+// path returns the actions that lead from the initial state to the state with number at.
 func (t *counterexampleSearch) path(at uint32) []scenario.Action {
 	var links []link
 	for ; at > 0; at = t.links[at].parent {

@@ -17,10 +17,10 @@ type Options struct {
 	Reductions Reductions
 	// Workers is the number of parallel workers; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Storage is how the states seen are remembered.
+	// Storage is the way in which seen states are stored.
 	Storage Storage
-	// Array is the size of the array of Bits, in bytes, and Hashes the number of bits for each state. 0 is the
-	// default.
+	// Array is the size in bytes of the array of the storage Bits, and Hashes the number of bits that it sets for each
+	// state. 0 selects the default of each.
 	Array  int64
 	Hashes int
 	// Depth bounds the number of levels; 0 is no bound.
@@ -46,16 +46,16 @@ type Stats struct {
 	States      int64
 	Transitions int64
 	Expanded    int64
-	Depth       int   // levels finished
-	Queue       int64 // states seen that were not expanded
-	Widest      int64
-	Final       int64 // states without further actions
-	Unwitnessed int64 // operations ended in executions that are not their own witness
-	Parts       [2]int
-	TableBytes  int64 // for the states seen
-	QueueBytes  int64 // for those to be expanded, at most
+	Depth       int    // finished levels
+	Queue       int64  // seen states that are not expanded yet
+	Widest      int64  // states of the largest level
+	Final       int64  // states without further actions
+	Unwitnessed int64  // completed operations of executions without a witness of linearizability
+	Parts       [2]int // shared parts, and clients' parts
+	TableBytes  int64  // memory of the set of seen states
+	QueueBytes  int64  // memory of the queue at its largest
 	PartBytes   int64
-	MoveBytes   int64     // for what was worked out
+	MoveBytes   int64     // memory of the memo tables
 	Operations  [16]int64 // transitions by operation
 }
 
@@ -69,10 +69,10 @@ const (
 	AtMemory
 	AtViolation
 	Interrupted
-	Refused   // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
-	AtHolders // of Run: more clients hold something at once than a world has room for
-	AtSlots   // of anynumber.Run: everything was visited except steps beyond the bound of slots
-	Unsound   // of Run: something that it relies on does not hold, see Result.Err
+	Refused   // the search did not begin: its checkpoint is unreadable or belongs to another search, see Result.Err
+	AtHolders // only anynumber.Run: more clients hold something at once than a world has room for
+	AtSlots   // only anynumber.Run: everything was visited except steps beyond the bound of slots
+	Unsound   // only anynumber.Run: an assumption of the search does not hold, see its Result.Err
 )
 
 // Result is the result of a search.
@@ -82,14 +82,14 @@ type Result struct {
 	Found     property.Set
 	Coverage  Coverage
 	Certainty Certainty
-	// Reductions are those that were used: what the bounds permit of those that were asked for.
+	// Reductions are the reductions used: the requested ones that the bounds permit.
 	Reductions Reductions
-	// Cycles says whether executions can go on forever, and Livelock is a fair one.
+	// Cycles says whether executions can go on forever. Livelock is a fair execution that does, if there is one.
 	Cycles   Cycles
 	Livelock *FairCycle
-	// Err is why a checkpoint could not be read, or the last one not be written.
+	// Err is the error of reading the checkpoint, or of writing the last one.
 	Err error
-	At  [property.Most]int // the level at which it was seen violated
+	At  [property.Most]int // for each violated property, the level at which it was first violated
 }
 
 // search is one search under way.
@@ -98,13 +98,13 @@ type search struct {
 	opts    Options
 	seen    visited
 	ctx     context.Context
-	level   [][]uint32   // blocks of states
-	queued  int64        // states in it
+	level   [][]uint32   // the states to expand in this level, in blocks
+	queued  int64        // states in level and out
 	next    atomic.Int64 // the next block of the level to expand
 	stop    atomic.Uint32
-	pause   atomic.Bool // for a checkpoint, or to tell how far it is
-	saved   time.Time   // when the last one was written
-	told    time.Time
+	pause   atomic.Bool // workers pause for a checkpoint, or for a call of Progress
+	saved   time.Time   // when the last checkpoint was written
+	told    time.Time   // when Progress was last called
 	mu      sync.Mutex
 	out     [][]uint32 // blocks of the next level
 	res     Result
@@ -113,14 +113,14 @@ type search struct {
 	idled   idleSteps
 	earlier float64 // probability that memo tables missed a state before the search was resumed
 
-	queueBytes atomic.Int64 // that blocks take, and the most they took
-	queueMost  atomic.Int64
+	queueBytes atomic.Int64 // memory of all blocks
+	queueMost  atomic.Int64 // the maximum of queueBytes so far
 }
 
-// blockStates is how many states a worker takes at a time.
+// blockStates is the number of states that a worker takes at a time.
 const blockStates = 512
 
-// Run searches until everything was visited, a bound was reached, or ctx is over.
+// Run searches until everything is visited, a bound is reached, or ctx ends.
 func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	s := newSearch(ctx, b, opts)
 	if opts.Resume == "" {
@@ -174,7 +174,7 @@ func (s *search) begin() {
 	s.queueBytes.Add(int64(cap(t)) * 4)
 }
 
-// step expands a level, or as much of it as there is time and memory for.
+// step expands the states of a level, until all are expanded or the search stops or pauses.
 func (s *search) step() {
 	s.next.Store(0)
 	s.pause.Store(false)
@@ -198,7 +198,7 @@ func (s *search) descend() {
 	s.bounded()
 }
 
-// bounded ends the search between two levels.
+// bounded ends the search between two levels, if a bound is reached or ctx has ended.
 func (s *search) bounded() {
 	switch {
 	case s.ctx.Err() != nil:
@@ -210,7 +210,7 @@ func (s *search) bounded() {
 	}
 }
 
-// countStates is how many states there are in blocks.
+// countStates is the number of states in the blocks; each state takes stride numbers.
 func countStates(blocks [][]uint32, stride int) (n int64) {
 	for _, b := range blocks {
 		n += int64(len(b) / stride)
@@ -220,7 +220,8 @@ func countStates(blocks [][]uint32, stride int) (n int64) {
 
 func (s *search) halt(why Stop) { s.stop.CompareAndSwap(0, uint32(why)) }
 
-// expand works on blocks of the level until none is left. A block that was begun is finished.
+// expand expands blocks of the level until none is left, or the search stops or pauses. It finishes a block that it has
+// begun.
 func (s *search) expand(w *worker) {
 	b := batch{search: s, worker: w}
 	for s.stop.Load() == 0 && !s.pause.Load() {
@@ -255,7 +256,7 @@ func (s *search) check() {
 
 func (s *search) finish() *Result {
 	r := &s.res
-	if s.queued > 0 { // otherwise everything was visited, even if a bound was reached with it
+	if s.queued > 0 { // if no state is left, everything was visited, even if a bound was reached at the same time
 		r.Stop = Stop(s.stop.Load())
 	}
 	s.tell(true)

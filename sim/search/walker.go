@@ -16,15 +16,15 @@ type walker struct {
 	start  []uint32
 	t      []uint32
 	to     []uint32
-	list   []scenario.Action // what the client in question can do
-	fps    []uint64          // of the states of the walk
+	list   []scenario.Action // the possible actions of one client, see possible
+	fps    []uint64          // fingerprints of the walk's states
 	fresh  []bool
 	res    Walked
 	first  map[property.Property]int64
-	until  property.Set // ends the walk
-	noting bool         // in took
+	until  property.Set // a violation of one of these ends the walk
+	noting bool         // record the walk's actions in took
 	took   []scenario.Action
-	// unwitnessed are the walks that are not their own witness of linearizability.
+	// unwitnessed are the numbers of the walks without a witness of linearizability.
 	unwitnessed []int64
 }
 
@@ -33,7 +33,7 @@ func newWalker(s *walks) *walker {
 	return &walker{worker: w, opts: &s.opts, seen: s.seen, start: w.initial(), first: make(map[property.Property]int64)}
 }
 
-// run takes a walk.
+// run takes the walk with the given number.
 func (k *walker) run(number int64) {
 	k.rng.Seed(k.opts.Seed, uint64(number))
 	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
@@ -74,7 +74,8 @@ func (k *walker) look() {
 	k.seen.insert(k.fps, nil, k.fresh[:len(k.fps)])
 }
 
-// rarely: one in rarely choices that could be a fault is one, so that faults are spread over a walk.
+// rarely: if a client has faults among its actions, the walk chooses a fault once in rarely times. Faults are thus spread
+// over a walk.
 const rarely = 16
 
 // choose draws a client and one of its moves; the broker is client 0. The move is -1 if no action is left. Clients
@@ -97,7 +98,8 @@ func (k *walker) choose() (c, i int) {
 	return last, fault
 }
 
-// pick draws one of the actions of a client. If they are all faults it may be passed over.
+// pick draws one of the listed actions of a client. certain is false if all are faults and another client should go first if
+// it can.
 func (k *walker) pick() (i int, certain bool) {
 	ways := 0
 	for _, a := range k.list {
@@ -116,7 +118,7 @@ func (k *walker) pick() (i int, certain bool) {
 	return k.nth(k.draw(faults), false), unlucky
 }
 
-// nth is the index of the n-th of the ways, or of the faults.
+// nth is the index in list of the n-th step or choice (way), or of the n-th other action.
 func (k *walker) nth(n int, way bool) int {
 	for i, a := range k.list {
 		if (a.Kind == scenario.Step || a.Kind == scenario.Choose) != way {
@@ -132,7 +134,7 @@ func (k *walker) nth(n int, way bool) int {
 // draw is a number below n.
 func (k *walker) draw(n int) int { return int(k.rng.Uint64() % uint64(n)) }
 
-// possible lists what a client can do.
+// possible sets list to the possible actions of client c, or of the broker (0).
 func (k *walker) possible(c int) {
 	k.list = k.list[:0]
 	switch {
@@ -146,7 +148,7 @@ func (k *walker) possible(c int) {
 	}
 }
 
-// follow makes a client's move and returns its violations.
+// follow makes the i-th move of client c, or of the broker (0), and returns the move's violations.
 func (k *walker) follow(c, i int) property.Set {
 	if c == 0 || !k.alone {
 		k.possible(c)
