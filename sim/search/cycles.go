@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Cycles is the result about cycles among the states. No operation begins or ends along a cycle, so its clients make
-// no progress. If a fair schedule can follow a cycle forever, it is a livelock or an unbounded retry.
+// Cycles says whether the states have cycles. Along a cycle no operation begins or ends, so its clients make no progress. If
+// a fair schedule can follow a cycle forever, the cycle is a livelock or an unbounded retry.
 type Cycles uint8
 
 // The results.
@@ -17,21 +17,21 @@ const (
 	NoCycles
 	// UnfairCycles: there are cycles, but each starves a client that could always continue.
 	UnfairCycles
-	// FairCycles are there: see Result.Livelock.
+	// FairCycles: there is a fair cycle, see Result.Livelock.
 	FairCycles
 )
 
 var cyclesNames = [...]string{"unknown", "none", "unfair", "fair"}
 
-// String is one word for it.
+// String is the result in one word.
 func (c Cycles) String() string { return cyclesNames[c] }
 
-// FairCycle is an execution that does not end (a lasso): the steps that lead to a cycle, and once around it.
+// FairCycle is an execution that does not end (a lasso): the actions that lead to a cycle, and the actions of the cycle.
 type FairCycle struct {
 	Prefix, Cycle []scenario.Action
 }
 
-// cycles looks for cycles once everything was visited.
+// cycles looks for cycles after a complete search.
 func (s *search) cycles() (Cycles, *FairCycle) {
 	switch {
 	case s.queued > 0 || s.opts.Storage == Bits:
@@ -47,7 +47,7 @@ func (s *search) cycles() (Cycles, *FairCycle) {
 	return whole.fairCycle(s.ctx, s.opts.Memory)
 }
 
-// spends reports whether an action uses up one of the faults allowed. It can't be part of a cycle.
+// spends reports whether an action uses up one of the allowed faults. Such an action can't be part of a cycle.
 func spends(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Restart:

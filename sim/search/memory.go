@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// memory is about the number of bytes in use: seen states, queue, parts, and the workers' memo tables.
+// memory estimates the bytes in use by seen states, queue, parts, and the workers' memo tables.
 func (s *search) memory() int64 {
 	n := s.seen.size() + s.shared.Size() + s.clients.Size() + s.queueBytes.Load()
 	for _, w := range s.workers {
@@ -24,7 +24,7 @@ func (s *search) exhausted() bool {
 	return s.opts.Memory > 0 && s.memory()+s.seen.growing() > s.opts.Memory
 }
 
-// weigh notes how much a worker's tables take.
+// weigh updates the memory that the worker's tables take.
 func (w *worker) weigh() {
 	n := w.table.size() + w.other.size() + w.done.size()
 	n += cap(w.moves)*int(unsafe.Sizeof(move{})) + cap(w.lists)*int(unsafe.Sizeof(span{}))
@@ -33,7 +33,7 @@ func (w *worker) weigh() {
 	w.bytes.Store(int64(n))
 }
 
-// keep has the states collected make a block of the next level.
+// keep makes the batch's new states a block of the next level.
 func (b *batch) keep() {
 	b.blocks = append(b.blocks, b.block)
 	now := b.queueBytes.Add(int64(cap(b.block)) * 4)
@@ -44,13 +44,13 @@ func (b *batch) keep() {
 	}
 }
 
-// drop forgets a block of the level that was expanded.
+// drop frees an expanded block of the level.
 func (s *search) drop(i int64) {
 	s.queueBytes.Add(-int64(cap(s.level[i])) * 4)
 	s.level[i] = nil
 }
 
-// blockBytes is what blocks take.
+// blockBytes is the memory that blocks take.
 func blockBytes(blocks [][]uint32) (n int64) {
 	for _, b := range blocks {
 		n += int64(cap(b)) * 4

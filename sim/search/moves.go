@@ -12,60 +12,61 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// move is one action in one situation, and what it leads to.
+// move is one action and its result, for one combination of the inputs that it depends on.
 type move struct {
-	action      scenario.Action // the caller sets Client
-	shared      uint32          // the parts that follow
-	client      uint32
-	effect      uint32 // its effect on the other clients, if it reaches them
-	found       property.Set
+	action      scenario.Action // its Client is set by the caller
+	shared      uint32          // the shared part after the action
+	client      uint32          // the acting client's part after the action
+	effect      uint32          // the number of its effect on the other clients, if reaches is set
+	found       property.Set    // the properties that it violates
 	op          lock.Op
-	visible     bool   // to others
-	unwitnessed bool   // its operation is over, in an execution that is not its own witness
+	visible     bool   // other clients can notice it
+	unwitnessed bool   // it completed an operation, and the execution has no witness of linearizability
 	delta       uint64 // change of the fingerprint's sum, if the other clients stay unchanged
-	reaches     bool   // it may change the monitor's state of other clients
+	reaches     bool   // it may change other clients' parts
 }
 
-// worker visits states. Its memo tables are its own; workers share the parts.
+// worker visits states. Each worker has its own memo tables; all workers share the tables of parts.
 type worker struct {
 	*plan
 	sys     *sim.System
-	table   memo                // what an action depends on -> its moves
-	lists   []span              // of moves, by memo value
-	known   map[uint64][]uint32 // the lists of one shared part and one client's
-	moves   []move              // by id
+	table   memo                // the inputs of a client's moves -> an index of lists
+	lists   []span              // ranges of moves
+	known   map[uint64][]uint32 // the indices of all lists of one shared part and one client's part
+	moves   []move
 	effects map[sim.Effect]uint32
 	other   other // an effect's result for another client's part
-	done    memo  // the input of a final state's judgement -> its violations, as an index of finals
+	done    memo  // the inputs of a final state's judgement -> the violations, as an index of finals
 	finals  []property.Set
 	buf     []byte // scratch
-	kept    bool   // the system has kept a state aside
+	kept    bool   // the system has saved the current state for enterAgain
 	load    [][]byte
 	acts    []scenario.Action
 	cover   Coverage
 	moved   [8]uint32
-	visible visibleStates // where nothing is hashed
-	carried links         // links of client parts, and idle steps, without the memo table
-	idle    idleSteps
-	recent  *recent      // nil where states with one fingerprint are not taken for one
-	bytes   atomic.Int64 // that all this takes
+	visible visibleStates // for exact storage, which uses no hashes
+	carried links         // links between client parts, from steps taken without the memo table
+	idle    idleSteps     // idle steps taken without the memo table
+	recent  *recent       // nil for exact storage: states with equal fingerprints may differ
+	bytes   atomic.Int64  // memory of the worker's tables
 }
 
+// span is the range of moves from index from to before index to.
 type span struct{ from, to uint32 }
 
-// plan is what the workers of a search have in common.
+// plan is the part of a search that its workers share.
 type plan struct {
 	bounds     sim.Bounds
 	red        Reductions
-	stride     int // of a state: the shared part and one for each client
-	class      []byte
+	stride     int    // numbers in a state: the shared part and one part for each client
+	class      []byte // by client: clients with equal classes can be permuted
 	shared     *states.Table
 	clients    *states.Table
-	alone      bool          // moves depend on views only
+	alone      bool          // a client's moves depend on nothing of the other clients but their views
 	memoryless bool          // an action changes other clients' parts only by their queues
-	global     bool          // things happen that are no client's doing
-	views      *states.Views // nil where views are hashed
-	timed      atomic.Bool   // time matters after all, so that moves depend on more than views
+	global     bool          // the broker has actions of its own: restarts
+	views      *states.Views // nil if views are hashed
+	timed      atomic.Bool   // a move has shown that time matters although alone is set
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
@@ -102,7 +103,7 @@ func (p *plan) worker() *worker {
 	return w
 }
 
-// initial is the initial state.
+// initial returns the initial state, and enters it.
 func (w *worker) initial() []uint32 {
 	w.sys.Reset()
 	t := make([]uint32, w.stride)
@@ -110,7 +111,7 @@ func (w *worker) initial() []uint32 {
 	return t
 }
 
-// enter makes the world that of a state.
+// enter puts the world into state t.
 func (w *worker) enter(t []uint32) {
 	for c := 1; c < w.stride; c++ {
 		w.load[c-1] = w.clients.Bytes(t[c])[1:]
@@ -118,10 +119,10 @@ func (w *worker) enter(t []uint32) {
 	w.sys.Load(w.shared.Bytes(t[0]), w.load)
 }
 
-// keep keeps the world's state aside if several actions are to be carried out from it.
+// keep saves a copy of the world's state, if several actions will be carried out from it and the backend can.
 func (w *worker) keep(actions int) { w.kept = actions > 1 && w.sys.Keep() }
 
-// enterAgain makes the world that of the state that it was in when keep was called.
+// enterAgain puts the world back into state t, in which keep was called.
 func (w *worker) enterAgain(t []uint32) {
 	if !w.kept {
 		w.enter(t)
@@ -130,7 +131,7 @@ func (w *worker) enterAgain(t []uint32) {
 	w.sys.Return()
 }
 
-// read is the state that the world is in.
+// read sets t to the world's state.
 func (w *worker) read(t []uint32) {
 	t[0] = w.sharedPart()
 	for c := 1; c < w.stride; c++ {
@@ -138,7 +139,8 @@ func (w *worker) read(t []uint32) {
 	}
 }
 
-// readAfter is read after a step from another state, whose parts are compared first: most stay as they are.
+// readAfter sets to to the world's state after a step from state from. The caller has copied from to to, and readAfter
+// looks up only parts that differ: most stay as they are.
 func (w *worker) readAfter(to, from []uint32) {
 	if w.writeShared(); string(w.buf) != w.shared.Image(from[0]) {
 		to[0] = w.numberShared()
@@ -160,8 +162,8 @@ func (w *worker) clientPart(c int) uint32 {
 	return w.numberClient(c)
 }
 
-// writeShared and writeClient write a part of the world's state. numberShared and numberClient number what was written
-// last.
+// writeShared and writeClient encode a part of the world's state in buf. numberShared and numberClient return the number of
+// the part in buf.
 func (w *worker) writeShared()      { w.buf = w.sys.Shared(w.buf[:0]) }
 func (w *worker) writeClient(c int) { w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c])) }
 
@@ -177,8 +179,8 @@ func (w *worker) numberClient(c int) uint32 {
 	})
 }
 
-// fingerprint is the sum of the parts'. States that differ in the places of clients of one workload
-// have the same.
+// fingerprint is a hash of a state: of the sum of its parts' hashes. Two states have the same fingerprint if they differ
+// only by a permutation of clients with the same workload.
 func (w *worker) fingerprint(t []uint32) uint64 { return finish(w.sum(t)) }
 
 func (w *worker) sum(t []uint32) uint64 {
@@ -191,10 +193,11 @@ func (w *worker) sum(t []uint32) uint64 {
 
 func finish(sum uint64) uint64 { return states.Mix(sum) | 1 }
 
-// fingerprintBits is how many bits of a fingerprint tell states apart.
+// fingerprintBits is the number of bits of a fingerprint that depend on the state.
 const fingerprintBits = 63
 
-// rest is the third input of a client's moves, next to its own part and the shared one: the other clients' views.
+// rest is the third input of client c's moves, besides its own part and the shared part: it identifies the other clients'
+// views.
 func (w *worker) rest(t []uint32, c int) uint64 {
 	if w.views != nil {
 		return w.exactRest(t, c)
@@ -208,13 +211,13 @@ func (w *worker) rest(t []uint32, c int) uint64 {
 	return sum
 }
 
-// of are the moves of a client in a state.
+// of returns the moves of client c in state t.
 func (w *worker) of(t []uint32, c int) []move {
 	l := w.lookUp(t, c)
 	return w.moves[l.from:l.to]
 }
 
-// lookUp says where they are.
+// lookUp returns the range of moves of client c in state t.
 func (w *worker) lookUp(t []uint32, c int) span {
 	key := memoKey{uint64(t[0])<<32 | uint64(t[c]), w.rest(t, c)}
 	at, ok := w.table.find(key)
@@ -225,8 +228,9 @@ func (w *worker) lookUp(t []uint32, c int) span {
 	return w.lists[at]
 }
 
-// list numbers the moves just computed. A client's moves depend on the other clients much less often than they might.
-// Equal lists are stored once, and the few lists stay in the cache.
+// list returns the index in lists of the moves just computed, in range l. own are the numbers of the shared part and the
+// client's part. The other clients' views seldom change the moves, so equal lists for the same own are stored once, and the
+// few lists stay in the cache.
 func (w *worker) list(own uint64, l span) uint32 {
 	for _, id := range w.known[own] {
 		if o := w.lists[id]; slices.Equal(w.moves[o.from:o.to], w.moves[l.from:l.to]) {
@@ -240,7 +244,7 @@ func (w *worker) list(own uint64, l span) uint32 {
 	return id
 }
 
-// workOut has the world carry out every action of a client.
+// workOut lets the world carry out every action of client c in state t, and returns the range of the new moves.
 func (w *worker) workOut(t []uint32, c int) span {
 	from := uint32(len(w.moves))
 	w.enter(t)
@@ -264,7 +268,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 	return span{from, uint32(len(w.moves))}
 }
 
-// take carries out an action in the world at hand.
+// take carries out an action in the world's current state.
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
 	w.note(a, &out)
@@ -273,14 +277,14 @@ func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	return m, &out
 }
 
-// step is take where whole states are looked at.
+// step is like take, for searches that then read the whole state.
 func (w *worker) step(a scenario.Action) sim.Outcome {
 	out := w.sys.Step(a)
 	w.note(a, &out)
 	return out
 }
 
-// note adds an action to what was covered, and says if it shows that time matters.
+// note adds an action to the coverage, and sets timed if the action shows that time matters.
 func (w *worker) note(a scenario.Action, out *sim.Outcome) {
 	w.cover.Note(a, out)
 	if out.Timed && w.alone {
@@ -288,13 +292,13 @@ func (w *worker) note(a scenario.Action, out *sim.Outcome) {
 	}
 }
 
-// leavesOpen reports whether an action ended an operation in an execution that is not its own witness. shared is the shared
-// part after it.
+// leavesOpen reports whether an action completed an operation in an execution without a witness of linearizability. shared
+// is the shared part after the action.
 func (w *worker) leavesOpen(out *sim.Outcome, shared uint32) bool {
 	return out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.At(shared).Unwitnessed
 }
 
-// number numbers an effect. Many moves have the same.
+// number returns the number of an effect. Many moves have equal effects.
 func (w *worker) number(e sim.Effect) uint32 {
 	id, ok := w.effects[e]
 	if !ok {
@@ -315,7 +319,7 @@ func (w *worker) disturbs(t []uint32, c int) bool {
 	return false
 }
 
-// noteEffect records the effect of client c's last action on the other clients.
+// noteEffect records, for effect id, how client c's last action from state t changed the other clients.
 func (w *worker) noteEffect(t []uint32, c int, id uint32) {
 	for d := 1; d < w.stride; d++ {
 		if d != c {
@@ -324,8 +328,8 @@ func (w *worker) noteEffect(t []uint32, c int, id uint32) {
 	}
 }
 
-// apply is the state that a move of client c leads to. It may be t itself. It reports whether the others
-// are as they were.
+// apply sets to to the state that move m of client c leads to from state t; to and t may be the same slice. It reports
+// whether the move leaves the other clients unchanged.
 func (w *worker) apply(to, t []uint32, c int, m *move) bool {
 	spared := !m.reaches || w.spares(t, c, m.effect)
 	if spared {
@@ -348,7 +352,7 @@ func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	return true
 }
 
-// reach applies a move's effect to all clients but c.
+// reach sets the parts of all clients except c to their parts after move m.
 func (w *worker) reach(to, t []uint32, c int, m *move) {
 	for d := 1; d < w.stride; d++ {
 		if d == c {

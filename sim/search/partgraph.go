@@ -11,12 +11,12 @@ type links map[uint64]struct{}
 
 func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{} }
 
-// idleSteps are the observed steps that change the part of no client with an operation under way: time passes, the server
-// notices that a client is dead, a holder looks at what has changed. A step leads from one state to another, by their
-// fingerprints. No step is there twice.
+// idleSteps are the observed steps in which no client with an operation under way changes: time passes, the server notices
+// that a client is dead, or a holder reads a change. A step is a pair of fingerprints: of its state and its successor.
+// There are no duplicates.
 type idleSteps [][2]uint64
 
-// mostIdle bounds them. Beyond it the links of parts do not tell whether executions end.
+// mostIdle bounds the number of idle steps. With more, links and idle steps do not show whether executions end.
 const mostIdle = 1 << 22
 
 // link records a step from t to a state with the fingerprint fp.
@@ -43,7 +43,7 @@ func (w *worker) link(a scenario.Action, t, to []uint32, fp uint64) {
 	}
 }
 
-// links are all that a worker knows of.
+// links adds all links that the worker has observed to l.
 func (w *worker) links(l links) {
 	for own, lists := range w.known {
 		for _, id := range lists {
@@ -64,7 +64,7 @@ func (w *worker) links(l links) {
 	}
 }
 
-// links are all that the search knows of, before it was resumed and since.
+// links are all links that the search has observed, before it was resumed and since.
 func (s *search) links() links {
 	l := make(links)
 	for k := range s.linked {
@@ -76,7 +76,7 @@ func (s *search) links() links {
 	return l
 }
 
-// idle are all steps of that kind that the search knows of, before it was resumed and since.
+// idle are all idle steps that the search has observed, before it was resumed and since.
 func (s *search) idle() idleSteps {
 	all := slices.Clone(s.idled)
 	for _, w := range s.workers {
@@ -87,19 +87,20 @@ func (s *search) idle() idleSteps {
 
 // acyclic reports whether the links and idle steps alone exclude a cycle among the states.
 //
-// Along a cycle of states nobody dies, and nobody begins or ends an operation, unless workloads begin again. The part of each
-// client that has one under way (or lives, if they do) follows links in a cycle, or stays the same. With symmetry a cycle may
-// return with clients permuted; repeating it restores their places. If the links have no cycle, these parts stay the same, and
-// all of the cycle's steps are idle. Faults that are used up have no links: the number left is part of a state and only
-// decreases.
+// Along a cycle of states no client dies. No client begins or ends an operation either, unless workloads repeat (Forever).
+// Consider the parts of the clients with an operation under way; if workloads repeat, of all live clients. Along the cycle,
+// each such part follows links in a cycle, or stays the same. With symmetry, a cycle may return with clients permuted;
+// repeating it restores their places. If the links have no cycle, these parts stay the same, so all steps of the cycle are
+// idle. Actions that use up a fault have no links: the number of faults left is part of a state and only decreases.
 //
-// A memo table's moves are links whether they change a part or not, and none of its steps is idle.
+// The moves of a memo table are links even if they do not change a part, and they add no idle steps.
 func (s *search) acyclic() bool {
 	idle := s.idle()
 	return len(idle) <= mostIdle && s.links().acyclic() && idle.links().acyclic()
 }
 
-// links are the steps with the states numbered. States with one fingerprint are taken for one, which keeps every cycle.
+// links returns the steps as links between numbered states. States with the same fingerprint get the same number, which
+// preserves every cycle.
 func (steps idleSteps) links() links {
 	var all []uint64
 	for _, step := range steps {
@@ -143,7 +144,7 @@ func (l links) graph() *graph {
 		sum += g.first[i]
 		g.first[i] = sum
 	}
-	for k := range l { // filled from the end: first moves to where it belongs
+	for k := range l { // each node's edges are filled from the end, so first[i] ends at the first edge of node i
 		g.first[k>>32]--
 		g.to[g.first[k>>32]] = uint32(k)
 	}

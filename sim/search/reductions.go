@@ -8,12 +8,12 @@ import (
 
 // Reductions leave out executions that are equivalent to others in every judged respect.
 type Reductions struct {
-	// Symmetry takes states for one in which clients of one workload have changed places. Those that share
-	// a connection have a channel each, and never are alike.
+	// Symmetry treats states as equal that differ only by a permutation of clients with the same workload. Clients that
+	// share a connection have different channels, and are never equal.
 	Symmetry bool
 	// Order lets a client go first if its command only reads state that no client can change any more.
 	Order bool
-	// Local has a client go on at once with commands that touch no queue, and choose at once.
+	// Local lets a client go first with commands that touch no queue, and with random choices.
 	Local bool
 }
 
@@ -33,7 +33,7 @@ func (r Reductions) For(b *sim.Bounds) Reductions {
 	return r
 }
 
-// slow turns the memo tables off, if it must: when time turns out to matter although no option says so.
+// slow turns off the memo tables, Order and Local, if must is set: time has turned out to matter although no option says so.
 func (p *plan) slow(must bool) {
 	if must {
 		p.alone, p.red.Order, p.red.Local = false, false, false
@@ -50,7 +50,7 @@ func (w *worker) duplicate(t []uint32, c int) bool {
 	return false
 }
 
-// choosing is a client whose random choice may go before all other actions; 0 is none.
+// choosing returns a client whose random choice may go before all other actions, or 0 if there is none.
 func (w *worker) choosing(t []uint32) int {
 	if !w.red.Local || !w.shared.At(t[0]).Undisturbed {
 		return 0
@@ -63,10 +63,11 @@ func (w *worker) choosing(t []uint32) int {
 	return 0
 }
 
-// maxSettling bounds the ample steps in a row: the search must notice a client that goes on forever.
+// maxSettling bounds the number of consecutive ample steps, so that the search notices a client that continues forever.
 const maxSettling = 64
 
-// ample takes steps that affect no other client, and reports whether there were any.
+// ample takes the steps of state t that no other client can notice, and reports whether there were any. It changes t, and
+// calls took, if not nil, with each action.
 func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	if !w.red.Local && !w.red.Order {
 		return false
@@ -86,9 +87,9 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	return true
 }
 
-// unnoticed is a client's next command that no other client can notice, and whose reply no other client can change.
-// There is none while a fault other than a crash may happen to its client between two commands: then its progress
-// matters.
+// unnoticed returns a client and its next command, if no other client can notice the command or change its reply. It
+// returns nil while a fault other than a crash may happen between two commands: the fault's effect depends on how far the
+// client is.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
 	if !w.shared.At(t[0]).Undisturbed {
 		return 0, nil
@@ -108,7 +109,7 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 	return 0, nil
 }
 
-// written are the queues that a client may write from now on, and those that two may.
+// written returns the queues that at least one client may write from now on (once), and those that at least two may (twice).
 func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	for c := 1; c < w.stride; c++ {
 		writes := w.foot(t, c).Writes
@@ -118,7 +119,7 @@ func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	return once, twice
 }
 
-// foot is what a client touches in a state.
+// foot returns the footprint of client c in state t: what its next command reads, and what the client may still write.
 func (w *worker) foot(t []uint32, c int) *backend.Footprint {
 	d := w.clients.At(t[c])
 	if w.shared.At(t[0]).Calm {

@@ -9,7 +9,7 @@ import (
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search: give the file that was written by one")
 
-// resume goes on from a checkpoint.
+// resume continues from a checkpoint.
 func (s *search) resume(path string) error {
 	return states.Open(path, checkpointMagic, errNoCheckpoint, s.decode)
 }
@@ -41,7 +41,8 @@ func (s *search) decode(d *states.Decoder) error {
 	return s.familiar()
 }
 
-// sameAs reports an error if the checkpoint belongs to another search. It takes over whether memo tables are in use.
+// sameAs returns an error if the checkpoint belongs to another search. It takes from the checkpoint whether the search uses
+// memo tables.
 func (s *search) sameAs(d *states.Decoder) error {
 	if err := states.CheckVersion(d, checkpointVersion); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (s *search) sameAs(d *states.Decoder) error {
 	return states.Differing(here, there)
 }
 
-// adopt goes on with the numbers of the search that was interrupted.
+// adopt takes over the statistics and results of the interrupted search.
 func (s *search) adopt(p *progress) {
 	s.res.Stats, s.res.Found, s.earlier = p.Stats, p.Found, p.Lookups
 	s.res.At = p.At
@@ -67,8 +68,8 @@ func (s *search) adopt(p *progress) {
 	s.queueMost.Store(p.Stats.QueueBytes)
 }
 
-// familiar reports an error if the initial state is not among those read: parts are written otherwise
-// by another version of the program.
+// familiar returns an error if the parts of the initial state are not among the parts read: then another version of the
+// program, which encodes parts differently, wrote the checkpoint.
 func (s *search) familiar() error {
 	n, m := s.shared.Len(), s.clients.Len()
 	s.workers[0].initial()

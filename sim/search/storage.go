@@ -12,10 +12,10 @@ type Storage uint8
 const (
 	// Fingerprints keeps 64 bits of each state. States with the same fingerprint are taken for one.
 	Fingerprints Storage = iota
-	// Exact stores whole states and compares more than hashes: nothing is missed.
+	// Exact stores whole states and compares them instead of hashes: no state is missed.
 	Exact
-	// Bits keeps a few bits of each state in one array of fixed size, as Spin does with -DBITSTATE: for
-	// spaces beyond memory. States are missed, the more the fuller the array is.
+	// Bits keeps a few bits of each state in one array of fixed size, as Spin does with -DBITSTATE. It is for state
+	// spaces that do not fit into memory. The fuller the array is, the more states are missed.
 	Bits
 )
 
@@ -44,7 +44,7 @@ const (
 	DefaultHashes = 3
 )
 
-// newVisited is the set that the options ask for.
+// newVisited returns an empty set of states for the storage that the options select.
 func newVisited(p *plan, o *Options) visited {
 	switch o.Storage {
 	case Exact:
@@ -55,14 +55,14 @@ func newVisited(p *plan, o *Options) visited {
 	return newFingerprints()
 }
 
-// Certainty is how likely the search has missed a state.
+// Certainty says how likely it is that the search missed a state.
 type Certainty struct {
 	Storage Storage
 	// Missed is an upper bound of the probability that any state was missed, for an ideal hash: 0 for Exact, 1 for
 	// Bits, which trades misses for memory.
 	Missed float64
-	// Coverage is the estimated share of the reached states that were recognised as new, judging by how full the array is
-	// at the end. States behind missed ones are not counted. It is 1 for all but Bits.
+	// Coverage estimates the share of the reached states that were recognised as new, from how full the array is at the
+	// end. It does not count states that can only be reached through missed ones. It is 1 unless Storage is Bits.
 	Coverage float64
 }
 
@@ -77,7 +77,7 @@ func (c Certainty) String() string {
 	return fmt.Sprintf("the probability that a state was missed is below %.2g", 1.05*c.Missed) // rounded up
 }
 
-// certainty adds up what may have been missed.
+// certainty computes the search's certainty.
 func (s *search) certainty() Certainty {
 	c := Certainty{Storage: s.opts.Storage, Coverage: 1}
 	switch seen := s.seen.(type) {
