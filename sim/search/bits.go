@@ -9,14 +9,14 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// bitArray stores a state as a few bits of one array, which its fingerprint selects. A state counts as seen if all of
-// its bits are set, which may be wrong.
+// bitArray stores each state as a few bits of one array, selected by the state's fingerprint. A state counts as seen if all
+// of its bits are set. This may be wrong, since other states set the same bits.
 type bitArray struct {
 	words  []uint64
 	hashes int
 	set    atomic.Int64 // bits set
 	n      atomic.Int64
-	// Two workers that reach one state at once must not both find it new: they share a lock.
+	// If two workers reach the same state at once, only one may find it new. A fingerprint therefore selects a lock.
 	locks [256]sync.Mutex
 }
 
@@ -37,7 +37,8 @@ func (a *bitArray) insert(fps []uint64, _ []uint32, fresh []bool) {
 	}
 }
 
-// add sets a state's bits. They lie apart by a second hash, as in double hashing.
+// add sets a state's bits, and reports whether the state is new. A second hash gives the distance between the bits, as in
+// double hashing.
 func (a *bitArray) add(fp uint64) bool {
 	l := &a.locks[fp>>56]
 	l.Lock()
@@ -58,7 +59,7 @@ func (a *bitArray) add(fp uint64) bool {
 	return fresh
 }
 
-// coverage estimates the share of new states that the array takes for new at its present fill.
+// coverage estimates the share of new states that the array would recognise as new, from how full it is now.
 func (a *bitArray) coverage() float64 {
 	fill := float64(a.set.Load()) / float64(len(a.words)*64)
 	return 1 - math.Pow(fill, float64(a.hashes))

@@ -15,9 +15,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// A checkpoint is a search between two blocks of states. It holds magic, version, and after their lengths the
-// configuration and the progress as JSON. Parts, views, blocks and the seen states follow. The SHA-256 of everything
-// ends the file. Numbers are little-endian. Memo tables are not saved.
+// A checkpoint is a search saved between two blocks of states. The file begins with the magic and the version. The
+// configuration and the progress follow as JSON, each after its length. Then come parts, views, links, idle steps, blocks
+// and the seen states. The SHA-256 of everything ends the file. Numbers are little-endian. Memo tables are not saved.
 const (
 	checkpointMagic   = "lockproof search\n"
 	checkpointVersion = 4
@@ -32,7 +32,7 @@ type Configuration struct {
 	Before        []scenario.Action `json:",omitempty"`
 	Faults        sim.FaultBounds
 	Properties    []string
-	Own           []string               `json:",omitempty"` // users' own properties, by name
+	Own           []string               `json:",omitempty"` // the names of custom properties
 	Forever       bool                   `json:",omitempty"`
 	Every         bool                   `json:",omitempty"`
 	FailedAcquire property.FailedAcquire `json:"Strength"` // the name in the files of earlier versions
@@ -40,8 +40,8 @@ type Configuration struct {
 	Storage       Storage
 	Array         int64
 	Hashes        int
-	// Unmemoised says that the search uses no memo tables. The search finds out on the way; a resumed search follows
-	// it.
+	// Unmemoised says that the search uses no memo tables. A search may find out on the way that it cannot use them; a
+	// resumed search takes this over from the checkpoint.
 	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
 
@@ -54,7 +54,7 @@ func (s *search) configuration() Configuration {
 	return c
 }
 
-// ConfigurationOf is what bounds say of it.
+// ConfigurationOf returns the configuration of a search with these bounds. Reductions and storage are not set.
 func ConfigurationOf(b *sim.Bounds) Configuration {
 	c := Configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, FailedAcquire: b.FailedAcquire,
@@ -71,7 +71,7 @@ func ConfigurationOf(b *sim.Bounds) Configuration {
 	return c
 }
 
-// progress is how far a search is.
+// progress is the results and statistics of a search so far.
 type progress struct {
 	Stats   Stats
 	Found   property.Set
@@ -80,7 +80,7 @@ type progress struct {
 	Lookups float64 // see search.lookups
 }
 
-// Covered is [Coverage] without maps, of which the keys could not be written.
+// Covered is [Coverage] with slices instead of maps, since JSON cannot encode these maps' keys.
 type Covered struct {
 	Exercised property.Set
 	Results   []Ending
@@ -97,7 +97,7 @@ func (s *search) progress() progress {
 	return p
 }
 
-// Plain is the coverage as it is written, in an order that is always the same.
+// Plain returns the coverage in its saved form. The order is always the same.
 func (c *Coverage) Plain() Covered {
 	out := Covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {
@@ -128,13 +128,13 @@ func (s *search) due() bool {
 	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
 }
 
-// save writes a checkpoint. One that cannot be written does not end the search.
+// save writes a checkpoint. An error is stored in the result, and the search continues.
 func (s *search) save() {
 	s.res.Err = s.write(s.opts.Checkpoint)
 	s.saved = time.Now()
 }
 
-// write writes the checkpoint, so that at no moment there is half of one.
+// write replaces the checkpoint file at once: at no moment is the file incomplete.
 func (s *search) write(path string) error {
 	if err := outfile.Write(path, s.encode); err != nil {
 		return fmt.Errorf("the checkpoint %w", err)

@@ -8,17 +8,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Coverage is what the executions visited have exercised.
+// Coverage is what the visited executions have exercised: properties, results of operations, replies, and kinds of actions.
 type Coverage struct {
 	Exercised property.Set
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
 	Actions   [32]bool // by scenario.ActionKind
-	// Ends are the sets of slots of the first lock in final states: bit s is slot s.
+	// Ends are the sets of slots that the first lock has in final states. In a set, bit s stands for slot s.
 	Ends map[uint16]bool
 }
 
-// Ending is an operation and how it ended.
+// Ending is an operation and its result.
 type Ending struct {
 	Op     lock.Op
 	Result lock.Outcome
@@ -55,7 +55,7 @@ func (c *Coverage) end(slots uint16) {
 	c.Ends[slots] = true
 }
 
-// Merge adds what another worker has covered.
+// Merge adds the coverage o.
 func (c *Coverage) Merge(o *Coverage) {
 	if c.Results == nil {
 		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)

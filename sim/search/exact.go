@@ -12,8 +12,7 @@ import (
 // tuple is a state: the number of the shared part and one for each client.
 type tuple [lock.MaxClients + 1]uint32
 
-// exact stores whole states as the numbers of their parts. The parts of clients of one workload are in ascending
-// order.
+// exact stores whole states as the numbers of their parts. The parts of clients of the same class are in ascending order.
 type exact struct {
 	plan   *plan
 	stride int
@@ -23,14 +22,14 @@ type exact struct {
 	shards [64]exactShard
 }
 
-// exactShard is a table by itself: open addressing, linear probing, at most three quarters full.
+// exactShard is a separate hash table, with open addressing and linear probing. It is at most three quarters full.
 type exactShard struct {
 	mu    sync.Mutex
-	slots []uint32 // stride by stride, each number plus 1; 0 is free
+	slots []uint32 // stride numbers for each state, each plus 1; 0 marks a free place
 	n     int
 }
 
-// firstTuples is the size of a new shard.
+// firstTuples is the number of states that a new shard has room for.
 const firstTuples = 64
 
 func newExact(p *plan) *exact {
@@ -66,7 +65,7 @@ func (e *exact) add(t tuple) bool {
 	return true
 }
 
-// canonical is the stored form of a state.
+// canonical returns the form in which a state is stored: parts sorted within each class, and each number plus 1.
 func (e *exact) canonical(state []uint32) (t tuple) {
 	copy(t[:], state)
 	for c := 2; c < e.stride; c++ {
@@ -83,7 +82,7 @@ func (e *exact) canonical(state []uint32) (t tuple) {
 	return t
 }
 
-// hashTuple selects a state's place.
+// hashTuple is the hash of a state, which selects its place in a table.
 func hashTuple(t []uint32) (h uint64) {
 	for _, n := range t {
 		h = states.Mix(h ^ uint64(n))
@@ -118,7 +117,7 @@ func (s *exactShard) double(stride int) {
 
 func (e *exact) size() int64  { return e.bytes.Load() }
 func (e *exact) count() int64 { return e.n.Load() }
-func (e *exact) free()        {} // the garbage collector's
+func (e *exact) free()        {} // the garbage collector frees the memory
 
 // growing is little: one shard grows at a time.
 func (e *exact) growing() int64 { return e.size() / int64(len(e.shards)) }

@@ -7,9 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// fairCycle looks for a weakly fair cycle among the states: a client that can continue in all of its states moves in
-// one of them. Faults need not happen, but their consequences do: the broker notices dead connections, and time
-// passes.
+// fairCycle looks for a weakly fair cycle among the states: each client that can continue in all states of the cycle moves
+// in one of them. Faults need not happen, but their consequences do: the broker notices dead connections, and time passes.
 func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle) {
 	g, ok := newStateGraph(ctx, p, memory)
 	if !ok {
@@ -44,16 +43,16 @@ func turn(a scenario.Action) fairnessSet {
 	return 0
 }
 
-// fairness judges components. Their numbers begin with 1.
+// fairness finds the strongly connected components with a fair cycle. Components are numbered from 1.
 type fairness struct {
 	*stateGraph
-	of   []uint32
-	fair []bool
-	can  []fairnessSet // actors that can act, by state of a component with a cycle
+	of   []uint32      // by state: its component
+	fair []bool        // by component: it has a fair cycle
+	can  []fairnessSet // by state of a component with a cycle: the actors that can act in it
 }
 
-// judge finds the components with a fair cycle. One that goes along all edges of a component is as fair
-// as any in it can be.
+// judge finds the components with a fair cycle. cyclic marks those with any cycle. The cycle along all edges of a component
+// is fair if any cycle of the component is.
 func (f *fairness) judge(cyclic []bool) {
 	f.fair = append([]bool{false}, cyclic...)
 	f.can = make([]fairnessSet, f.count())
@@ -76,7 +75,7 @@ func (f *fairness) judge(cyclic []bool) {
 	}
 }
 
-// goOn are the actors that can act in a state, and those that can act without leaving its component.
+// goOn returns the actors that can act in state n, and those that can act without leaving the state's component (within).
 func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	for i, m := range f.moves(n) {
 		can |= turn(m.action)
@@ -87,7 +86,7 @@ func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	return can, within
 }
 
-// path is how a state was first reached.
+// path returns the actions by which state n was first reached.
 func (f *fairness) path(n uint32) []scenario.Action {
 	var back []scenario.Action
 	for n != 0 {
@@ -117,7 +116,8 @@ func (f *fairness) around(from uint32) []scenario.Action {
 	return way
 }
 
-// leg is the shortest way, within the component, whose last move is a good one, and where it ends.
+// leg returns the shortest path from a state, within its component, whose last move satisfies good. It also returns the
+// state in which the path ends.
 func (f *fairness) leg(from uint32, good func(taken, uint32) bool) ([]scenario.Action, uint32) {
 	type come struct {
 		by   uint32

@@ -1,6 +1,6 @@
 package search
 
-// graph is a directed graph: the edges of node i are to[first[i]:first[i+1]].
+// graph is a directed graph: the successors of node i are to[first[i]:first[i+1]].
 type graph struct {
 	first []int
 	to    []uint32
@@ -10,8 +10,8 @@ func (g *graph) nodes() int { return len(g.first) - 1 }
 
 func (g *graph) edges(n uint32) []uint32 { return g.to[g.first[n]:g.first[n+1]] }
 
-// components numbers the strongly connected components (Tarjan 1972, without recursion). cyclic marks those with a
-// cycle: more than one node, or a self-loop.
+// components finds the strongly connected components (Tarjan 1972, without recursion). of has the component of each node,
+// numbered from 1. cyclic[i] reports whether component i+1 has a cycle: more than one node, or a self-loop.
 func (g *graph) components() (of []uint32, cyclic []bool) {
 	n := g.nodes()
 	t := tarjan{graph: g, of: make([]uint32, n), low: make([]uint32, n)}
@@ -25,18 +25,18 @@ func (g *graph) components() (of []uint32, cyclic []bool) {
 
 type tarjan struct {
 	*graph
-	of     []uint32 // component, plus 1; 0 is none yet
-	low    []uint32 // the least index that is known to be reached, from 1; 0 is not visited
+	of     []uint32 // by node: its component, numbered from 1; 0 if not known yet
+	low    []uint32 // by node: Tarjan's low link, an index from 1; 0 if not visited
 	index  uint32
 	path   []frame
 	stack  []uint32
 	cyclic []bool
 }
 
-// frame is a node of the path that leads to the one being visited.
+// frame is a node of the path to the node being visited.
 type frame struct {
 	node, index uint32
-	edge        int // the next one to follow
+	edge        int // the next edge to follow
 }
 
 func (t *tarjan) enter(n uint32) {
@@ -65,7 +65,7 @@ func (t *tarjan) visit(n uint32) {
 	}
 }
 
-// leave is done with a node: with its component as well, if it is the first of it.
+// leave finishes the node of a frame. If the node is the first of its component, it also completes the component.
 func (t *tarjan) leave(f frame) {
 	t.path = t.path[:len(t.path)-1]
 	if len(t.path) > 0 {

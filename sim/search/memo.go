@@ -6,18 +6,17 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// memoKey is the input of a client's moves: the numbers of the shared part and of its own, and the sum of the hashes
-// of the other clients' views.
+// memoKey is the input of a client's moves. own combines the numbers of the shared part and of the client's part; rest
+// identifies the other clients' views, see worker.rest.
 type memoKey struct{ own, rest uint64 }
 
-// entry is a place of a table: key and number side by side, so that both come from memory at once.
+// entry is an entry of a table. Key and value are adjacent, so that one memory access reads both.
 type entry struct {
 	memoKey
-	val uint32 // plus 1; 0 is free
+	val uint32 // the value plus 1; 0 marks a free entry
 }
 
-// memo is a table from keys to numbers: open addressing, linear probing, never more than two thirds
-// full.
+// memo is a hash table from keys to numbers, with open addressing and linear probing. It is at most two thirds full.
 type memo struct {
 	entries []entry
 	n       int
@@ -56,12 +55,12 @@ func (m *memo) add(k memoKey, v uint32) {
 // size is the memory that the table takes, in bytes.
 func (m *memo) size() int { return len(m.entries) * 24 }
 
-// other is a table of what effects do to other clients' parts. Most leave most parts as they are: that
-// is a bit.
+// other maps an effect and another client's part to the part after the effect. Most effects leave most parts unchanged; one
+// bit in inert records this.
 type other struct {
 	memo
-	inert []states.Set // by effect: the parts that it leaves as they are
-	words int          // that these sets take
+	inert []states.Set // by effect: the parts that it leaves unchanged
+	words int          // the size of these sets, in words
 }
 
 func (o *other) size() int { return o.memo.size() + 8*o.words }

@@ -2,10 +2,10 @@ package search
 
 import "time"
 
-// TellEvery is how often Progress is called.
+// TellEvery is the interval at which Progress is called.
 const TellEvery = time.Second
 
-// tell calls Progress at its interval and at the end.
+// tell calls Progress if the interval has passed, or at the end of the search.
 func (s *search) tell(end bool) {
 	if s.opts.Progress == nil || !end && !s.telling() {
 		return
@@ -15,10 +15,10 @@ func (s *search) tell(end bool) {
 	s.told = time.Now()
 }
 
-// telling reports whether it is time.
+// telling reports whether it is time to call Progress.
 func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.told) >= TellEvery }
 
-// measure brings the numbers up to date that workers do not add to.
+// measure updates the statistics that the workers do not maintain.
 func (s *search) measure() {
 	r := &s.res
 	r.States, r.Queue = s.seen.count(), s.queued

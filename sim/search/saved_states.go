@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// writeBlocks writes states, and how many there are.
+// writeBlocks writes the number of states in the blocks, and then the states.
 func writeBlocks(e *states.Encoder, blocks [][]uint32, stride int) {
 	e.U64(uint64(countStates(blocks, stride)))
 	for _, b := range blocks {
@@ -16,7 +16,7 @@ func writeBlocks(e *states.Encoder, blocks [][]uint32, stride int) {
 	}
 }
 
-// readBlocks reads states.
+// readBlocks reads what writeBlocks wrote.
 func (s *search) readBlocks(d *states.Decoder) (blocks [][]uint32) {
 	n := d.Count(4 * s.stride)
 	for n > 0 && d.Err == nil {
@@ -30,7 +30,7 @@ func (s *search) readBlocks(d *states.Decoder) (blocks [][]uint32) {
 	return blocks
 }
 
-// readTuple reads a state: every part must be there, and a client's be one of its workload.
+// readTuple reads a state. The checkpoint is damaged if a part does not exist, or a client's part belongs to another class.
 func readTuple(d *states.Decoder, t []uint32, p *plan) {
 	for i := range t {
 		t[i] = d.U32()
@@ -117,7 +117,7 @@ func (l links) save(e *states.Encoder) {
 	}
 }
 
-// save writes the steps in order.
+// save writes the steps in order, so that a checkpoint is always the same.
 func (steps idleSteps) save(e *states.Encoder) {
 	e.U32(uint32(len(steps)))
 	slices.SortFunc(steps, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
@@ -127,7 +127,7 @@ func (steps idleSteps) save(e *states.Encoder) {
 	}
 }
 
-// readIdle reads what save wrote.
+// readIdle reads what idleSteps.save wrote.
 func readIdle(d *states.Decoder) (steps idleSteps) {
 	for n := d.Fits(uint64(d.U32()), 16); n > 0; n-- {
 		steps = append(steps, [2]uint64{d.U64(), d.U64()})
@@ -135,7 +135,7 @@ func readIdle(d *states.Decoder) (steps idleSteps) {
 	return steps
 }
 
-// readLinks reads what save wrote: every part must be there.
+// readLinks reads what links.save wrote. The checkpoint is damaged if a part does not exist.
 func readLinks(d *states.Decoder, p *plan) links {
 	l := make(links)
 	for n := d.Fits(uint64(d.U32()), 8); n > 0; n-- {

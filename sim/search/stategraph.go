@@ -7,14 +7,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// stateGraph is the unreduced graph of states and moves: fairness depends on the acting client, and on which client
-// waits for which. It is built only if a cycle is possible.
+// stateGraph is the graph of states and moves. It has no reductions, since fairness depends on which client acts and which
+// one waits. It is built only if a cycle is possible.
 type stateGraph struct {
 	*worker
 	graph
-	states []uint32 // stride by stride, breadth first
-	parent []uint32 // the state from which each was first reached
-	index  []uint32 // a table from states to their numbers plus 1, at most half full
+	states []uint32 // stride numbers for each state, in breadth-first order
+	parent []uint32 // by state: the state from which it was first reached
+	index  []uint32 // a hash table from states to their numbers plus 1, at most half full
 	steps  []taken  // scratch
 }
 
@@ -24,7 +24,8 @@ type taken struct {
 	to     tuple
 }
 
-// newStateGraph visits the states, unless more memory would be needed than allowed, or ctx is over.
+// newStateGraph visits all states and returns their graph. It returns false if the graph takes more than the given memory
+// (0 is no bound), or ctx ends.
 func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, bool) {
 	g := &stateGraph{worker: p.worker(), index: make([]uint32, 1<<12)}
 	g.number(g.initial(), 0)
@@ -43,14 +44,14 @@ func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, boo
 
 func (g *stateGraph) count() int { return len(g.states) / g.stride }
 
-// size is about the memory of the graph, and of a search for its components.
+// size estimates the memory of the graph and of the search for its components, in bytes.
 func (g *stateGraph) size() int64 {
 	return int64(4*(cap(g.states)+cap(g.parent)+cap(g.index)+cap(g.to))+8*cap(g.first)) + int64(40*g.count())
 }
 
 func (g *stateGraph) state(n uint32) []uint32 { return g.states[int(n)*g.stride:][:g.stride] }
 
-// number is the number of a state, which was reached from another.
+// number returns the number of state t. A new state is added, with state from as its parent.
 func (g *stateGraph) number(t []uint32, from uint32) uint32 {
 	if 2*g.count() >= len(g.index) {
 		g.index = make([]uint32, 2*len(g.index))
@@ -67,7 +68,7 @@ func (g *stateGraph) number(t []uint32, from uint32) uint32 {
 	return g.index[at] - 1
 }
 
-// find is the place of a state in the index.
+// find returns the position of a state in the index, or the free position for it.
 func (g *stateGraph) find(t []uint32) int {
 	at := int(hashTuple(t)) & (len(g.index) - 1)
 	for g.index[at] != 0 && !slices.Equal(g.state(g.index[at]-1), t) {
@@ -76,7 +77,7 @@ func (g *stateGraph) find(t []uint32) int {
 	return at
 }
 
-// moves are all moves from a state, always in the same order. They are good until the next call.
+// moves returns all moves from a state, always in the same order. The next call overwrites them.
 func (g *stateGraph) moves(n uint32) []taken {
 	var t tuple
 	copy(t[:], g.state(n))

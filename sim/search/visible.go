@@ -15,10 +15,10 @@ func (w *worker) view(c int) uint64 {
 	return w.views.Number(view)
 }
 
-// visibleStates numbers the unordered views of all other clients.
+// visibleStates numbers combinations of the other clients' views, regardless of their order.
 type visibleStates map[[len(tuple{}) - 1]uint64]uint64
 
-// exactRest is [worker.rest] with nothing hashed.
+// exactRest is [worker.rest] without hashes, for exact storage.
 func (w *worker) exactRest(t []uint32, c int) uint64 {
 	var key [len(tuple{}) - 1]uint64
 	n := 0

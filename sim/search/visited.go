@@ -9,28 +9,28 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// visited is the set of states that were seen. It is safe for concurrent use.
+// visited is the set of seen states. It is safe for concurrent use.
 type visited interface {
-	// insert adds states, by fingerprint and by parts, and marks those that are new.
+	// insert adds states, given by their fingerprints and by their parts. It sets fresh for each new state.
 	insert(fps []uint64, states []uint32, fresh []bool)
-	size() int64    // bytes
-	growing() int64 // bytes that its next growth adds, if that is near
-	count() int64
-	free() // it is not used any more
+	size() int64    // bytes in use
+	growing() int64 // bytes that the next growth will add, or 0 if no growth is near
+	count() int64   // states in the set
+	free()          // frees the memory; the set is not used afterwards
 	save(*states.Encoder)
-	restore(*states.Decoder) // into one that is empty
+	restore(*states.Decoder) // into an empty set
 }
 
-// fingerprints keeps 64 bits a state: open addressing with linear probing in one table without
-// locks, at most four fifths full. A fingerprint's place grows with its value, so that the table grows
-// by one pass over the old one.
+// fingerprints stores 64 bits for each state: a hash table with open addressing and linear probing, at most four fifths
+// full. Look-ups and insertions are atomic; only growth takes a lock exclusively. A fingerprint's place in the table
+// increases with its value, so one pass over the old table fills a larger one.
 type fingerprints struct {
 	grow  sync.RWMutex
 	slots []uint64
 	n     atomic.Int64
 }
 
-// firstSlots is the size of a new table.
+// firstSlots is the number of slots of a new table.
 const firstSlots = 1 << 16
 
 func newFingerprints() *fingerprints { return &fingerprints{slots: newSlots(firstSlots)} }
@@ -54,7 +54,7 @@ func (f *fingerprints) insert(fps []uint64, _ []uint32, fresh []bool) {
 	f.n.Add(int64(added))
 }
 
-// place is where a fingerprint is looked for first.
+// place is the first slot in which a fingerprint is looked for.
 func (f *fingerprints) place(fp uint64) uint64 {
 	hi, _ := bits.Mul64(fp, uint64(len(f.slots)))
 	return hi
@@ -105,7 +105,7 @@ func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
 func (f *fingerprints) count() int64 { return f.n.Load() }
 func (f *fingerprints) free()        { freeSlots(f.slots) }
 
-// growing is how much larger the new table is. The old one goes while it is moved.
+// growing is the difference in size to the next table, if growth is near. The old table is freed while it is moved.
 func (f *fingerprints) growing() int64 {
 	if f.n.Load() < int64(len(f.slots))/4*3 {
 		return 0
@@ -113,13 +113,13 @@ func (f *fingerprints) growing() int64 {
 	return f.size() / 5 * 3
 }
 
-// recent are fingerprints of recent states. Commands of two clients lead to the same state in either order: a third
-// of all states repeat soon and need no look-up.
+// recent is a small cache of the fingerprints of recent states. Commands of two clients often lead to the same state in
+// either order. A third of all states therefore repeat soon, and the cache saves their look-up.
 type recent [1 << recentBits]uint64
 
 const recentBits = 11
 
-// met reports whether a fingerprint was met lately. It is from now on.
+// met reports whether a fingerprint is in the cache, and puts it there.
 func (r *recent) met(fp uint64) bool {
 	at := &r[fp>>(64-recentBits)]
 	known := *at == fp

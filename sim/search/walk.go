@@ -14,15 +14,15 @@ import (
 
 // WalkOptions say how to walk.
 type WalkOptions struct {
-	// Seed and the number of a walk decide it completely.
+	// Seed and the number of a walk determine the walk completely.
 	Seed  uint64
 	Walks int // 0 is [DefaultWalks]
 	// Steps bounds one walk; 0 is [scenario.MaxSteps].
 	Steps int
 	// Workers is the number of parallel walks; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Illegal judges the history of a walk without a witness of linearizability. If it is nil, such histories are not
-	// judged.
+	// Illegal reports whether the history of a walk is not linearizable. It is asked about walks without a witness of
+	// linearizability. If it is nil, their histories are not judged.
 	Illegal func([]scenario.Action) bool
 }
 
@@ -36,11 +36,11 @@ type Walked struct {
 	Longest int
 	Cut     int64 // walks that reached the bound of steps
 	States  int64 // different states, modulo symmetry
-	// Unwitnessed is how many operations ended in executions that are not their own witness of linearizability. It is 0
-	// where the histories of all of them were judged, and Judged is how many were.
+	// Unwitnessed is the number of operations that were completed in executions without a witness of linearizability. It is
+	// set to 0 if all their histories were judged legal. Judged is the number of histories that were judged.
 	Unwitnessed, Judged int64
 	Found               property.Set
-	// First has, for each property found violated, the actions of the first walk that does, up to there.
+	// First has, for each violated property, the actions of the first walk that violates it, up to the violation.
 	First    map[property.Property][]scenario.Action
 	Coverage Coverage
 }
@@ -88,7 +88,7 @@ func (s *walks) run(ctx context.Context) {
 	}
 }
 
-// walks is random walks under way.
+// walks is a running set of random walks.
 type walks struct {
 	*plan
 	opts  WalkOptions
@@ -96,12 +96,12 @@ type walks struct {
 	next  atomic.Int64 // the number of the next walk
 	mu    sync.Mutex
 	res   Walked
-	first map[property.Property]int64 // the first walk that violates it
-	// unwitnessed are the walks that are not their own witness of linearizability.
+	first map[property.Property]int64 // the number of the first walk that violates each property
+	// unwitnessed are the numbers of the walks without a witness of linearizability.
 	unwitnessed []int64
 }
 
-// walk takes walks until there were enough.
+// walk takes walks, as one of several workers, until the requested number is reached.
 func (s *walks) walk(ctx context.Context) {
 	k := newWalker(s)
 	for ctx.Err() == nil && !(s.timed.Load() && s.alone) {
@@ -130,7 +130,7 @@ func (s *walks) walk(ctx context.Context) {
 	}
 }
 
-// trace takes the first walk that violates each property once more, to say how.
+// trace repeats the first walk that violates each property, and records its actions.
 func (s *walks) trace() {
 	s.res.First = make(map[property.Property][]scenario.Action)
 	k := newWalker(s)
@@ -144,8 +144,7 @@ func (s *walks) trace() {
 	}
 }
 
-// judgeUnwitnessed takes the walks once more that are not their own witness, and judges their histories, until one is
-// illegal.
+// judgeUnwitnessed repeats the walks without a witness of linearizability, and judges their histories until one is illegal.
 func (s *walks) judgeUnwitnessed(ctx context.Context) {
 	slices.Sort(s.unwitnessed)
 	k := newWalker(s)
