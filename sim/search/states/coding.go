@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Encoder writes numbers, and the digest of all that was written at the end. The first error stays.
+// Encoder writes numbers and bytes. At the end it writes the digest of everything before. It keeps the first error.
 type Encoder struct {
 	w   *bufio.Writer
 	sum hash.Hash
@@ -20,13 +20,13 @@ type Encoder struct {
 	err error
 }
 
-// NewEncoder writes to out.
+// NewEncoder returns an encoder that writes to out.
 func NewEncoder(out io.Writer) *Encoder {
 	sum := sha256.New()
 	return &Encoder{w: bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<16), sum: sum, out: out}
 }
 
-// Bytes writes some as they are.
+// Bytes writes bytes without their number.
 func (e *Encoder) Bytes(b []byte) { _, _ = e.w.Write(b) } // the buffer keeps the first error
 
 // U32 writes a number of 4 bytes, little-endian.
@@ -41,14 +41,14 @@ func (e *Encoder) U64(n uint64) {
 	e.Bytes(e.buf[:])
 }
 
-// Tuple writes numbers, but not how many there are.
+// Tuple writes numbers of 4 bytes, without their count.
 func (e *Encoder) Tuple(t []uint32) {
 	for _, n := range t {
 		e.U32(n)
 	}
 }
 
-// Blob writes bytes, and how many there are.
+// Blob writes the number of bytes, and then the bytes.
 func (e *Encoder) Blob(b []byte) {
 	e.U32(uint32(len(b)))
 	e.Bytes(b)
@@ -61,14 +61,14 @@ func (e *Encoder) JSON(v any) {
 	e.Blob(b)
 }
 
-// Failed notes an error.
+// Failed records an error, unless there is an earlier one.
 func (e *Encoder) Failed(err error) {
 	if e.err == nil {
 		e.err = err
 	}
 }
 
-// Close writes the digest.
+// Close writes the digest, and returns the first error.
 func (e *Encoder) Close() error {
 	if err := e.w.Flush(); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (e *Encoder) Close() error {
 	return err
 }
 
-// Decoder reads numbers. It never allocates more than the bytes that are left to read. The first error stays, and
-// every later number is 0.
+// Decoder reads what an [Encoder] wrote. It never allocates more than the bytes that are left to read (Left). It keeps the
+// first error in Err; after an error, every number that it reads is 0.
 type Decoder struct {
 	r    io.Reader
 	Left int64
@@ -89,7 +89,7 @@ type Decoder struct {
 	buf  [8]byte
 }
 
-// NewDecoder reads the output of an encoder without its digest: size bytes.
+// NewDecoder returns a decoder of size bytes from r, the output of an encoder without its digest.
 func NewDecoder(r io.Reader, size int64) *Decoder { return &Decoder{r: r, Left: size} }
 
 // Read fills b.
@@ -105,14 +105,14 @@ func (d *Decoder) Read(b []byte) {
 	}
 }
 
-// Failed notes an error.
+// Failed records an error, unless there is an earlier one.
 func (d *Decoder) Failed(err error) {
 	if d.Err == nil {
 		d.Err = err
 	}
 }
 
-// Damaged notes that what was read cannot be so, unless it could not be read.
+// Damaged records [ErrDamaged], because the content is impossible, unless there is an earlier error.
 func (d *Decoder) Damaged() { d.Failed(ErrDamaged) }
 
 // JSON reads a blob into a value.
@@ -167,13 +167,13 @@ func (d *Decoder) Below(n uint32) uint32 {
 	return m
 }
 
-// Numbers writes numbers, and how many there are.
+// Numbers writes the count of some numbers, and then the numbers.
 func (e *Encoder) Numbers(of []uint32) {
 	e.U32(uint32(len(of)))
 	e.Tuple(of)
 }
 
-// Numbers reads some that are less than n.
+// Numbers reads what Encoder.Numbers wrote. The file is damaged if a number is not less than n.
 func (d *Decoder) Numbers(n uint32) (out []uint32) {
 	for k := d.Fits(uint64(d.U32()), 4); k > 0 && d.Err == nil; k-- {
 		out = append(out, d.Below(n))
@@ -181,7 +181,7 @@ func (d *Decoder) Numbers(n uint32) (out []uint32) {
 	return out
 }
 
-// Mapping writes one in the order of its keys.
+// Mapping writes a map in the order of its keys.
 func (e *Encoder) Mapping(m map[uint32]uint32) {
 	e.U32(uint32(len(m)))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -189,7 +189,7 @@ func (e *Encoder) Mapping(m map[uint32]uint32) {
 	}
 }
 
-// Mapping reads one from numbers less than n to numbers less than m.
+// Mapping reads what Encoder.Mapping wrote, into a map. The keys must be less than n, and the values less than m.
 func (d *Decoder) Mapping(into map[uint32]uint32, n, m uint32) {
 	for k := d.Fits(uint64(d.U32()), 8); k > 0 && d.Err == nil; k-- {
 		from := d.Below(n)

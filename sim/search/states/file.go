@@ -14,17 +14,17 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// The reasons to refuse a checkpoint of any kind.
+// The errors of refusing a checkpoint, for searches of any kind.
 var (
 	ErrDamaged   = errors.New("cut off or damaged: restore it from a copy, or start anew without it")
 	ErrOtherwise = errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
 )
 
-// checkpointInput bounds a checkpoint: it is little more than what a search has in memory.
+// checkpointInput bounds the size of a checkpoint, which is little more than a search has in memory.
 var checkpointInput = infile.Input{Noun: "checkpoint of a search", Most: 256 << 30}
 
-// Open has a checkpoint read. The error is other where the file does not begin with magic, [ErrDamaged] where it is not
-// whole, and decode's.
+// Open opens a checkpoint and calls decode to read it. It returns the error other if the file does not begin with magic,
+// [ErrDamaged] if the file is incomplete or changed, or the error of decode.
 func Open(path, magic string, other error, decode func(*Decoder) error) error {
 	f, err := checkpointInput.Open(path)
 	if err == nil {
@@ -37,7 +37,7 @@ func Open(path, magic string, other error, decode func(*Decoder) error) error {
 	return nil
 }
 
-// Decode reads a checkpoint twice: it decodes only a file that is complete.
+// Decode reads a checkpoint twice: first to verify that it is complete, then to decode it. For other, see [Open].
 func Decode(in io.ReadSeeker, magic string, other error, decode func(*Decoder) error) error {
 	left, err := Verify(in, magic, other)
 	if err != nil {
@@ -46,8 +46,8 @@ func Decode(in io.ReadSeeker, magic string, other error, decode func(*Decoder) e
 	return decode(NewDecoder(bufio.NewReaderSize(in, 1<<16), left))
 }
 
-// Verify reads the file to its end and checks its digest. Then it seeks to the first byte after the magic; left is
-// the number of bytes from there to the digest.
+// Verify reads the file to its end and checks its magic and its digest. Then it seeks to the first byte after the magic;
+// left is the number of bytes from there to the digest. For other, see [Open].
 func Verify(in io.ReadSeeker, magic string, other error) (left int64, err error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -80,7 +80,7 @@ func Verify(in io.ReadSeeker, magic string, other error) (left int64, err error)
 	return left, err
 }
 
-// CheckVersion reports an error if a checkpoint is of another.
+// CheckVersion reads a checkpoint's version, and returns an error if it is not want.
 func CheckVersion(d *Decoder, want uint32) error {
 	if v := d.U32(); d.Err != nil {
 		return d.Err
@@ -90,7 +90,8 @@ func CheckVersion(d *Decoder, want uint32) error {
 	return nil
 }
 
-// Configurations are that of the search at hand, and that of a checkpoint.
+// Configurations returns the fields of the current search's configuration (here), and of the one that it reads from a
+// checkpoint (there).
 func Configurations(of any, d *Decoder) (here, there map[string]json.RawMessage, err error) {
 	data, err := json.Marshal(of)
 	if err != nil {
@@ -102,7 +103,7 @@ func Configurations(of any, d *Decoder) (here, there map[string]json.RawMessage,
 	return here, there, d.JSON(&there)
 }
 
-// Differing reports an error where they differ.
+// Differing returns an error that names the first field in which the two configurations differ.
 func Differing(here, there map[string]json.RawMessage) error {
 	for _, k := range slices.Sorted(maps.Keys(here)) {
 		if !bytes.Equal(here[k], there[k]) {

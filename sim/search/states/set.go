@@ -8,7 +8,7 @@ type Set []uint64
 // Has reports whether a number is in the set.
 func (s Set) Has(n uint32) bool { return int(n/64) < len(s) && s[n/64]>>(n%64)&1 != 0 }
 
-// Add adds a number and tells how many words the set has grown by.
+// Add adds a number. It returns the number of words by which the set has grown.
 func (s *Set) Add(n uint32) int {
 	more := max(0, int(n/64)+1-len(*s))
 	*s = append(*s, make([]uint64, more)...)
@@ -16,7 +16,7 @@ func (s *Set) Add(n uint32) int {
 	return more
 }
 
-// Merge adds another set and reports whether that has more than was there.
+// Merge adds the numbers of o to the set. It reports whether any of them is new.
 func (s *Set) Merge(o Set) (more bool) {
 	if len(o) > len(*s) {
 		*s = append(*s, make([]uint64, len(o)-len(*s))...)
@@ -28,7 +28,7 @@ func (s *Set) Merge(o Set) (more bool) {
 	return more
 }
 
-// Exceeds reports whether there is a number in the set that is not in another.
+// Exceeds reports whether the set has a number that is not in o.
 func (s Set) Exceeds(o Set) bool {
 	for i, word := range s {
 		if i < len(o) {
@@ -41,7 +41,7 @@ func (s Set) Exceeds(o Set) bool {
 	return false
 }
 
-// Count is how many numbers are in the set.
+// Count is the number of elements of the set.
 func (s Set) Count() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
@@ -60,7 +60,7 @@ func (s Set) All(yield func(uint32) bool) {
 	}
 }
 
-// Without is the set of what is in it and not in another.
+// Without returns the numbers of the set that are not in o.
 func (s Set) Without(o Set) Set {
 	out := make(Set, len(s))
 	for i, word := range s {
@@ -72,7 +72,7 @@ func (s Set) Without(o Set) Set {
 	return out
 }
 
-// And is the set of what is in both.
+// And returns the intersection of both sets.
 func (s Set) And(o Set) Set {
 	out := make(Set, min(len(s), len(o)))
 	for i := range out {
@@ -81,7 +81,7 @@ func (s Set) And(o Set) Set {
 	return out
 }
 
-// Rank is how many numbers less than n are in the set.
+// Rank is the number of elements of the set that are less than n.
 func (s Set) Rank(n uint32) (rank int) {
 	for i := range n / 64 {
 		rank += bits.OnesCount64(s[i])

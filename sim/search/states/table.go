@@ -8,22 +8,22 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Part is the description of a part that searches need at every step.
+// Part describes a part of a state, with the facts that searches need at every step.
 type Part struct {
 	Hash        uint64               // of the part; the hashes of a state's parts make its fingerprint
 	View        uint64               // identifies the visible part
-	Foot        [2]backend.Footprint // of a client's part: while there may be faults, and where none is left
+	Foot        [2]backend.Footprint // a client's part: its footprint while faults may happen, and when no fault is left
 	Calm        bool                 // a shared part: no fault is left
-	Undisturbed bool                 // a shared part: none is but a client's crash
-	Unwitnessed bool                 // a shared part: the execution is no witness of linearizability
-	Slots       uint8                // a shared part: how many slots there are
+	Undisturbed bool                 // a shared part: no fault is left, except crashes of clients
+	Unwitnessed bool                 // a shared part: the execution has no witness of linearizability
+	Slots       uint8                // a shared part: the number of slots
 	Busy        bool                 // a client's part: an operation is under way
-	Dead        bool                 // a client's part: it has crashed
-	Holds       bool                 // a client's part: it is one of a context's holders, see Run
-	Role        uint32               // a holder's part: its role in contexts
+	Dead        bool                 // a client's part: the client has crashed
+	Holds       bool                 // a client's part: the client is a context's holder, see package anynumber
+	Role        uint32               // a holder's part: the holder's role in contexts
 }
 
-// Table numbers the parts of states. It is safe for concurrent use.
+// Table stores the parts of states and numbers them. It is safe for concurrent use.
 type Table struct {
 	shards [64]shard
 	n      atomic.Uint32
@@ -32,20 +32,21 @@ type Table struct {
 	bytes  atomic.Int64
 }
 
-// shard is a table from images to the numbers of their parts: open addressing with linear probing, at most half full.
+// shard is a hash table from images to the numbers of their parts, with open addressing and linear probing. It is at most
+// half full.
 type shard struct {
 	mu    sync.Mutex
 	slots []slot
 	n     int
 }
 
-// slot is a place of a shard: the image's hash, and the part's number plus 1. 0 is free.
+// slot is an entry of a shard: the image's hash, and the part's number plus 1 (id). An id of 0 marks a free slot.
 type slot struct {
 	hash uint64
 	id   uint32
 }
 
-// A chunk is not moved once it is made.
+// Parts are stored in chunks. A chunk never moves, so pointers to its parts stay valid.
 const (
 	chunkBits = 12
 	chunkSize = 1 << chunkBits
@@ -56,7 +57,7 @@ type chunk struct {
 	image [chunkSize]string
 }
 
-// NewTable has no parts yet.
+// NewTable returns a table without parts.
 func NewTable() *Table {
 	p := new(Table)
 	for i := range p.shards {
@@ -65,7 +66,7 @@ func NewTable() *Table {
 	return p
 }
 
-// find is the place of a part, by its image and the hash of that.
+// find returns the slot of the part with this image, or the free slot for it. h is the image's hash.
 func (p *Table) find(s *shard, h uint64, image []byte) *slot {
 	for at := h; ; at++ {
 		o := &s.slots[at&uint64(len(s.slots)-1)]
@@ -75,7 +76,7 @@ func (p *Table) find(s *shard, h uint64, image []byte) *slot {
 	}
 }
 
-// double makes room in a shard.
+// double doubles the size of a shard.
 func (s *shard) double() {
 	was := s.slots
 	s.slots = make([]slot, 2*len(was))
@@ -90,7 +91,7 @@ func (s *shard) double() {
 	}
 }
 
-// Number is the number of a part, by its encoding (image). describe is called for a new part.
+// Number returns the number of the part with this encoding (image). It adds a new part, described by describe.
 func (p *Table) Number(image []byte, describe func() Part) uint32 {
 	h := Hash(image)
 	s := &p.shards[h>>58]
@@ -113,7 +114,7 @@ func (p *Table) Number(image []byte, describe func() Part) uint32 {
 	return id
 }
 
-// Find is the number of a part that there is already.
+// Find returns the number of the part with this image, if the table has it.
 func (p *Table) Find(image []byte) (id uint32, ok bool) {
 	h := Hash(image)
 	s := &p.shards[h>>58]
@@ -123,10 +124,10 @@ func (p *Table) Find(image []byte) (id uint32, ok bool) {
 	return o.id - 1, o.id != 0
 }
 
-// partOverhead is about the size of a part without its image: its description, and its place in a map.
+// partOverhead estimates the memory of a part without its image: its description and its slot.
 const partOverhead = 112
 
-// chunk is where a part is; it is made if need be.
+// chunk returns the chunk of a part, and creates it if necessary.
 func (p *Table) chunk(id uint32) *chunk {
 	at := &p.chunks[id>>chunkBits]
 	if c := at.Load(); c != nil {
@@ -140,25 +141,25 @@ func (p *Table) chunk(id uint32) *chunk {
 	return at.Load()
 }
 
-// At is a part by number.
+// At returns the description of a part.
 func (p *Table) At(id uint32) *Part { return &p.chunks[id>>chunkBits].Load().parts[id%chunkSize] }
 
-// Image is a part as it was written.
+// Image returns the encoding of a part.
 func (p *Table) Image(id uint32) string { return p.chunks[id>>chunkBits].Load().image[id%chunkSize] }
 
-// Bytes is the same, for reading only: a copy of each would take longer than what is done with it.
+// Bytes returns the encoding of a part as bytes, without a copy. The caller must not change them.
 func (p *Table) Bytes(id uint32) []byte {
 	image := p.Image(id)
 	return unsafe.Slice(unsafe.StringData(image), len(image))
 }
 
-// Len is how many there are.
+// Len is the number of parts.
 func (p *Table) Len() uint32 { return p.n.Load() }
 
-// Size is about how many bytes they take.
+// Size estimates the memory of the parts, in bytes.
 func (p *Table) Size() int64 { return p.bytes.Load() }
 
-// Full reports whether there is hardly room for more parts.
+// Full reports whether the table has almost no room for more parts.
 func (p *Table) Full() bool { return p.Len() > (1<<14-16)*chunkSize }
 
 // Save writes the parts in the order of their numbers.
@@ -177,7 +178,7 @@ func (p *Table) Save(e *Encoder) {
 	}
 }
 
-// Flags are truth values as bits.
+// Flags packs truth values into bits; the first value is bit 0.
 func Flags(of ...bool) (b byte) {
 	for i, set := range of {
 		if set {
@@ -209,7 +210,7 @@ func (p *Table) Restore(d *Decoder) {
 				Slots: b[1], Role: role, Foot: [...]backend.Footprint{foot(b[2:5]), foot(b[5:8])},
 			}
 		})
-		if got != uint32(id) { // it was there twice
+		if got != uint32(id) { // the checkpoint has the part twice
 			d.Damaged()
 		}
 	}

@@ -2,16 +2,16 @@ package states
 
 import "sync"
 
-// Views numbers the views of clients, for searches that rely on no hash.
+// Views numbers the views of clients, for searches that do not rely on hashes.
 type Views struct {
 	mu  sync.Mutex
 	ids map[string]uint64
 }
 
-// NewViews has none yet.
+// NewViews returns Views without a view.
 func NewViews() *Views { return &Views{ids: make(map[string]uint64)} }
 
-// Number is the number of a view; a new view gets the next one.
+// Number returns the number of a view. A new view gets the next number.
 func (v *Views) Number(view []byte) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -23,7 +23,7 @@ func (v *Views) Number(view []byte) uint64 {
 	return id
 }
 
-// Len is how many there are.
+// Len is the number of views.
 func (v *Views) Len() int { return len(v.ids) }
 
 // Save writes the views in the order of their numbers.
