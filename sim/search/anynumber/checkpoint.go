@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// A checkpoint of a search for any number of clients is written between two rounds. It holds magic, version, and
-// after their lengths the configuration as JSON, the caller's note and the progress as JSON. Parts, views, roles,
-// effects, contexts with their steps, and the pending contexts follow. The SHA-256 of everything ends the file.
+// A checkpoint of a search for any number of clients is written between two rounds. It begins with the magic and the
+// version. The configuration as JSON, the caller's note and the progress as JSON follow, each after its length. Then come
+// parts, views, roles, effects, contexts with their steps, and pending contexts. The SHA-256 of everything ends the file.
 const (
 	magic   = "lockproof views\n"
 	version = 3
@@ -33,16 +33,16 @@ type configuration struct {
 
 func (s *exploration) configuration() configuration {
 	b := s.bounds
-	b.Clients, b.Forever = s.bounds.Clients[:s.fixed], false // as all are
+	b.Clients, b.Forever = s.bounds.Clients[:s.fixed], false // Forever is set in every such search
 	return configuration{search.ConfigurationOf(&b), s.bounds.Clients[s.fixed:], s.slots, s.whole, s.named}
 }
 
-// progress is how far a search is.
+// progress is the results and statistics of a search so far.
 type progress struct {
 	Rounds      int
 	Unwitnessed int64
-	Beyond      bool                     // something made more slots than the bound
-	Found       [property.Count][]uint32 // the contexts in which a step violates it
+	Beyond      bool                     // a move that makes more slots than the bound was left out
+	Found       [property.Count][]uint32 // by property: the contexts in which a step violates it
 	Covered     search.Covered
 }
 
@@ -67,7 +67,7 @@ func (s *exploration) due() bool {
 	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
 }
 
-// save writes a checkpoint. One that cannot be written does not end the search.
+// save writes a checkpoint. An error is stored in the result, and the search continues.
 func (s *exploration) save() {
 	s.res.Unsaved = s.write(s.opts.Checkpoint, s.opts.Note)
 	s.saved = time.Now()
@@ -104,7 +104,7 @@ func (s *exploration) encode(out io.Writer, note []byte) error {
 	return e.Close()
 }
 
-// Note is the note that a checkpoint was written with.
+// Note returns the caller's note of a checkpoint.
 func Note(path string) (note []byte, err error) {
 	err = states.Open(path, magic, errNoCheckpoint, func(d *states.Decoder) error {
 		if err := states.CheckVersion(d, version); err != nil {
@@ -117,7 +117,7 @@ func Note(path string) (note []byte, err error) {
 	return note, err
 }
 
-// resume goes on from a checkpoint.
+// resume continues from a checkpoint.
 func (s *exploration) resume(path string) error {
 	return states.Open(path, magic, errNoCheckpoint, s.decode)
 }
@@ -154,7 +154,7 @@ func (s *exploration) decode(d *states.Decoder) error {
 	return s.adopt(&p)
 }
 
-// sameAs reports an error if the checkpoint is not this search's.
+// sameAs returns an error if the checkpoint belongs to another search.
 func (s *exploration) sameAs(d *states.Decoder) error {
 	if err := states.CheckVersion(d, version); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *exploration) sameAs(d *states.Decoder) error {
 	return states.Differing(here, there)
 }
 
-// adopt goes on with the numbers of the search that was interrupted.
+// adopt takes over the statistics and results of the interrupted search.
 func (s *exploration) adopt(p *progress) error {
 	s.res.Rounds, s.cut = p.Rounds, p.Beyond
 	s.unwitnessed.Store(p.Unwitnessed)
@@ -182,9 +182,8 @@ func (s *exploration) adopt(p *progress) error {
 	return s.familiar()
 }
 
-// familiar reports an error if the decoded contexts lack the initial one. Another version of the program encodes
-// parts differently: the initial shared part would then belong to no decoded context, and a new context would be
-// pending.
+// familiar returns an error if the initial context is not among the decoded contexts. That happens if another version of the
+// program, which encodes parts differently, wrote the checkpoint.
 func (s *exploration) familiar() error {
 	n := s.clients.Len()
 	w := s.workers[0]

@@ -30,14 +30,14 @@ type viewContext struct {
 	index   map[outcome]int32 // of steps
 }
 
-// contexts numbers contexts. It is safe for concurrent use.
+// contexts stores contexts and numbers them. It is safe for concurrent use.
 type contexts struct {
 	mu   sync.RWMutex
 	ids  map[string]*viewContext
 	list []*viewContext
 }
 
-// contextKey is the key of a context. It sorts holders.
+// contextKey returns the key of a context, in the memory of buf. It sorts holders.
 func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	slices.Sort(holders)
 	buf = binary.LittleEndian.AppendUint32(buf[:0], shared)
@@ -47,7 +47,7 @@ func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	return buf
 }
 
-// intern is the context of these holders.
+// intern returns the context of a shared part and holders, and creates it if it is new. key is scratch memory.
 func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *viewContext {
 	key = contextKey(key, shared, holders)
 	c.mu.RLock()
@@ -67,21 +67,22 @@ func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *viewCont
 	return g
 }
 
-// find is the context of these holders if there is one, or nil.
+// find returns the context of a shared part and holders, or nil if there is none.
 func (c *contexts) find(shared uint32, holders []uint32) *viewContext {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.ids[string(contextKey(nil, shared, holders))]
 }
 
-// contextBytes is about the size of a context without its sets, and stepBytes that of a step.
+// contextBytes estimates the size of a context without its sets, and stepBytes that of a step.
 const (
 	contextBytes = 600
 	stepBytes    = 240
 )
 
-// measure sums up the contexts. The numbers of parts depend on the order of discovery, and the size of a set of parts
-// on those numbers. To be independent of both, it counts each set as if it had all parts.
+// measure returns the number of contexts (n), views and steps, the most holders of a context, and an estimate of the memory.
+// The size of a set of parts depends on the order in which parts were found. The estimate therefore counts each set as if it
+// had all parts.
 func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes int64) {
 	for _, g := range c.list {
 		views += int64(g.seen.Count())
@@ -92,7 +93,7 @@ func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes
 	return n, views, steps, holders, n*int64(contextBytes+3*parts/8) + steps*stepBytes
 }
 
-// join adds parts to a context. It reports whether the context becomes pending for the next round.
+// join adds the parts in set to a context. It reports whether the context becomes pending for the next round.
 func (g *viewContext) join(set states.Set) bool {
 	more := set.Exceeds(g.seen)
 	g.mu.Lock()
@@ -107,7 +108,7 @@ func (g *viewContext) join(set states.Set) bool {
 	return true
 }
 
-// admit adds the parts that the last round found.
+// admit moves the parts that the last round found from incoming to seen.
 func (g *viewContext) admit() {
 	g.seen.Merge(g.incoming)
 	g.incoming, g.pending, g.begun = g.incoming[:0], false, true

@@ -12,16 +12,16 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Cutoff is the smallest number of real clients whose states already have all views.
+// Cutoff is the smallest number of real clients whose states reach all views of the search.
 type Cutoff struct {
-	Clients int   // of each kind with any number; 0 if no number up to Tried had all views
-	Tried   int   // the most clients tried
-	Reached int64 // views that those clients reached, in the states visited
+	Clients int   // clients of each kind with any number; 0 if no number up to Tried reached all views
+	Tried   int   // the largest number tried
+	Reached int64 // views that the tries reached together, in the states visited
 }
 
-// Cutoff computes the cutoff: it tries one client, then two, up to the given number, shortest executions first. most
-// bounds the states of all tries together. More clients reach each view that fewer clients reach, so a view counts
-// once. The views must be closed.
+// Cutoff computes the cutoff. It tries one client of each kind, then two, up to the given number. most bounds the number of
+// states that all tries visit together. Each view counts once: a larger number of clients also reaches every view that a
+// smaller number reaches. The views must be closed.
 func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	reached := make(map[*viewContext]states.Set)
 	for n := 1; n <= clients && c.Reached < r.Views && most > 0 && ctx.Err() == nil; n++ {
@@ -38,8 +38,8 @@ func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	return c
 }
 
-// reach adds the views of the given number of real clients to reached. It returns how many are new, and how many
-// states it visited.
+// reach adds the views of the given number of real clients to reached. It returns the number of new views (more) and the
+// number of states that it visited (seen).
 func (r *Result) reach(ctx context.Context, clients, most int, reached map[*viewContext]states.Set) (more int64, seen int) {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()

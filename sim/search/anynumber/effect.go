@@ -18,9 +18,9 @@ type effectTable struct {
 // influence is how one effect changes the parts of other clients.
 type influence struct {
 	mu    sync.RWMutex
-	inert states.Set // parts that it leaves as they are
-	known states.Set
-	to    map[uint32]uint32
+	inert states.Set        // parts that it leaves unchanged
+	known states.Set        // parts for which the result is known
+	to    map[uint32]uint32 // the results for the other known parts
 	roles map[uint32]uint32 // the holder's role after the effect, plus 1; 0 is idle
 }
 
@@ -48,8 +48,8 @@ func (t *effectTable) at(id uint32) *influence {
 	return t.list[id]
 }
 
-// set records the effect on a part. It returns false if another result was recorded before: then the effect's
-// description says too little.
+// set records that the effect changes a part to another (to). It returns false if a different result was recorded before:
+// then the effect's description says too little.
 func (f *influence) set(part, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +65,8 @@ func (f *influence) set(part, to uint32) bool {
 	return true
 }
 
-// assign records the effect on a role: another role, plus 1, or 0 if nothing is held any more. It returns false if
-// another result was recorded before.
+// assign records the effect on a holder's role: to is the role afterwards, plus 1, or 0 if the client holds nothing any
+// more. It returns false if a different result was recorded before.
 func (f *influence) assign(role, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *influence) get(part uint32) (uint32, bool) {
 	return f.of(part), true
 }
 
-// unknown are the parts of a set on which the effect is not known yet.
+// unknown returns the parts of a set for which the effect's result is not known yet.
 func (f *influence) unknown(set states.Set) states.Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -103,7 +103,7 @@ func (f *influence) unknown(set states.Set) states.Set {
 	return set.Without(f.known)
 }
 
-// image is the effect's result for a set of known parts; same reports that it is the same set.
+// image returns the effect's result for a set of known parts. same: the effect changes none of them, and out is set itself.
 func (f *influence) image(set states.Set) (out states.Set, same bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

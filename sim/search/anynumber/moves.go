@@ -13,15 +13,15 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// move is one action of a client or the broker among others, and its result.
+// move is one action of a client or the broker beside other clients, and its result.
 type move struct {
 	action      scenario.Action
-	shared      uint32
-	own         uint32 // plus 1; 0 is the broker
-	left        abandoned
-	effect      uint32
-	found       property.Set
-	unwitnessed bool
+	shared      uint32       // the shared part after the action
+	own         uint32       // the acting client's part after the action, plus 1; 0 if the broker acts
+	left        abandoned    // half-open connections that it leaves
+	effect      uint32       // the number of its effect on the other clients
+	found       property.Set // the properties that it violates
+	unwitnessed bool         // it completed an operation without a witness of linearizability
 }
 
 // same reports whether both moves are the same action with the same effect, on the acting client and on all others.
@@ -33,26 +33,26 @@ func (m *move) same(o *move) bool {
 // the current connection, and an earlier one under which the client's slot was granted.
 type abandoned [2]uint32
 
-// takenIn is an action with its world, so that it can be repeated beside other clients.
+// takenIn is a move with the state in which its action was taken, so that the action can be repeated beside other clients.
 type takenIn struct {
-	shared uint32
-	all    []uint32 // the parts of the world; the acting client's, if there is one, is the first
+	shared uint32   // the shared part before the action
+	all    []uint32 // the clients' parts before the action; if a client acts, its part is the first
 	move   move
 }
 
-// first is the index of the first part that does not belong to who acts: 1 if a client acts, 0 if the broker does.
+// first is the index in takenIn.all of the first client that does not act: 1 if a client acts, 0 if the broker does.
 func (m *move) first() int { return min(1, int(m.own)) }
 
-// worker works out what happens in contexts.
+// worker computes the steps of contexts.
 type worker struct {
 	*exploration
 	systems map[string]*sim.System // by the classes of their clients
 	cover   search.Coverage
-	dirty   []*viewContext
-	err     error     // which assumption of the search does not hold
-	crowded bool      // there were more clients at once than a world has room for
-	beyond  bool      // there were moves that make more slots than the bound
-	now     []arrival // by step, while a context is looked at
+	dirty   []*viewContext // contexts that the worker has made pending
+	err     error          // an assumption of the search that does not hold
+	crowded bool           // there were more clients at once than a world has room for
+	beyond  bool           // a move that makes more slots than the bound was left out
+	now     []arrival      // by step of the context being processed
 	key     []byte
 	buf     []byte
 	load    [][]byte
@@ -69,7 +69,7 @@ func (w *worker) begin() {
 		classes[i] = byte(i)
 	}
 	var initial states.Set
-	for k := w.fixed; k < len(w.bounds.Clients); k++ { // the first view is that of who has not begun
+	for k := w.fixed; k < len(w.bounds.Clients); k++ { // these first, so that view 0 is that of a client that has not begun
 		sys := w.system(append(slices.Clone(classes), byte(k)))
 		sys.Reset()
 		initial.Add(w.part(sys, w.fixed+1, byte(k)))
@@ -85,7 +85,7 @@ func (w *worker) begin() {
 	w.arrive(w.contexts.intern(nil, w.sharedPart(sys), holders), initial)
 }
 
-// system is a world of clients of these classes.
+// system returns a world whose clients have these classes.
 func (w *worker) system(classes []byte) *sim.System {
 	if sys, ok := w.systems[string(classes)]; ok {
 		return sys
@@ -100,7 +100,7 @@ func (w *worker) system(classes []byte) *sim.System {
 	return sys
 }
 
-// enter is a world in which the clients have these parts.
+// enter returns a world in the state with these parts.
 func (w *worker) enter(shared uint32, clients []uint32) *sim.System {
 	w.buf, w.load = w.buf[:0], w.load[:0]
 	for _, id := range clients {
@@ -119,7 +119,7 @@ func (w *worker) sharedPart(sys *sim.System) uint32 {
 	})
 }
 
-// part is the number of a client's part.
+// part returns the number of the part of client n in a world. class is the client's class.
 func (w *worker) part(sys *sim.System, n int, class byte) uint32 {
 	w.buf = sys.Client(n, append(w.buf[:0], class))
 	return w.clients.Number(w.buf, func() states.Part {
@@ -137,7 +137,8 @@ func (w *worker) part(sys *sim.System, n int, class byte) uint32 {
 
 func (w *worker) class(id uint32) byte { return w.clients.Image(id)[0] }
 
-// among lists the parts of a world: the client that acts, plus 1, the holders beside it, and another, plus 1.
+// among lists the parts of a world's clients: the acting client's (own is the part plus 1; 0 is the broker), the other
+// holders', and that of one more client (beside is the part plus 1; 0 is none).
 func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	all := make([]uint32, 0, len(holders)+2)
 	if own > 0 {
@@ -150,8 +151,8 @@ func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	return all
 }
 
-// moves are the moves of a client (a part plus 1) or of the broker (0), beside the holders and, unless beside is 0,
-// another client (a part plus 1). The world has room for one more client, which watches.
+// moves returns the moves of a client or of the broker beside other clients; for own, holders and beside see among. It
+// requires room in the world for one more client, which watches.
 func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out []move) {
 	all := among(own, holders, beside)
 	if len(all) >= lock.MaxClients {
@@ -168,7 +169,7 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 	return out
 }
 
-// take carries out an action of the first client or of the broker, and records its effect on the others.
+// take carries out action a of the first client of all, or of the broker, and records its effect on the other clients.
 func (w *worker) take(shared uint32, all []uint32, a scenario.Action) move {
 	sys := w.enter(shared, all)
 	out := sys.Take(a)
@@ -193,10 +194,11 @@ func (w *worker) take(shared uint32, all []uint32, a scenario.Action) move {
 	return m
 }
 
-// became is the number of the part that a client has after an action.
+// became returns the number of the part that client n of sys has after an action with the effect does. part is the client's
+// part before the action.
 func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) uint32 {
 	class := w.class(part)
-	if to, ok := does.get(part); ok { // most often it is that
+	if to, ok := does.get(part); ok { // usually the known result, which is cheap to compare
 		if w.buf = sys.Client(n, append(w.buf[:0], class)); string(w.buf) == w.clients.Image(to) {
 			return to
 		}
@@ -204,8 +206,8 @@ func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) ui
 	return w.part(sys, n, class)
 }
 
-// affected records how an action changed another client's part. It checks that its effect always changes the part,
-// and the role that contexts know, in the same way.
+// affected records that an action changed another client's part to now. It checks that the action's effect (does) always
+// changes this part, and the client's role, in the same way.
 func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) {
 	was, is := w.clients.At(part), w.clients.At(now)
 	switch {
@@ -226,13 +228,13 @@ func known(p *states.Part) uint32 {
 	return 0
 }
 
-// tooManySlots reports whether there are more slots than the search looks at.
+// tooManySlots reports whether a shared part has more slots than the bound.
 func (w *worker) tooManySlots(shared uint32) bool {
 	return int(w.exploration.shared.At(shared).Slots) > w.slots
 }
 
-// dead is the part of a dead client that left something. All dead clients are equal: it belongs to the first kind
-// with any number.
+// dead returns the part of a half-open connection that a dead client left. Dead clients of all classes are equal, so the
+// part gets the first class with any number of clients.
 func (w *worker) dead(shared uint32, image []byte) uint32 {
 	class := byte(w.fixed)
 	sys := w.system([]byte{class})
@@ -240,7 +242,7 @@ func (w *worker) dead(shared uint32, image []byte) uint32 {
 	return w.part(sys, 1, class)
 }
 
-// fail notes an assumption of the search that does not hold.
+// fail records an assumption of the search that does not hold.
 func (w *worker) fail(err error) { w.err = firstError(w.err, err) }
 
 // firstError returns one of two errors, each of which may be nil: the first in alphabetical order. The choice does
@@ -252,7 +254,7 @@ func firstError(a, b error) error {
 	return a
 }
 
-// after is how an action changes another client's part.
+// after returns another client's part after an action.
 func (w *worker) after(how *takenIn, part uint32) uint32 {
 	if to, ok := w.effects.at(how.move.effect).get(part); ok {
 		return to
@@ -260,7 +262,7 @@ func (w *worker) after(how *takenIn, part uint32) uint32 {
 	return w.watched(how, part)
 }
 
-// watched is the same, found by carrying out the action beside the client. Its effect on the others must not change.
+// watched is like after, but carries out the action beside the client. The action must be the same move as without it.
 func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	m := &how.move
 	n := w.take(how.shared, w.with(how, part), m.action)
@@ -272,8 +274,8 @@ func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	return to
 }
 
-// with is the world of an action with another part in it. A holder's part replaces the one that represents its role;
-// an idle client's is added.
+// with returns the clients' parts before an action, including the given part. A holder's part replaces the part that
+// represents the holder's role; another client's part is added.
 func (w *worker) with(how *takenIn, part uint32) []uint32 {
 	all := slices.Clone(how.all)
 	others := all[how.move.first():]

@@ -7,14 +7,14 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// step is an action in a context: the clients that can take it, its successor, and its effect on watching clients.
+// step is an action in a context: its successor, and its effect on watching clients.
 type step struct {
 	to   *viewContext
 	does *influence
-	by   uint32 // the acting holder's role plus 1, if no other client has that role: it does not watch
-	how  *takenIn
-	// open are the views of the clients that may watch: the action has the same effect beside them. Holders, and
-	// clients without visible state, may always watch. all: every client may.
+	by   uint32   // the acting holder's role plus 1, if no other client has that role: then no client of the role watches
+	how  *takenIn // an action with this outcome
+	// open are the views of the idle clients that may watch: the action has the same effect beside them. Holders, and
+	// clients without visible state, may always watch. If all is set, every client may watch.
 	open []opening
 	all  bool
 }
@@ -22,33 +22,33 @@ type step struct {
 // opening is a view beside which an action has the same effect as without it.
 type opening struct {
 	view uint64
-	how  *takenIn // an action of which that is so
+	how  *takenIn // the action for which this was observed
 }
 
 // outcome identifies a step of a context. Steps with equal outcomes lead to the same context and have the same
 // effect.
 type outcome struct {
 	shared, effect uint32
-	by, becomes    uint32 // roles, plus 1
+	by, becomes    uint32 // the acting client's role before (see step.by) and after, each plus 1; 0 is none
 	left           abandoned
 	all            bool
 }
 
-// arrival is the news of a step: the parts that arrive by it, and the views that may watch it from now on.
+// arrival is what the current round adds to a step.
 type arrival struct {
-	who  states.Set
-	open []uint64
+	who  states.Set // the parts of acting clients after the step
+	open []uint64   // the views that may watch the step from now on
 }
 
-// arrive adds parts to those that a client can have in a context.
+// arrive adds the parts in set to those that a client can have in context g.
 func (w *worker) arrive(g *viewContext, set states.Set) {
 	if g.join(set) {
 		w.dirty = append(w.dirty, g)
 	}
 }
 
-// process takes the new steps of a context: those of its new clients, those of other clients beside them, and their
-// effect on the new clients.
+// process takes the new steps of a context: steps of its new clients, and steps of other clients beside new views. It
+// applies all steps to the new clients that watch.
 func (w *worker) process(g *viewContext) {
 	fresh, who, old := g.seen.Without(g.done), w.population(g), len(g.steps)
 	w.now = append(w.now[:0], make([]arrival, old)...)
@@ -97,8 +97,9 @@ func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
 	return news
 }
 
-// turn adds the steps of a client (a part plus 1) or of the broker (0). It takes them beside the holders alone, and
-// beside each client of besides (a part plus 1) that changes the effect. fresh: the client is new in the context.
+// turn adds the steps of a client (own is its part plus 1) or of the broker (own is 0). It takes each action beside the
+// holders alone, and also beside each client of besides (parts plus 1), where the move may be another. fresh: the acting
+// client is new in the context.
 func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uint32, fresh bool) {
 	by := uint32(0)
 	if own > 0 {
@@ -132,7 +133,7 @@ func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uin
 	}
 }
 
-// add is the step of a context that an action is, by its index.
+// add returns the index of the context's step with the action's outcome. It adds the step if the outcome is new.
 func (w *worker) add(g *viewContext, by uint32, how *takenIn, others []uint32, all bool) int32 {
 	m := &how.move
 	out := w.outcomeOf(m, by, all)
@@ -154,7 +155,7 @@ func (s *exploration) outcomeOf(m *move, by uint32, all bool) outcome {
 	return out
 }
 
-// permit has those with some views watch an action.
+// permit lets clients with the given views watch a step, and adds new views to now.
 func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	for _, view := range views {
 		if !slices.ContainsFunc(s.open, func(o opening) bool { return o.view == view }) {
@@ -163,7 +164,7 @@ func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	}
 }
 
-// beside is the action that a client with the given view watches.
+// beside returns the action of the step that a client with the given view watches.
 func (s *step) beside(view uint64) *takenIn {
 	for _, o := range s.open {
 		if o.view == view {
@@ -173,7 +174,7 @@ func (s *step) beside(view uint64) *takenIn {
 	return s.how
 }
 
-// happens records that a client (a part plus 1) or the broker (0) makes a move.
+// happens records that a client (own is its part plus 1) or the broker (0) makes move m, which belongs to the i-th step.
 func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	w.note(g, own, m)
 	if m.own > 0 {
@@ -181,7 +182,8 @@ func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	}
 }
 
-// besideTwo checks that no move depends on two other clients at once: it has the effect that it has beside one of them.
+// besideTwo checks that no move depends on two other clients at once: beside both, each move is one that also occurs beside
+// one of them.
 func (w *worker) besideTwo(g *viewContext, who *population) {
 	in := func(all []move, m *move) bool {
 		return slices.ContainsFunc(all, func(o move) bool { return o.same(m) })
@@ -203,8 +205,8 @@ func (w *worker) besideTwo(g *viewContext, who *population) {
 	}
 }
 
-// note records the violations and coverage of a move. own is the part of the acting client, plus 1. A client of the
-// kind that a named client represents is not judged.
+// note records the violations of a move. own is the part of the acting client, plus 1. If a named client represents the
+// first kind with any number, moves of that kind are not judged.
 func (w *worker) note(g *viewContext, own uint32, m *move) {
 	if w.named && own > 0 && int(w.class(own-1)) == w.fixed {
 		return
@@ -215,7 +217,7 @@ func (w *worker) note(g *viewContext, own uint32, m *move) {
 	}
 }
 
-// leads is the context that an action leads to. others are the other holders.
+// leads returns the context that an action leads to. others are the parts of the holders that do not act.
 func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	var then []uint32
 	hold := func(part uint32) {
@@ -235,7 +237,8 @@ func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	return w.contexts.intern(w.key, m.shared, then)
 }
 
-// pass adds the watching clients, as the effect changes them, and the arriving clients to the step's successor.
+// pass adds parts to the successor of step s: the watching clients' parts after the step's effect, the arriving parts, and
+// those of half-open connections that the step leaves.
 func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	unknown := s.does.unknown(watching)
 	if w.thorough {
@@ -260,8 +263,8 @@ func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	w.arrive(s.to, set)
 }
 
-// audit judges leftovers in a context whose holders can all be idle. Idle clients may have an operation under way, so
-// real clients have to confirm a violation.
+// audit judges leftovers in a context whose holders can all be without an operation under way. The other clients may have
+// one under way, so real clients have to confirm a violation.
 func (w *worker) audit(g *viewContext, who *population) {
 	if g.audited {
 		return

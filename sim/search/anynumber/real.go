@@ -9,12 +9,13 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Real looks for concrete executions of the abstraction's violations. Each kind with any number gets the given number
-// of clients. It visits at most that many states, and only states from whose contexts a violation can be reached. For
-// each property that it finds violated it returns a shortest execution. It also reports whether it visited
-// everything: then no execution of that many clients violates the other properties.
+// Real looks for concrete executions that violate the properties in want, as the abstraction does. Each kind with any number
+// gets the given number of clients. The argument most bounds the number of visited states. Real expands only states from
+// whose contexts the abstraction can reach a violation. For each property that it finds violated, it returns a shortest
+// execution. It also reports whether it visited everything: then no execution of that many clients violates the other
+// properties.
 //
-// illegal judges the history of an execution on its own, see [Counterexamples].
+// For illegal, see [search.Counterexamples].
 func (r *Result) Real(ctx context.Context, want property.Set, clients, most int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
 	s := r.search
 	p, towards := projection{exploration: s, each: clients}, s.towards(want)
@@ -25,7 +26,7 @@ func (r *Result) Real(ctx context.Context, want property.Set, clients, most int,
 	return v.Found, v.All
 }
 
-// Bounds is the configuration with the given number of clients of each kind that has any number.
+// Bounds returns the search's configuration, with the given number of clients of each kind with any number.
 func (r *Result) Bounds(each int) sim.Bounds {
 	s := r.search
 	b := s.bounds
@@ -38,8 +39,8 @@ func (r *Result) Bounds(each int) sim.Bounds {
 	return b
 }
 
-// towards are the contexts from which a violation can be reached. For linearizability these are all contexts, since
-// histories without a witness are judged one by one.
+// towards returns the contexts from which a violation of a property in want can be reached. For linearizability these are
+// all contexts, since histories without a witness are judged one by one.
 func (s *exploration) towards(want property.Set) map[*viewContext]bool {
 	back := make(map[*viewContext][]*viewContext)
 	for _, g := range s.contexts.list {
@@ -67,15 +68,16 @@ func (s *exploration) towards(want property.Set) map[*viewContext]bool {
 	return reach
 }
 
-// projection finds the views of states of real clients.
+// projection maps states of real clients to contexts and parts of the search.
 type projection struct {
 	*exploration
-	each           int // clients of each kind of which there is any number
+	each           int // the number of clients of each kind with any number
 	holders, parts []uint32
 	buf            []byte
 }
 
-// project is the context of a world of real clients, with the clients' parts; nil if the search has not reached it.
+// project returns the context of a world of real clients, and the clients' parts. The context is nil if the search has not
+// reached it.
 func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	p.holders, p.parts = p.holders[:0], p.parts[:0]
 	for c := 1; c <= p.fixed+p.each*(len(p.bounds.Clients)-p.fixed); c++ {
@@ -101,7 +103,8 @@ func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	return p.contexts.find(shared, p.holders), p.parts
 }
 
-// place finds a client's part. It returns false if the search has not reached it.
+// place adds the client's part with this encoding (image) to parts, and a holder's role to holders. It returns false if the
+// search has not reached the part.
 func (p *projection) place(image []byte) bool {
 	id, ok := p.clients.Find(image)
 	if !ok {

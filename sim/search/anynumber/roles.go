@@ -7,14 +7,15 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// role is what a context knows of a holder: its kind and its view. In whole contexts it is the holder's part.
+// role is what a context knows of a holder: its class and its visible view. In whole contexts, and for a named client, it
+// also has the holder's part.
 type role struct {
 	class byte
 	view  uint64
-	part  string // "" where contexts have what is seen only
+	part  string // "" if contexts have only what other clients see of the holder
 }
 
-// roles numbers them. It is safe for concurrent use.
+// roles numbers roles. It is safe for concurrent use.
 type roles struct {
 	mu  sync.Mutex
 	ids map[role]uint32
@@ -31,11 +32,11 @@ func (r *roles) number(of role) uint32 {
 	return id
 }
 
-// population are the clients of a context: for each holder its possible parts, and the parts of idle clients.
+// population has the clients of a context: the possible parts of each holder, and the parts of the other clients.
 type population struct {
 	holders []holder
-	plain   states.Set            // all but the idle ones
-	idle    map[uint64]states.Set // clients that hold nothing and have visible state, by that state
+	plain   states.Set            // the parts of all holders, and of clients without visible state
+	idle    map[uint64]states.Set // the parts of clients that hold nothing but have visible state, by their view
 }
 
 // holder is a role in a context, and the number of clients that have it.
@@ -43,10 +44,10 @@ type holder struct {
 	role  uint32
 	count int
 	parts states.Set
-	one   uint32 // the part that represents the others: no other client can tell them apart
+	one   uint32 // the part that represents all of parts: other clients cannot tell them apart
 }
 
-// population sorts the parts of a context.
+// population returns the clients of context g.
 func (s *exploration) population(g *viewContext) (c population) {
 	for i, r := range g.holders {
 		if i > 0 && r == g.holders[i-1] {
@@ -78,10 +79,10 @@ func (s *exploration) population(g *viewContext) (c population) {
 	return c
 }
 
-// precedes orders parts independently of their numbers, and so of which worker reached them first.
+// precedes orders parts by their encoding. The order does not depend on which worker found a part first, as numbers do.
 func (s *exploration) precedes(a, b uint32) bool { return s.clients.Image(a) < s.clients.Image(b) }
 
-// holder is the one in a role, or nil.
+// holder returns the holder with a role, or nil.
 func (c *population) holder(role uint32) *holder {
 	i := slices.IndexFunc(c.holders, func(h holder) bool { return h.role == role })
 	if i < 0 {
@@ -90,7 +91,7 @@ func (c *population) holder(role uint32) *holder {
 	return &c.holders[i]
 }
 
-// beside is one part for each holder, without one of the given role (plus 1; 0 is none).
+// beside returns one part for each holder, except for one holder of the given role (plus 1; 0 excepts none).
 func (c *population) beside(role uint32) (parts []uint32) {
 	for _, h := range c.holders {
 		n := h.count
@@ -104,7 +105,8 @@ func (c *population) beside(role uint32) (parts []uint32) {
 	return parts
 }
 
-// watching are those of some parts that may watch a step, and all of those who may only now.
+// watching returns the parts of some whose clients may watch step s, and all parts whose views (now) may watch it only from
+// now on.
 func (c *population) watching(s *step, some states.Set, now []uint64) states.Set {
 	if !s.all && len(c.idle) > 0 {
 		may := slices.Clone(c.plain)

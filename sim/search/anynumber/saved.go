@@ -36,7 +36,7 @@ func (r *roles) restore(d *states.Decoder, v *states.Views) {
 	}
 }
 
-// consistent reports whether the decoded parts name existing kinds, views and roles.
+// consistent reports whether the decoded clients' parts name existing classes, views and roles.
 func (s *exploration) consistent() bool {
 	for id := range s.clients.Len() {
 		d := s.clients.At(id)
@@ -86,7 +86,7 @@ func (t *effectTable) restore(d *states.Decoder, p *plan) {
 	}
 }
 
-// effect writes one: all of its fields are of fixed size.
+// writeEffect writes an effect. All fields of an effect have a fixed size.
 func writeEffect(e *states.Encoder, of sim.Effect) {
 	b, err := binary.Append(nil, binary.LittleEndian, &of)
 	e.Failed(err)
@@ -223,7 +223,7 @@ func (s *exploration) readTaken(d *states.Decoder) *takenIn {
 	return how
 }
 
-// at reads which context is meant.
+// at reads the number of a context, and returns the context, or nil after an error.
 func (c *contexts) at(d *states.Decoder) *viewContext {
 	id := d.Below(uint32(len(c.list)))
 	if d.Err != nil {

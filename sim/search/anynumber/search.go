@@ -19,13 +19,12 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Bounds is a configuration with any number of clients, each of which goes through its operations
-// again and again.
+// Bounds is a configuration with any number of clients. Each client repeats its operations forever.
 type Bounds struct {
-	// Bounds has what does not depend on their number. Its Clients are there once each, and followed
-	// one by one.
+	// Bounds has what does not depend on the number of clients. Each of its Clients exists exactly once, and the search
+	// follows it individually.
 	sim.Bounds
-	// Any are the workloads of which any number of clients has each.
+	// Any are the workloads that any number of clients have, each a kind of client.
 	Any []scenario.Client
 	// Slots bounds the number of slots at any moment. A step beyond it is not followed, and the search stops
 	// [search.AtSlots]. The value 0 is the default of [Bounds.MostSlots]: the initial number, and the slots that each of
@@ -78,13 +77,13 @@ type Options struct {
 
 // Stats are the numbers of a search for any number of clients.
 type Stats struct {
-	Contexts    int64 // the shared part with the roles of all holders
-	Views       int64 // a context and a part that one client can have in it
-	Parts       [2]int
-	Steps       int64 // from context to context, each with its effect on watching clients
+	Contexts    int64  // combinations of a shared part and the roles of all holders
+	Views       int64  // pairs of a context and a part that one client can have in it
+	Parts       [2]int // shared parts, and clients' parts
+	Steps       int64  // steps between contexts, each with its effect on watching clients
 	Rounds      int
-	Holders     int   // the most clients of one context
-	Unwitnessed int64 // operations ended without a witness of linearizability
+	Holders     int   // the largest number of holders in one context
+	Unwitnessed int64 // completed operations of executions without a witness of linearizability
 	Bytes       int64
 	// Pending is the number of contexts that the next round has to process.
 	Pending int
@@ -93,17 +92,16 @@ type Stats struct {
 // Result is the result of a search.
 type Result struct {
 	Stats
-	// Stop is Finished if the views are closed: every execution of any number of clients is covered. It is AtSlots if they
-	// are, but for executions in which there are more slots at once than the bound.
+	// Stop is Finished if the views are closed: they cover every execution of any number of clients. It is AtSlots if they
+	// cover every execution except those in which there are more slots at once than the bound.
 	Stop     search.Stop
 	Found    property.Set
 	Coverage search.Coverage
-	// Solo is what becomes of a client that runs alone, where progress is judged.
+	// Solo is the result of running each client alone, if progress is judged.
 	Solo Solo
-	// Err is which of the assumptions that the search relies on does not hold, or, if it was Refused, why it did not
-	// begin.
+	// Err names the assumption of the search that does not hold, or says why the search did not begin if it was Refused.
 	Err error
-	// Unsaved is why the last checkpoint could not be written.
+	// Unsaved is the error of writing the last checkpoint.
 	Unsaved error
 
 	search *exploration
@@ -116,12 +114,12 @@ type exploration struct {
 	opts        Options
 	contexts    contexts
 	effects     effectTable
-	dirty       []*viewContext
-	next        atomic.Int64 // the next of them to look at
+	dirty       []*viewContext // the contexts that the next round has to process
+	next        atomic.Int64   // the index of the next one to process
 	stop        search.Stop
 	told        time.Time
 	mu          sync.Mutex
-	found       [property.Count]map[*viewContext]bool // the contexts in which a step violates it
+	found       [property.Count]map[*viewContext]bool // by property: the contexts in which a step violates it
 	res         Result
 	unwitnessed atomic.Int64
 	cut         bool // the resumed search had exceeded the bound of slots
@@ -129,20 +127,20 @@ type exploration struct {
 	saved       time.Time // when the last checkpoint was written
 }
 
-// plan is what the workers of a search have in common.
+// plan is the part of a search that its workers share.
 type plan struct {
 	bounds sim.Bounds // with one client of each class
 	slots  int
 	whole  bool
 	named  bool
-	// Tests replace these assumptions of the search: the visible part of a client and of an action. With thorough,
-	// the search checks that each action has the same effect beside every watching client, and depends on no two
-	// others at once.
+	// Tests replace viewOf and effectOf, which say what other clients see of a client and of an action. With thorough, the
+	// search checks that each action has the same effect beside every watching client, and does not depend on two other
+	// clients at once.
 	viewOf   func(sys *sim.System, n int) []byte
 	effectOf func(sim.Effect) sim.Effect
 	thorough bool
 
-	fixed   int // the first classes; each has exactly one client
+	fixed   int // the first fixed classes have exactly one client each
 	shared  *states.Table
 	clients *states.Table
 	views   *states.Views // views of clients, by number; the first is that of an idle, fresh client
@@ -208,7 +206,7 @@ func newPlan(b Bounds) *plan {
 	return p
 }
 
-// MostSlots is how many slots there may be at once in what is followed.
+// MostSlots is the largest number of slots at once that the search follows.
 func (b *Bounds) MostSlots() int {
 	switch {
 	case b.Target.Kind == lock.Mutex:
@@ -243,7 +241,7 @@ func added(first int, ops []scenario.Operation) int {
 	return most - first
 }
 
-// round has every context looked at that has something new.
+// round processes all contexts that have something new.
 func (s *exploration) round() {
 	var wg sync.WaitGroup
 	s.next.Store(0)
@@ -306,7 +304,7 @@ func (s *exploration) check() {
 	}
 }
 
-// measure brings the numbers up to date.
+// measure updates the statistics.
 func (s *exploration) measure() {
 	r := &s.res.Stats
 	r.Parts = [2]int{int(s.shared.Len()), int(s.clients.Len())}
@@ -339,12 +337,12 @@ func (s *exploration) finish() *Result {
 	return r
 }
 
-// beyond reports whether something makes more slots at once than their bound, and was not followed.
+// beyond reports whether the search left out a move that makes more slots than the bound.
 func (s *exploration) beyond() bool {
 	return s.cut || slices.ContainsFunc(s.workers, func(w *worker) bool { return w.beyond })
 }
 
-// violations are the properties that were seen violated.
+// violations returns the properties that were found violated.
 func (s *exploration) violations() (set property.Set) {
 	for p := range property.Count {
 		if len(s.found[p]) > 0 {
@@ -354,7 +352,7 @@ func (s *exploration) violations() (set property.Set) {
 	return set
 }
 
-// violated notes a step that violates something.
+// violated records that a step in a context violates the properties found.
 func (s *exploration) violated(found property.Set, in *viewContext) {
 	if found == 0 {
 		return

@@ -4,12 +4,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Solo is the result of running one client alone from every moment: all others stand still, and no more faults
-// happen.
+// Solo is the result of running each client alone from every view: the other clients do not act, and no more faults happen.
 type Solo struct {
-	Known bool // the solo runs were made: only if the views are closed
-	Steps int  // the most steps to the end of the current operation
-	// Endless says that some operation never ends, though no other client is in its way.
+	Known bool // the solo runs were made, which requires closed views
+	Steps int  // the largest number of steps to the end of the current operation
+	// Endless says that some operation never ends although no other client acts.
 	Endless bool
 }
 
@@ -19,10 +18,10 @@ type soloClient struct {
 	part uint32
 }
 
-// solo looks at every client in every context. It needs the one worker.
+// solo runs every client of every context alone. It must not run concurrently with other workers.
 func (w *worker) solo() (out Solo) {
 	out.Known = true
-	lengths := make(map[*viewContext][]uint16) // by rank of the client: steps, plus 1; inProgress while they are counted
+	lengths := make(map[*viewContext][]uint16) // by rank of the client's part: steps plus 1, or inProgress
 	populations := make(map[*viewContext]*population)
 	at := func(c soloClient) *uint16 {
 		of := lengths[c.g]
@@ -66,7 +65,7 @@ func (w *worker) solo() (out Solo) {
 // inProgress marks a client whose steps are being counted.
 const inProgress = 1<<16 - 1
 
-// alone is where a client's own next step leads, by every way of a random option.
+// alone returns the client after its next step, once for each result of a random choice.
 func (w *worker) alone(c soloClient, who *population) (next []soloClient) {
 	others := who.beside(known(w.clients.At(c.part)))
 	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {
