@@ -20,9 +20,9 @@ const (
 	maxStepsAfter = 400
 )
 
-// Find looks for an execution of the same target and workload without a violation. It shares the longest prefix with
-// the given trace, whose step shows, counted from 0, shows a violation. It returns nil if every execution tried
-// fails. It adds no faults, and drops those after the shared prefix.
+// Find looks for an execution of the same target and workload without a violation that shares the longest prefix with trace
+// t. The argument shows is the index, from 0, of the step of t that shows a violation. After the shared prefix, the
+// execution has no faults. Find returns nil if every execution that it tries violates something.
 func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire property.FailedAcquire) *Well {
 	f := finder{target: target, judged: property.Of(target), t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
 	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
@@ -34,7 +34,7 @@ func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire prope
 	return nil
 }
 
-// finder looks for the execution.
+// finder is the state of a call of [Find]. left is the number of executions that may still be tried.
 type finder struct {
 	target        *lock.Target
 	judged        property.Set

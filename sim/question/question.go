@@ -37,7 +37,7 @@ type Question struct {
 
 // Row is one configuration. Every execution of it is visited.
 type Row struct {
-	Setting string // what distinguishes it from its neighbours
+	Setting string // what distinguishes the row from the question's other rows
 	Configuration
 	// Judge are the properties that the question is about; if it is empty, all that apply are judged.
 	Judge []property.Property
@@ -83,8 +83,7 @@ type Combinations struct {
 	Any *Configuration
 }
 
-// Dimension is an option of the combinations. The more expensive value comes first: a design prefers to do without
-// it.
+// Dimension is an option of the combinations. The more expensive value comes first; a design avoids it if it can.
 type Dimension struct {
 	Option string
 	Values []string

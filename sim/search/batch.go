@@ -86,7 +86,7 @@ func (b *batch) add(fp uint64) {
 	}
 }
 
-// unmemoised expands a state in the world itself, without memo tables.
+// unmemoised expands a state without memo tables: the world carries out all of the state's actions.
 func (b *batch) unmemoised(t []uint32) {
 	if n := b.carryOut(t, b.worker.stride); n == 0 {
 		b.stats.Final++

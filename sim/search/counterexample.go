@@ -27,7 +27,7 @@ func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want pro
 // Short is the result of [Shorter].
 type Short struct {
 	Actions []scenario.Action // nil if none was found
-	Certain bool              // no execution is shorter
+	Certain bool              // the search was complete: no violating execution is shorter
 	States  int               // visited states
 }
 
@@ -74,7 +74,7 @@ func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, il
 
 // Guided is a search for counterexamples that expands only the states that an abstraction selects.
 type Guided struct {
-	Most   int                          // bound of visited states
+	Most   int                          // bound of visited states; 0 is no bound
 	Within func(world *sim.System) bool // whether to expand the state that the world is in
 }
 

@@ -69,7 +69,7 @@ func (e *exact) add(t tuple) bool {
 func (e *exact) canonical(state []uint32) (t tuple) {
 	copy(t[:], state)
 	for c := 2; c < e.stride; c++ {
-		for at, d := c, c-1; d > 0; d-- { // clients of one workload need not be neighbours
+		for at, d := c, c-1; d > 0; d-- { // clients of the same class need not be adjacent
 			if e.class[d] == e.class[at] && t[d] > t[at] {
 				t[d], t[at] = t[at], t[d]
 				at = d
@@ -119,5 +119,5 @@ func (e *exact) size() int64  { return e.bytes.Load() }
 func (e *exact) count() int64 { return e.n.Load() }
 func (e *exact) free()        {} // the garbage collector frees the memory
 
-// growing is little: one shard grows at a time.
+// growing is the size of one shard, since only one shard grows at a time.
 func (e *exact) growing() int64 { return e.size() / int64(len(e.shards)) }

@@ -18,7 +18,7 @@ func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle)
 	var cyclic []bool
 	f.of, cyclic = g.components()
 	f.judge(cyclic)
-	for n := range uint32(g.count()) { // breadth first: the first one is the nearest
+	for n := range uint32(g.count()) { // in breadth-first order, so the first state found is nearest to the initial one
 		if f.fair[f.of[n]] {
 			return FairCycles, &FairCycle{Prefix: f.path(n), Cycle: f.around(n)}
 		}
@@ -29,8 +29,8 @@ func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle)
 	return NoCycles, nil
 }
 
-// fairnessSet is a set of actors that a fair schedule must let act. Bit c is client c, bit 0 the passing of time, and
-// bit 16+c the detection of client c's dead connection.
+// fairnessSet is a set of actors that a fair schedule must let act. Bit c stands for client c, bit 0 for the passing of
+// time, and bit 16+c for the detection of client c's dead connection.
 type fairnessSet uint32
 
 func turn(a scenario.Action) fairnessSet {
@@ -98,8 +98,8 @@ func (f *fairness) path(n uint32) []scenario.Action {
 	return back
 }
 
-// around is a path from a state back to itself within its component. Along it each actor acts, or reaches a state in
-// which it cannot.
+// around returns a path from a state back to itself within its component. Along the path, each actor acts at least once, or
+// cannot act in at least one state.
 func (f *fairness) around(from uint32) []scenario.Action {
 	var way []scenario.Action
 	at, left := from, f.can[from]

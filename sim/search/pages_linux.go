@@ -22,7 +22,7 @@ func freeSlots(s []uint64) {
 	_ = syscall.Munmap(bytesOf(s))
 }
 
-// dropSlots returns the pages of a slice to the system before the whole is freed.
+// dropSlots returns the pages of s, a part of a table, to the system before the whole table is freed.
 func dropSlots(s []uint64) {
 	_ = syscall.Madvise(bytesOf(s), syscall.MADV_DONTNEED) // if it fails, the pages stay until freeSlots
 }

@@ -31,7 +31,7 @@ func (w *worker) link(a scenario.Action, t, to []uint32, fp uint64) {
 		}
 		was, is := w.clients.At(t[c]), w.clients.At(to[c])
 		if was.Busy != is.Busy && !w.bounds.Forever {
-			return // an operation begins or ends once
+			return // the beginning or end of an operation is not part of a cycle
 		}
 		if was.Busy || w.bounds.Forever && !was.Dead {
 			w.carried.add(t[c], to[c])
@@ -130,7 +130,7 @@ func (l links) acyclic() bool {
 	return true
 }
 
-// graph is the links as a graph of parts.
+// graph returns the graph whose edges are the links.
 func (l links) graph() *graph {
 	n := 0
 	for k := range l {

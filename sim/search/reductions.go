@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Reductions leave out executions that are equivalent to others in every judged respect.
+// Reductions leave out executions that are equivalent to visited ones for all judged properties.
 type Reductions struct {
 	// Symmetry treats states as equal that differ only by a permutation of clients with the same workload. Clients that
 	// share a connection have different channels, and are never equal.

@@ -29,7 +29,8 @@ type Options struct {
 	Memory int64
 	// First ends the search at the first level that has a violation.
 	First bool
-	// Checkpoint is the file to which the search is saved if it ends early; if Every is not 0, also at that interval.
+	// Checkpoint is the file to which the search is saved if it ends early. If Every is not 0, it is also saved at that
+	// interval.
 	// Resume is a checkpoint of the same bounds, reductions and storage to continue from; Workers, Depth, Memory and
 	// First may differ.
 	Checkpoint string
@@ -38,7 +39,7 @@ type Options struct {
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
 
-	unmemoised bool // without memo tables, and without reductions that time could invalidate
+	unmemoised bool // use no memo tables, and no reductions that time could invalidate
 }
 
 // Stats are the numbers of a search.
@@ -92,7 +93,7 @@ type Result struct {
 	At  [property.Most]int // for each violated property, the level at which it was first violated
 }
 
-// search is one search under way.
+// search is a running search.
 type search struct {
 	*plan
 	opts    Options
@@ -241,7 +242,8 @@ func (s *search) expand(w *worker) {
 	b.close()
 }
 
-// check stops the search if memory runs out or its context ends, and pauses it for a checkpoint.
+// check stops the search if memory runs out or its context ends. It pauses the workers if a checkpoint or a call of Progress
+// is due.
 func (s *search) check() {
 	if s.ctx.Err() != nil {
 		s.halt(Interrupted)

@@ -10,7 +10,7 @@ type Storage uint8
 
 // The ways.
 const (
-	// Fingerprints keeps 64 bits of each state. States with the same fingerprint are taken for one.
+	// Fingerprints keeps 64 bits of each state. Of several states with the same fingerprint, only the first is visited.
 	Fingerprints Storage = iota
 	// Exact stores whole states and compares them instead of hashes: no state is missed.
 	Exact
@@ -100,8 +100,8 @@ func (s *search) lookups() float64 {
 	return p
 }
 
-// birthday bounds the probability that two of n random numbers of the given size in bits are equal: the number of
-// pairs times the probability of one.
+// birthday bounds the probability that any two of n random numbers with the given number of bits are equal: the number of
+// pairs times the probability that the two numbers of a pair are equal.
 func birthday(n int64, bits int) float64 {
 	return math.Ldexp(float64(n)*float64(max(0, n-1))/2, -bits)
 }

@@ -41,7 +41,7 @@ func (f *fingerprints) insert(fps []uint64, _ []uint32, fresh []bool) {
 	}
 	f.grow.RLock()
 	defer f.grow.RUnlock()
-	for _, fp := range fps { // these loads overlap; the probes below find their lines in the cache
+	for _, fp := range fps { // prefetch: these loads overlap, and add below finds the slots in the processor's cache
 		_ = atomic.LoadUint64(&f.slots[f.place(fp)])
 	}
 	added := 0

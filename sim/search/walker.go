@@ -66,7 +66,7 @@ func (k *walker) run(number int64) {
 	}
 }
 
-// look adds the states of the walk to the seen states.
+// look adds the states of the last walk to the seen states, which are counted.
 func (k *walker) look() {
 	if len(k.fresh) < len(k.fps) {
 		k.fresh = make([]bool, len(k.fps))

@@ -200,7 +200,7 @@ func (k *cluster) access(c uint8, x *backend.Exchange) {
 		if x.Result == backend.Blocked || x.Result == backend.Done {
 			return
 		}
-		x.Result = backend.Done // it unblocked other clients
+		x.Result = backend.Done // the command failed, but other clients' transactions went on and committed
 	case k.clients[c-1].sent.Verb == sql.Select || k.clients[c-1].sent.Verb == sql.Count:
 		x.Access = backend.Read
 	case k.clients[c-1].sent.Verb == sql.Commit:

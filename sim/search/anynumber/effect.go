@@ -21,7 +21,7 @@ type influence struct {
 	inert states.Set        // parts that it leaves unchanged
 	known states.Set        // parts for which the result is known
 	to    map[uint32]uint32 // the results for the other known parts
-	roles map[uint32]uint32 // the holder's role after the effect, plus 1; 0 is idle
+	roles map[uint32]uint32 // by a holder's role: the role after the effect, plus 1; 0 if it holds nothing
 }
 
 func (t *effectTable) number(e sim.Effect) uint32 {
@@ -75,7 +75,7 @@ func (f *influence) assign(role, to uint32) bool {
 	return !ok || was == to
 }
 
-// of is the effect's result for a known part. The caller holds mu.
+// of returns the effect's result for a known part. The caller must hold mu.
 func (f *influence) of(part uint32) uint32 {
 	if f.inert.Has(part) {
 		return part

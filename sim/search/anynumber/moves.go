@@ -220,7 +220,7 @@ func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) 
 	}
 }
 
-// known is a client's role in contexts, plus 1; 0 if the client is idle.
+// known returns the role in contexts of the client with part p, plus 1; 0 if the client holds nothing.
 func known(p *states.Part) uint32 {
 	if p.Holds {
 		return p.Role + 1

@@ -19,7 +19,7 @@ type step struct {
 	all  bool
 }
 
-// opening is a view beside which an action has the same effect as without it.
+// opening is the view of an idle client beside which an action has the same effect as without the client.
 type opening struct {
 	view uint64
 	how  *takenIn // the action for which this was observed
@@ -146,7 +146,7 @@ func (w *worker) add(g *viewContext, by uint32, how *takenIn, others []uint32, a
 	return i
 }
 
-// outcomeOf is the outcome of a move.
+// outcomeOf returns the outcome of move m. For by and all, see step.
 func (s *exploration) outcomeOf(m *move, by uint32, all bool) outcome {
 	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
 	if m.own > 0 {

@@ -26,16 +26,16 @@ type Bounds struct {
 	sim.Bounds
 	// Any are the workloads that any number of clients have, each a kind of client.
 	Any []scenario.Client
-	// Slots bounds the number of slots at any moment. A step beyond it is not followed, and the search stops
-	// [search.AtSlots]. The value 0 is the default of [Bounds.MostSlots]: the initial number, and the slots that each of
+	// Slots bounds the number of slots at any moment. A step to more slots is not followed; the result is then
+	// [search.AtSlots]. If Slots is 0, [Bounds.MostSlots] chooses the bound: the initial number, plus the slots that each of
 	// Clients and Any adds by calling its operations once.
 	Slots int
 	// Whole makes contexts keep the whole parts of holders instead of their views. There are many more contexts then,
 	// and fewer spurious violations.
 	Whole bool
-	// Named says that the last of Clients represents any client of the kind with any number. Only its actions are
-	// judged. Clients of that kind are alike, so no violation is lost. The representative's own state is exact, so
-	// there are fewer spurious violations.
+	// Named says that the last of Clients represents any client of the first workload of Any. Of the clients with this
+	// workload, only the representative's actions are judged. The clients are equal, so no violation is lost. Contexts have
+	// the representative's exact state, so there are fewer spurious violations.
 	Named bool
 }
 

@@ -12,7 +12,7 @@ type Solo struct {
 	Endless bool
 }
 
-// soloClient is a client in a context.
+// soloClient is a client with its context g and its part.
 type soloClient struct {
 	g    *viewContext
 	part uint32

@@ -10,8 +10,8 @@ import (
 
 // Part describes a part of a state, with the facts that searches need at every step.
 type Part struct {
-	Hash        uint64               // of the part; the hashes of a state's parts make its fingerprint
-	View        uint64               // identifies the visible part
+	Hash        uint64               // the hash of the part; a state's fingerprint is made from its parts' hashes
+	View        uint64               // identifies what other clients can see of a client's part
 	Foot        [2]backend.Footprint // a client's part: its footprint while faults may happen, and when no fault is left
 	Calm        bool                 // a shared part: no fault is left
 	Undisturbed bool                 // a shared part: no fault is left, except crashes of clients

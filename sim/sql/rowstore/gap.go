@@ -122,7 +122,7 @@ func (s *Store) explicit(k key, other uint8) {
 	if !slices.ContainsFunc(s.locks, func(h claim) bool { return covers(&h, &l) }) {
 		i, _ := slices.BinarySearchFunc(s.locks, k, func(l claim, k key) int { return l.compare(k) })
 		s.weigh(&l)
-		s.locks = slices.Insert(s.locks, i, l) // it has been there since the insert
+		s.locks = slices.Insert(s.locks, i, l) // before all others on the row: it counts as taken at the insert
 	}
 }
 
@@ -252,7 +252,7 @@ func (s *Store) forget(k key) {
 	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.key == k })
 }
 
-// purge removes rows whose deletion is committed and that no session has locked. Old snapshots keep their own copies.
+// purge removes the rows whose deletion is committed and that no session has locked. Snapshots have their own copies.
 func (s *Store) purge() {
 	if s.Keep && s.dialect == sql.MariaDB {
 		return
@@ -336,7 +336,7 @@ func (s *Store) blocker(on uint8) uint8 {
 	return s.barring(i)
 }
 
-// cycle is the chain of waits from a session back to itself, or nil.
+// cycle returns the chain of waiting sessions that leads from a session back to itself, or nil if there is none.
 func (s *Store) cycle(on uint8) (all []uint8) {
 	for at := on; ; {
 		all = append(all, at)

@@ -111,7 +111,7 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 	outside := k.lock != c.Lock || c.Rows == sql.Below && k.num >= c.Num
 	if r := s.row(k); weak && r != nil && r.deleted && r.writer == 0 {
 		t.stmt.waited = false
-		return sql.OK, c.Rows != sql.One // it skips the row, locked or not
+		return sql.OK, c.Rows != sql.One // the scan skips a deleted row, locked or not
 	}
 	if weak && c.Verb == sql.Update && c.Rows != sql.One && !t.stmt.waited && s.semiConsistent(on, c, want) {
 		return sql.OK, !outside || !s.row(k).committed.live
@@ -136,15 +136,15 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 		}
 		return sql.OK, !c.First && c.Rows != sql.One
 	}
-	// A query by the whole key reads its row before the condition, and keeps the lock.
+	// A SELECT by the whole key reads its row before it checks the condition, and keeps the lock.
 	if weak && fresh && (c.Verb != sql.Select || c.Rows != sql.One || !r.now.live) {
 		s.release(on, k)
 	}
 	return sql.OK, c.Rows != sql.One && (!outside || !r.now.live)
 }
 
-// semiConsistent reports whether an update at READ COMMITTED skips a locked row, because its committed version does
-// not match the condition.
+// semiConsistent reports whether an update at READ COMMITTED skips a row that is locked, because the row's committed version
+// does not match the condition.
 func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
 	s.explicit(want.key, on)
 	locked := false

@@ -35,7 +35,7 @@ func (s *Store) snapshot(on uint8) {
 	}
 }
 
-// visible are the rows in the snapshot of a session's statement.
+// visible returns the rows in the snapshot of a session's statement.
 func (t *session) visible() []seen {
 	if t.level == sql.ReadCommitted {
 		return t.stmt.seen
@@ -205,7 +205,8 @@ func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
 	return s.postgresScan(on, c)
 }
 
-// postgresInsert inserts a row. It waits for the transaction of an uncommitted row with the same key.
+// postgresInsert inserts a row. If another transaction has an uncommitted change of a row with the same key, the insert
+// waits for the end of that transaction.
 func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	if c.OutOfRange() {

@@ -20,10 +20,10 @@ type session struct {
 	// snapshot has the committed rows at the transaction's first statement, above READ COMMITTED.
 	snapshot []seen
 	stmt     statement
-	reply    sql.Reply // to its last command
+	reply    sql.Reply // the reply to the last command
 }
 
-// statement is a command under way.
+// statement is a session's running command.
 type statement struct {
 	running bool
 	waits   bool
@@ -46,14 +46,16 @@ type change struct {
 	was version
 }
 
-// seen is a row in a snapshot. changed and gone say that another session has changed or deleted it since.
+// seen is a row in a snapshot. changed: another session has changed or deleted the row since the snapshot. gone: another
+// session has deleted it.
 type seen struct {
 	key
 	version
 	changed, gone bool
 }
 
-// Open opens a session whose transactions have a level. Sessions are numbered from 1; numbers are used again.
+// Open opens a session whose transactions have the given isolation level, and returns its number. Sessions are numbered from
+// 1. A new session can get the number of one that has ended.
 func (s *Store) Open(level sql.Level) uint8 {
 	i := slices.IndexFunc(s.sessions, func(t session) bool { return !t.alive })
 	if i < 0 {
@@ -88,7 +90,7 @@ func (s *Store) Leave(on uint8) {
 	s.End(on)
 }
 
-// Left are the sessions whose client is gone while their statement waits.
+// Left returns the sessions whose client is gone but whose statement still waits.
 func (s *Store) Left() (all []uint8) {
 	for i := range s.sessions {
 		if t := &s.sessions[i]; t.alive && t.left {
@@ -174,7 +176,7 @@ func (s *Store) commit(on uint8) {
 	s.sessions[on-1].open = false
 }
 
-// publish commits a row.
+// publish commits the change of a row, and marks the row as changed in other sessions' snapshots.
 func (s *Store) publish(r *row) {
 	for i := range s.sessions {
 		t := &s.sessions[i]
@@ -293,7 +295,7 @@ func changed(c *sql.Command, v version, now int64) version {
 	return v
 }
 
-// inserted is the row that an insert makes.
+// inserted is the version of the row that an insert at time now makes.
 func inserted(c *sql.Command, now int64) version {
 	v := version{live: true, token: c.Token}
 	if c.Token > 0 {

@@ -89,7 +89,7 @@ func (s *Store) row(k key) *row {
 	return nil
 }
 
-// insert makes a row that no session sees yet.
+// insert returns the row with key k. It adds the row if there is none; a new row exists in neither version yet.
 func (s *Store) insert(k key) *row {
 	i, ok := s.find(k)
 	if !ok {
@@ -167,9 +167,9 @@ func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64))
 	}
 }
 
-// Moments calls f with each possible end of a lease. Leases are those of the committed rows, of the rows in open
-// transactions, and of rows that a running statement would write by a clock that it has read. The argument lease is the
-// length of leases.
+// Moments calls f with each time at which a lease may end. These are the ends of leases in committed rows and in uncommitted
+// ones. They also are the ends of leases that an open transaction or a waiting statement may still write, if clock is the
+// time at which the transaction or the statement began. The argument lease is the length of leases.
 func (s *Store) Moments(lease int64, clock sql.Clock, f func(at int64)) {
 	for i := range s.rows {
 		for _, v := range [...]version{s.rows[i].committed, s.rows[i].now} {
