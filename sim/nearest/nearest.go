@@ -71,8 +71,8 @@ func (f *finder) begin(at int) {
 	}
 }
 
-// ways are the possible next actions without a fault: actions of clients, or if there are none, the detection of a dead
-// client, or if there is none, the passing of time until the next timer.
+// ways returns the possible next actions without a fault. These are the clients' actions. If no client can act, it is the
+// detection of a dead client; if there is no dead client to detect, it is the passing of time until the next timer.
 func (f *finder) ways() (all []scenario.Action) {
 	w := &f.runner.World
 	for c := range f.start.Clients {

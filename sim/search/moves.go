@@ -62,7 +62,7 @@ type plan struct {
 	class      []byte // by client: clients with equal classes can be permuted
 	shared     *states.Table
 	clients    *states.Table
-	alone      bool          // a client's moves depend on nothing of the other clients but their views
+	alone      bool          // a client's moves depend on the other clients' views, and not on the rest of their parts
 	memoryless bool          // an action changes other clients' parts only by their queues
 	global     bool          // the broker has actions of its own: restarts
 	views      *states.Views // nil if views are hashed

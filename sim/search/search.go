@@ -191,7 +191,7 @@ func (s *search) step() {
 	s.queued = countStates(s.level, s.stride) + countStates(s.out, s.stride)
 }
 
-// descend goes on to the next level.
+// descend makes the next level the current one.
 func (s *search) descend() {
 	s.res.Depth++
 	s.level, s.out = s.out, nil

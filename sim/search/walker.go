@@ -78,9 +78,9 @@ func (k *walker) look() {
 // over a walk.
 const rarely = 16
 
-// choose draws a client and one of its moves; the broker is client 0. The move is -1 if no action is left. Clients
-// without moves are skipped. If only faults and the like are left, such as the detection of a dead connection or the
-// passing of time, one of these is taken.
+// choose draws a client (c) and one of its moves (i); the broker is client 0. The move is -1 if no action is left. Clients
+// without moves are skipped. If all remaining actions are faults, or events such as the detection of a dead connection or
+// the passing of time, it draws one of these.
 func (k *walker) choose() (c, i int) {
 	last, fault := -1, -1
 	from := k.draw(k.stride)

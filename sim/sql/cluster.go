@@ -321,7 +321,7 @@ func (k *cluster) tick() (changed bool) {
 	return changed
 }
 
-// Expired implements [sim.Cluster]: no session ends by itself.
+// Expired implements [sim.Cluster]. It adds nothing to buf: sessions do not expire.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
 // NextTimer implements [sim.Cluster]. Its timers include the ends of uncommitted leases, and the end of the belief that a

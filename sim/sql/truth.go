@@ -108,7 +108,7 @@ func (k *cluster) Owns(on backend.Session) bool {
 	return k.store.Alive(uint8(on)) && (k.store.InTransaction(uint8(on)) || k.store.Waits(uint8(on)))
 }
 
-// Leftover implements [sim.Cluster]: leases end by themselves.
+// Leftover implements [sim.Cluster]. It finds nothing: every lease expires.
 func (k *cluster) Leftover(func(l, s uint8) bool) string { return "" }
 
 // Resources implements [sim.Cluster].

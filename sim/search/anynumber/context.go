@@ -17,17 +17,17 @@ type viewContext struct {
 
 	seen     states.Set // parts that a client can have, without incoming; constant during a round
 	mu       sync.Mutex
-	incoming states.Set // found in the current round
+	incoming states.Set // parts found in the current round
 	pending  bool       // the next round has to process the context
 	begun    bool       // the context was processed, or is in the current round
 
 	// State of the worker that processes the context.
 	done    states.Set // the parts of seen that were processed
-	besides []uint32   // one part, plus 1, for each visible view of an idle client
+	besides []uint32   // for each visible view of idle clients: one part with this view, plus 1
 	looked  bool
 	audited bool
 	steps   []step
-	index   map[outcome]int32 // of steps
+	index   map[outcome]int32 // the index in steps of each outcome
 }
 
 // contexts stores contexts and numbers them. It is safe for concurrent use.

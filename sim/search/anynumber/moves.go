@@ -69,7 +69,7 @@ func (w *worker) begin() {
 		classes[i] = byte(i)
 	}
 	var initial states.Set
-	for k := w.fixed; k < len(w.bounds.Clients); k++ { // these first, so that view 0 is that of a client that has not begun
+	for k := w.fixed; k < len(w.bounds.Clients); k++ { // first, so that view 0 is the view of a client that has not begun
 		sys := w.system(append(slices.Clone(classes), byte(k)))
 		sys.Reset()
 		initial.Add(w.part(sys, w.fixed+1, byte(k)))

@@ -29,7 +29,7 @@ type opening struct {
 // effect.
 type outcome struct {
 	shared, effect uint32
-	by, becomes    uint32 // the acting client's role before (see step.by) and after, each plus 1; 0 is none
+	by, becomes    uint32 // the acting client's role before (see step.by) and after, each plus 1; 0 is no role
 	left           abandoned
 	all            bool
 }
@@ -182,8 +182,8 @@ func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	}
 }
 
-// besideTwo checks that no move depends on two other clients at once: beside both, each move is one that also occurs beside
-// one of them.
+// besideTwo checks that no move depends on two other clients at once: each move that occurs beside two clients also occurs
+// beside one of the two.
 func (w *worker) besideTwo(g *viewContext, who *population) {
 	in := func(all []move, m *move) bool {
 		return slices.ContainsFunc(all, func(o move) bool { return o.same(m) })

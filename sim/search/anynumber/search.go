@@ -66,8 +66,8 @@ type Options struct {
 	First bool
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
-	// Checkpoint is the file to which the search is saved, with Note, if it ends before its views are closed; if
-	// Every is not 0, also at that interval. Resume is a checkpoint of the same bounds to continue from; other
+	// Checkpoint is the file to which the search is saved, with Note, if it ends before its views are closed. If Every is
+	// not 0, the search is also saved at that interval. Resume is a checkpoint of the same bounds to continue from; other
 	// options may differ.
 	Checkpoint string
 	Every      time.Duration
@@ -107,7 +107,7 @@ type Result struct {
 	search *exploration
 }
 
-// exploration is one search under way.
+// exploration is a running search.
 type exploration struct {
 	*plan
 	ctx         context.Context
@@ -143,15 +143,15 @@ type plan struct {
 	fixed   int // the first fixed classes have exactly one client each
 	shared  *states.Table
 	clients *states.Table
-	views   *states.Views // views of clients, by number; the first is that of an idle, fresh client
+	views   *states.Views // views of clients; view 0 is the view of a client that has not begun, and holds nothing
 	roles   *roles
 }
 
-// Run visits an abstraction that covers every execution of any number of clients, unless it ends early: every
-// context, with every part that a client can have in it. README.md says what that proves.
+// Run visits an abstraction: every context, with every part that a client can have in it. Unless Run ends early, the
+// abstraction covers every execution of any number of clients. README.md says what that proves.
 //
-// The search goes in rounds. Each round takes all actions of the contexts with news; its results are processed in the
-// next round. The result of a round therefore does not depend on the number of workers.
+// The search goes in rounds. Each round takes all new actions of the pending contexts; the next round processes the
+// results. The result of a round therefore does not depend on the number of workers.
 func Run(ctx context.Context, b Bounds, opts Options) *Result {
 	s := newExploration(ctx, b, opts)
 	r := s.run()
@@ -222,7 +222,8 @@ func (b *Bounds) MostSlots() int {
 	return min(most, monitor.Slots-1)
 }
 
-// added is the largest number of slots beyond the first ones while a client calls the operations once.
+// added is the largest number of slots by which the lock exceeds its initial number (first) while a client calls the
+// operations once.
 func added(first int, ops []scenario.Operation) int {
 	now, most := first, first
 	for _, o := range ops {
@@ -261,7 +262,8 @@ func (s *exploration) round() {
 	s.res.Rounds++
 }
 
-// collect gathers the work of the next round: the workers' new contexts, and the contexts that they did not reach.
+// collect gathers the contexts to process in the next round: those that the workers made pending, and those that the last
+// round did not get to.
 func (s *exploration) collect() {
 	s.dirty = slices.Clone(s.dirty)
 	for _, w := range s.workers {

@@ -56,7 +56,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 		l := &s.locks[i]
 		if l.waits && s.dialect == sql.Postgres {
 			if l.key == want.key {
-				before = min(before, i) // while the row is free, a new request may go before those that wait
+				before = min(before, i) // while the row is free, a new request goes before the waiting ones
 			}
 			continue
 		}

@@ -89,7 +89,7 @@ func (s *Store) row(k key) *row {
 	return nil
 }
 
-// insert returns the row with key k. It adds the row if there is none; a new row exists in neither version yet.
+// insert returns the row with key k, and adds it if necessary. An added row is live in neither version yet.
 func (s *Store) insert(k key) *row {
 	i, ok := s.find(k)
 	if !ok {
@@ -98,7 +98,7 @@ func (s *Store) insert(k key) *row {
 	return &s.rows[i]
 }
 
-// from is the first key that is not less than k, among the rows of k's table; see last if there is none.
+// from returns the first key of a row of k's table that is not less than k. If no such row exists, it returns the key last.
 func (s *Store) from(k key) key {
 	if i, _ := s.find(k); i < len(s.rows) && s.rows[i].table == k.table {
 		return s.rows[i].key
@@ -106,7 +106,7 @@ func (s *Store) from(k key) key {
 	return last(k.table)
 }
 
-// after is the first key greater than k, among the rows of k's table; see last if there is none.
+// after returns the first key of a row of k's table that is greater than k. If no such row exists, it returns the key last.
 func (s *Store) after(k key) key {
 	if k.num++; k.num == 0 {
 		k.lock++
