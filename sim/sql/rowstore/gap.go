@@ -289,7 +289,7 @@ func (s *Store) wait(on uint8) sql.Code {
 	}
 }
 
-// sacrifice ends the transaction of a deadlock's victim, another session that waits.
+// sacrifice ends the transaction of a deadlock's victim. The victim's statement waits, and its reply becomes the error.
 func (s *Store) sacrifice(on uint8) {
 	t := &s.sessions[on-1]
 	t.reply = sql.Reply{Code: sql.Deadlock}
