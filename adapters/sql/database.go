@@ -10,17 +10,17 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Database is a database of its own on a server, with the tables of model/sql.
+// Database is a database that one run has made on a server, with the tables of model/sql.
 type Database struct {
 	*Server
 	Name  string
 	admin *sql.DB
-	alive *sql.Conn // holds the lock that says that the run which made the database lives
+	alive *sql.Conn // holds the lock that shows that the run which made the database is alive
 	pool  *sql.DB
-	watch *sql.Conn // asks who waits
+	watch *sql.Conn // asks which sessions wait
 }
 
-// Database makes one. It drops those that ended runs have left behind.
+// Database makes a database. It first drops the databases that ended runs have left behind.
 func (s *Server) Database(ctx context.Context) (*Database, error) {
 	limited, cancel := context.WithTimeout(ctx, setUpLimit)
 	defer cancel()
@@ -38,10 +38,11 @@ func (s *Server) Database(ctx context.Context) (*Database, error) {
 	return d, nil
 }
 
-// setUpLimit bounds how long a server may take to make a database, and to drop those that were left behind.
+// setUpLimit is the time within which a server has to make a database and drop those that were left behind.
 const setUpLimit = time.Minute
 
-// make sweeps the server and makes the database, whose run is known to live from before the database exists.
+// make sweeps the server and makes the database. The run takes the lock that shows that it is alive before the database
+// exists.
 func (d *Database) make(ctx context.Context) (err error) {
 	if d.alive, err = d.admin.Conn(ctx); err != nil {
 		return err
@@ -73,10 +74,10 @@ func (d *Database) setUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// dropLimit bounds how long dropping a database may take.
+// dropLimit is the time within which a database has to be dropped.
 const dropLimit = 30 * time.Second
 
-// Close drops it. Its sessions must be closed.
+// Close drops the database. Its sessions must be closed before.
 func (d *Database) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
 	defer cancel()
@@ -95,7 +96,7 @@ func (d *Database) Close() error {
 	return errors.Join(err, failed, d.admin.Close())
 }
 
-// Exec carries out a statement on a connection of the database's own.
+// Exec carries out a statement on the connection d.watch.
 func (d *Database) Exec(ctx context.Context, statement string) error {
 	if _, err := d.watch.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
@@ -103,7 +104,7 @@ func (d *Database) Exec(ctx context.Context, statement string) error {
 	return nil
 }
 
-// Now is the server's clock, in microseconds since 1970.
+// Now returns the time of the server's clock, in microseconds since 1970.
 func (d *Database) Now(ctx context.Context) (now int64, err error) {
 	clock := [...]string{model.MariaDB: "SYSDATE(6)", model.Postgres: "clock_timestamp()"}[d.Dialect]
 	err = d.watch.QueryRowContext(ctx, "SELECT "+model.Micros(d.Dialect, clock)).Scan(&now)
@@ -117,7 +118,7 @@ type Row struct {
 	Until int64
 }
 
-// Rows are the committed rows of a lock in a table, in the order of num.
+// Rows returns the committed rows of a lock in table t, in the order of num.
 func (d *Database) Rows(ctx context.Context, t model.Table, lock int) (all []Row, err error) {
 	rows, err := d.watch.QueryContext(ctx, fmt.Sprintf("SELECT num, coalesce(token, 0), coalesce(until, 0) FROM %s WHERE lock_key = %d ORDER BY num", t, lock))
 	if err != nil {

@@ -20,19 +20,20 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Variables name the server of each dialect.
+// Variables are the environment variables that name the server of each dialect.
 var Variables = [...]string{model.MariaDB: "LOCKPROOF_MYSQL_URL", model.Postgres: "LOCKPROOF_POSTGRES_URL"}
 
-// usual is where a server is that was installed and left as it is, and takes root, or postgres, without a password.
+// usual is the address of a server with default settings, which lets root (MariaDB) or postgres (PostgreSQL) in without a
+// password.
 var usual = [...]string{model.MariaDB: "mysql://root@127.0.0.1:3306/", model.Postgres: "postgres://postgres@127.0.0.1:5432/postgres"}
 
-// lookLimit is how long a server at the usual address may take to answer.
+// lookLimit is the time within which Find has to find a server.
 const lookLimit = 5 * time.Second
 
-// greetLimit is how long a server may take to be connected to and to say its version.
+// greetLimit is the time within which a server has to accept a connection and say its version.
 const greetLimit = 20 * time.Second
 
-// ErrMissing is, somewhere in it, the error of a server that there is none of: no variable names one, and the usual address
+// ErrMissing is wrapped in the error that Find returns if there is no server: no variable names one, and the usual address
 // does not answer.
 var ErrMissing = errors.New("no server")
 
@@ -57,7 +58,8 @@ func Find(ctx context.Context, d model.Dialect) (*Server, error) {
 	return s, nil
 }
 
-// At is the server at a URL: mysql://user:password@host:port/database, whose database may be left out, or postgres://user:password@host:port/database.
+// At connects to the server at the URL raw, and reads its version. The URL is mysql://user:password@host:port/database,
+// where the database may be left out, or postgres://user:password@host:port/database.
 func At(ctx context.Context, raw string) (*Server, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -91,7 +93,7 @@ func At(ctx context.Context, raw string) (*Server, error) {
 	return s, nil
 }
 
-// redact is a URL without its password.
+// redact returns the URL raw without its password.
 func redact(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -110,7 +112,7 @@ func (s *Server) String() string {
 	return "MariaDB " + number
 }
 
-// checkFiles checks the files that pgx reads, as the address's query names them, or the environment.
+// checkFiles checks the files that pgx reads: those named in the address's query, and those named in the environment.
 func checkFiles(query func(name string) string) error {
 	certificates, others := []string{"sslcert", "sslkey", "sslrootcert"}, []string{"passfile", "servicefile"}
 	err := errors.Join(infile.Certificate.CheckNamed(func(name string) string {
@@ -125,8 +127,8 @@ func checkFiles(query func(name string) string) error {
 	return errors.Join(err, infile.Certificate.CheckNamed(os.Getenv, certificates...), infile.Credentials.CheckNamed(os.Getenv, "PGPASSFILE", "PGSERVICEFILE"))
 }
 
-// open opens a pool of connections to a database of MariaDB or with a schema of PostgreSQL; "" is the address's own,
-// if any. With a line, the pool has a single connection; nil is none. On a timed line, commits are as durable as the
+// open opens a pool of connections. name is a database of MariaDB or a schema of PostgreSQL; "" is the one that the address
+// names, if any. If l is not nil, the pool has a single connection, over l. If l is timed, commits are as durable as the
 // server makes them.
 func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	u, err := url.Parse(s.URL)
@@ -142,9 +144,9 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		q.Set("search_path", "pg_catalog") // no function of another user
 		if name != "" {
 			q.Set("search_path", name+",pg_catalog")
-			q.Set("application_name", name) // by which a session is known to be the database's
+			q.Set("application_name", name) // tells the database's sessions from others
 			if l == nil || !l.timed {
-				q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
+				q.Set("synchronous_commit", "off") // no data has to survive a crash
 			}
 		}
 		u.RawQuery = q.Encode()
@@ -163,8 +165,8 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		c.Addr += ":3306"
 	}
 	c.Passwd, _ = u.User.Password()
-	c.Logger = &mysql.NopLogger{} // it would tell of connections that were cut
-	c.ClientFoundRows = true      // rows that were found count as changed, as PostgreSQL says it
+	c.Logger = &mysql.NopLogger{} // it would report connections that were cut
+	c.ClientFoundRows = true      // count matched rows, not only changed ones, as PostgreSQL does
 	if c.DialFunc = bounded(s.Dialect, granted.Dial); l != nil {
 		c.DialFunc = bounded(s.Dialect, l.dial)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/measure"
 )
 
-// line is the socket of a session, which can be cut. A cut line sends nothing more: not even pgx's request to cancel
-// the current statement, for which pgx dials again.
+// line is the socket of a session, which can be cut. A cut line sends nothing more: it also refuses the new connection on
+// which pgx asks the server to cancel the current statement.
 type line struct {
-	timed   bool            // commands are sent to see how long they take: the server is used as it is
-	traffic measure.Traffic // of what went over it
+	timed   bool            // the durations of commands are measured: the server keeps its own settings
+	traffic measure.Traffic // counts what is sent and received
 	mu      sync.Mutex
 	conn    net.Conn
 	cut     bool
@@ -45,7 +45,7 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	return l.traffic.Over(conn), nil
 }
 
-// reset ends the socket without a goodbye.
+// reset closes the socket abruptly, with a TCP reset.
 func (l *line) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,30 +17,31 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Session is a connection on which commands are sent, one at a time.
+// Session is a connection that sends one command at a time.
 type Session struct {
 	database *Database
 	line     line
-	pool     *sql.DB // of this one connection
+	pool     *sql.DB // has this one connection
 	conn     *sql.Conn
 	ctx      context.Context // of its commands
 	cancel   context.CancelFunc
-	id       int64 // the server's own for the connection
-	// Offset is what is added to the lock of commands: lock n is the row lock_key n+Offset.
+	id       int64 // the server's number of the connection
+	// Offset is added to the lock of a command: lock n is the row with lock_key n+Offset.
 	Offset  int
-	tokens  int // added to their tokens
+	tokens  int // added to the tokens of commands
 	replies chan result
 	pending bool
-	early   *result // an answer that was looked at before it was asked for
+	early   *result // an answer that Arrived has seen and that was not taken yet
 }
 
-// result is a reply, or an error that no reply stands for.
+// result is a reply, or the error of a command that has no reply.
 type result struct {
 	reply model.Reply
 	err   error
 }
 
-// Session opens a connection whose transactions have a level. Commands' lock n is the row lock_key n+offset.
+// Session opens a connection whose transactions have the given isolation level. Lock n of a command is the row with lock_key
+// n+offset.
 func (d *Database) Session(ctx context.Context, level model.Level, offset int) (*Session, error) {
 	s := d.session(ctx, offset)
 	opening, cancel := context.WithTimeout(ctx, patience)
@@ -85,8 +86,8 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 // noticed ([Session.There]).
 func (s *Session) Cut() { s.line.reset() }
 
-// There reports whether the server still has the session. Another program's session may have its number by now, but
-// none of those is in this database.
+// There reports whether the server still has the session. If another program's session has got the same number, that session
+// does not count: it does not use this database.
 func (s *Session) There(ctx context.Context) (bool, error) {
 	ask := "SELECT count(*) FROM information_schema.processlist WHERE id = %d AND db = '%s'"
 	if s.database.Dialect == model.Postgres {
@@ -97,7 +98,7 @@ func (s *Session) There(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// Set changes a setting of the connection's: SET and what is given.
+// Set changes a setting of the connection: it sends SET and setting.
 func (s *Session) Set(ctx context.Context, setting string) error {
 	if _, err := s.conn.ExecContext(ctx, "SET "+setting); err != nil {
 		return fmt.Errorf("SET %s: %w", setting, err)
@@ -105,7 +106,7 @@ func (s *Session) Set(ctx context.Context, setting string) error {
 	return nil
 }
 
-// kill has the server end the session, if it has it still.
+// kill makes the server end the session, if the session still exists.
 func (s *Session) kill() {
 	ctx := context.Background()
 	if there, err := s.There(ctx); err != nil || !there {
@@ -115,7 +116,7 @@ func (s *Session) kill() {
 	if s.database.Dialect == model.Postgres {
 		kill = fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %d AND application_name = '%s'", s.id, s.database.Name)
 	}
-	_, _ = s.database.watch.ExecContext(ctx, kill) // it may be over by now
+	_, _ = s.database.watch.ExecContext(ctx, kill) // the session may have ended meanwhile
 }
 
 // Close ends the connection, also during a command.
@@ -126,7 +127,7 @@ func (s *Session) Close() {
 		<-s.replies
 	}
 	if s.conn != nil {
-		_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // it is not to be used again
+		_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool must not use the connection again
 		_ = s.conn.Close()
 	}
 	if s.pool != nil {
@@ -134,7 +135,7 @@ func (s *Session) Close() {
 	}
 }
 
-// Send has a command on its way. Its reply is asked for by Reply.
+// Send begins to carry out a command, and does not wait. Reply returns the command's reply.
 func (s *Session) Send(c *model.Command) {
 	s.pending = true
 	command := *c
@@ -147,26 +148,27 @@ func (s *Session) Send(c *model.Command) {
 // Pending reports whether a command has not been answered.
 func (s *Session) Pending() bool { return s.pending }
 
-// errSilent is the error of a command that is neither answered nor waits for a lock.
+// errSilent is the error if a command is neither answered nor waits for a lock.
 var errSilent = errors.New("neither an answer, nor a lock that it waits for")
 
-// pace is the time between two looks at who waits.
+// pace is the time between two questions about which commands wait.
 const pace = time.Millisecond
 
-// patience is how long a server may take to do what does not wait.
+// patience is the time within which a server has to finish what does not wait for a lock.
 const patience = 20 * time.Second
 
-// Reply is the answer to the command sent, or Blocked if the server says that it waits for a lock.
+// Reply waits for the reply to the sent command, for at most limit. If the server says that the command waits for a lock,
+// the reply is Blocked.
 func (s *Session) Reply(ctx context.Context, limit time.Duration) (model.Reply, error) {
 	return s.await(ctx, limit, true)
 }
 
-// Answer is the answer to the command sent, which does not wait, or not any more.
+// Answer waits for the reply to the sent command, for at most limit. The command must not be waiting for a lock.
 func (s *Session) Answer(ctx context.Context, limit time.Duration) (model.Reply, error) {
 	return s.await(ctx, limit, false)
 }
 
-// Arrived is the answer to the command sent, if it is there. It can still be asked for.
+// Arrived returns the reply to the sent command, if it has arrived. Reply or Answer return it again.
 func (s *Session) Arrived() (model.Reply, bool) {
 	if s.early == nil {
 		select {
@@ -208,17 +210,17 @@ func (s *Session) await(ctx context.Context, limit time.Duration, look bool) (mo
 	}
 }
 
-// lockWaits finds the connections in InnoDB's status whose transactions wait. The table of information_schema that says the
-// same is renewed ten times a second only.
+// lockWaits finds the connections whose transactions wait, in InnoDB's status. The table of information_schema that has the
+// same facts is only refreshed ten times a second.
 var lockWaits = regexp.MustCompile(`---TRANSACTION [^\n]*\n(?:mysql tables[^\n]*\n)?LOCK WAIT[^\n]*\nMariaDB thread id (\d+)`)
 
-// Waits reports whether the server has the session wait for a lock.
+// Waits reports whether the session waits for a lock at the server.
 func (s *Session) Waits(ctx context.Context) (bool, error) {
 	all, err := s.database.waiting(ctx)
 	return slices.Contains(all, s.id), err
 }
 
-// waiting are the connections that wait for a lock, all at one moment.
+// waiting returns the connections that wait for a lock, all at the same moment.
 func (d *Database) waiting(ctx context.Context) (all []int64, err error) {
 	if d.Dialect == model.Postgres {
 		rows, err := d.watch.QueryContext(ctx, "SELECT pid FROM pg_locks WHERE NOT granted")
@@ -267,7 +269,7 @@ func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err 
 	return r, fmt.Errorf("%s: %w", text, err)
 }
 
-// nums reads the numbers of rows, which are larger than the model's by shift.
+// nums reads the numbers of rows. A number in the database is the model's plus shift.
 func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Reply) error {
 	rows, err := s.conn.QueryContext(ctx, text)
 	if err != nil {
@@ -279,7 +281,7 @@ func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Rep
 		if err := rows.Scan(&n); err != nil {
 			return err
 		}
-		r.Count++ // two rows of one number: a snapshot has a row that others have deleted beside the session's own
+		r.Count++ // two rows with one number: a snapshot shows a row that others have deleted, next to the session's own
 		r.Nums |= 1 << ((n - shift) & 31)
 	}
 	return rows.Err()
@@ -295,7 +297,7 @@ func (s *Session) exec(ctx context.Context, c *model.Command, text string, r *mo
 	return err
 }
 
-// codeOf is the code of a server's error.
+// codeOf returns the model's code for a server's error.
 func codeOf(err error) (model.Code, bool) {
 	var m *mysql.MySQLError
 	var p *pgconn.PgError

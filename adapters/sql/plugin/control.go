@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// Control is a connection of our own to a server, as its administrator. Query is safe for concurrent use.
+// Control is lockproof's own connection to a server, as the server's administrator. Query is safe for concurrent use.
 type Control struct {
 	Conn   net.Conn
 	Reader *bufio.Reader
@@ -26,7 +26,7 @@ func dial(port int) (net.Conn, error) {
 	return net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 }
 
-// connect connects to a server of ours.
+// connect connects to a server that lockproof started.
 func (k *Kind) connect(port int) (*Control, error) {
 	conn, err := dial(port)
 	if err != nil {
@@ -40,7 +40,7 @@ func (k *Kind) connect(port int) (*Control, error) {
 	return c, nil
 }
 
-// Query carries out a statement, and returns the rows of its result as texts.
+// Query carries out a statement, and returns the rows of its result as text.
 func (c *Control) Query(sql string) ([][]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,18 +11,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// Kind is what is different between kinds of database servers: how one is started, and how it is asked.
+// Kind is a kind of database server: how to start one, and how to ask it.
 type Kind struct {
 	Name        string // such as MariaDB
 	Program     func() (string, error)
 	Template    *process.Template // the data with which each server begins
 	Arguments   func(*process.Process) []string
 	Environment []string
-	Stop        os.Signal // ends a server that is started again
-	Quit        os.Signal // ends a server and all its processes; nil is that one process is all
-	Setup       string    // the first statement of each start; "" is none
+	Stop        os.Signal // stops a server that will be started again
+	Quit        os.Signal // ends a server and all its processes; nil if the server is a single process
+	Setup       string    // the first statement after each start; "" is none
 
-	Greet  func(*Control) error // says who we are
+	Greet  func(*Control) error // opens the connection as the administrator
 	Ask    func(c *Control, sql string) error
 	Answer func(*Control) ([][]string, error)
 }
@@ -30,14 +30,14 @@ type Kind struct {
 // Instance is one server, with a clock of its own or with the machine's.
 type Instance struct {
 	Process *process.Process
-	Clock   *clock.Clock // nil is the machine's
+	Clock   *clock.Clock // nil is the machine's clock
 
 	kind    *Kind
-	copied  bool                    // its files are the template's
-	control atomic.Pointer[Control] // another one after a restart, while others may ask
+	copied  bool                    // its files were copied from the template
+	control atomic.Pointer[Control] // replaced after a restart, while other goroutines may use it
 }
 
-// Start starts a server, with a clock of ours or without.
+// Start starts a server, with a virtual clock if clocked is true.
 func (k *Kind) Start(clocked bool) (_ *Instance, err error) {
 	i := &Instance{kind: k}
 	if i.Process, err = k.Template.New(); err != nil {
@@ -80,15 +80,15 @@ func (i *Instance) boot(ctx context.Context) error {
 	return err
 }
 
-// Query asks the server, as its administrator.
+// Query carries out a statement as the server's administrator, and returns the rows of its result.
 func (i *Instance) Query(sql string) ([][]string, error) { return i.control.Load().Query(sql) }
 
-// Port is where the server listens.
+// Port returns the port on which the server listens.
 func (i *Instance) Port() int { return i.Process.Port }
 
-// Restart stops the server and starts it again, with everything that was committed.
+// Restart stops the server and starts it again. Everything that was committed is kept.
 func (i *Instance) Restart(ctx context.Context) error {
-	_ = i.control.Load().Conn.Close() // it ends anyway
+	_ = i.control.Load().Conn.Close() // the restart ends the connection anyway
 	i.Process.End(i.kind.Stop)
 	return i.boot(ctx)
 }
@@ -110,7 +110,7 @@ func (i *Instance) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dial connects a client. The connection's number is its port: the server's own is not known yet.
+// Dial connects a client. It identifies the connection by the client's port, since the server's own number is not known yet.
 func (i *Instance) Dial() (net.Conn, int64, error) {
 	conn, err := dial(i.Process.Port)
 	if err != nil {

@@ -16,33 +16,34 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Database is a database server of our own, with a clock of ours.
+// Database is a database server that lockproof started, with a virtual clock.
 type Database interface {
 	stream.Upstream
-	// Protocol is how clients talk to it.
+	// Protocol returns the protocol between the server and its clients.
 	Protocol() stream.Protocol
-	// URL is where clients find it at an address.
+	// URL returns the address for clients, given a host and port.
 	URL(host string) string
-	// Advance lets milliseconds pass. When it returns, the server knows.
+	// Advance lets milliseconds pass. When Advance returns, the server has noticed.
 	Advance(ms int64) error
-	// Restart stops it and starts it again, with everything that it had.
+	// Restart stops the server and starts it again, with its data.
 	Restart(context.Context) error
-	// Amounts are how many rows each table has, and how many locks there are that belong to no row, by a name for them.
+	// Amounts returns the number of rows of each table, by the table's name, and the number of locks that belong to no row,
+	// by a name for such locks.
 	Amounts() (map[string]int, error)
-	// Drop deletes tables that are there.
+	// Drop deletes existing tables.
 	Drop(tables []string) error
-	// Close ends it and removes its files.
+	// Close ends the server and removes its files.
 	Close() error
 }
 
-// Server is one database server of our own behind the gate, or several that know nothing of one another.
+// Server is one database server behind the gate, or several independent ones.
 type Server struct {
 	gate.Private
 	all    []member
 	names  *stream.Names
 	part   string
 	before map[string]int // the amounts at the beginning of the run
-	err    error          // of what could not be done; everything else of it is in doubt
+	err    error          // the first error; after it, nothing that the Server says is certain
 }
 
 // member is one server of several.
@@ -53,13 +54,13 @@ type member struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Most is how many servers there may be.
+// Most is the maximum number of servers.
 const Most = 7
 
-// restartLimit is how long a server may take to stop and to start.
+// restartLimit is the time within which the servers have to stop and start again.
 const restartLimit = time.Minute
 
-// Open starts so many servers.
+// Open starts the given number of servers, each with start.
 func Open(servers int, start func() (Database, error)) (_ gate.Server, err error) {
 	if servers < 1 || servers > Most {
 		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)
@@ -88,23 +89,23 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return all, nil
 }
 
-// Endpoints is how many servers there are.
+// Endpoints returns the number of servers.
 func (s *Server) Endpoints() int { return len(s.all) }
 
-// Plays reports whether a fault can be made to happen: connections have no channels.
+// Plays reports whether the gate can cause a fault: all but the end of a channel, as connections have no channels.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
 
-// Advance lets milliseconds pass, and waits for what the servers do then.
+// Advance lets milliseconds pass, and waits until the servers have reacted.
 func (s *Server) Advance(ms int64) {
 	for _, m := range s.all {
 		s.note(errors.Join(m.Advance(ms), m.proxy.Settle()))
 	}
 }
 
-// note keeps the first error.
+// note records err, unless an earlier error is recorded.
 func (s *Server) note(err error) { s.err = cmp.Or(s.err, err) }
 
-// Restart stops the servers and starts them again, with everything that they had.
+// Restart stops the servers and starts them again, with their data.
 func (s *Server) Restart() {
 	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
 	defer cancel()
@@ -113,7 +114,7 @@ func (s *Server) Restart() {
 	}
 }
 
-// Begin begins a run.
+// Begin begins a run. part is the text that the names of the run's locks contain.
 func (s *Server) Begin(part string) {
 	s.part, s.before = part, s.amounts()
 	s.names = stream.NewNames(part)
@@ -122,7 +123,7 @@ func (s *Server) Begin(part string) {
 	}
 }
 
-// amounts are what the servers have, by the names of items.
+// amounts returns the amounts of all servers, by the names of items.
 func (s *Server) amounts() map[string]int {
 	all := make(map[string]int)
 	for i, m := range s.all {
@@ -135,7 +136,7 @@ func (s *Server) amounts() map[string]int {
 	return all
 }
 
-// at is the name of an item: with the number of its server, where there are several.
+// at returns the name of an item, preceded by the number of its server if there are several servers.
 func (s *Server) at(server int, name string) string {
 	if len(s.all) == 1 {
 		return name
@@ -143,7 +144,8 @@ func (s *Server) at(server int, name string) string {
 	return strconv.Itoa(server+1) + "/" + name
 }
 
-// Items are the tables that have more rows than at the beginning of the run or are named after it, and locks that were not held then.
+// Items returns the tables that have more rows than at the beginning of the run, or are named after the run, and kinds of
+// locks of which more are held than then.
 func (s *Server) Items() (all []gate.Item) {
 	now := s.amounts()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -154,16 +156,16 @@ func (s *Server) Items() (all []gate.Item) {
 	return all
 }
 
-// own reports whether an item is named after the run.
+// own reports whether an item's name contains the text of the run.
 func (s *Server) own(name string) bool { return s.part != "" && strings.Contains(name, s.part) }
 
-// Canonical is an item's name in traces.
+// Canonical returns an item's name as traces show it.
 func (s *Server) Canonical(name string) string { return s.names.Item(name) }
 
-// Words are those of tables and what is in them.
+// Words returns the words for an item, and for what it contains.
 func (s *Server) Words() (item, amount string) { return "table", "rows" }
 
-// Remove deletes tables that are named after the run. Rows in others stay.
+// Remove deletes tables that are named after the run. Rows in other tables stay.
 func (s *Server) Remove(items []string) error {
 	for i, m := range s.all {
 		var tables []string

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// greet says who we are.
+// greet opens the connection, as the administrator.
 func greet(c *plugin.Control) error {
 	body := binary.BigEndian.AppendUint32(nil, version3<<versionBits)
 	for _, s := range []string{"user", superuser, "database", database, "search_path", "pg_catalog, public", ""} {
@@ -22,7 +22,7 @@ func greet(c *plugin.Control) error {
 	return err
 }
 
-// sized appends a body with its length before it.
+// sized appends body to b, preceded by its length.
 func sized(b, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(body)+4)), body...)
 }
@@ -33,7 +33,7 @@ func ask(c *plugin.Control, sql string) error {
 	return err
 }
 
-// errPassword is the error of a server that asks for a password in a way that we do not know.
+// errPassword is the error if a server asks for a password in a way that is not supported.
 var errPassword = errors.New("it asks for another kind of password")
 
 // readRows reads messages until the server is ready for more.

@@ -14,28 +14,28 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// instance is one server, with a clock of its own.
+// instance is one server, with a clock of its own or with the machine's.
 type instance struct{ *plugin.Instance }
 
 var _ plugin.Database = (*instance)(nil)
 
-// Open starts so many servers, each with a clock of ours.
+// Open starts the given number of servers, each with a virtual clock.
 func Open(servers int) (gate.Server, error) {
 	return plugin.Open(servers, func() (plugin.Database, error) { return start(true) })
 }
 
-// Stock starts a server as it is, which has the machine's clock.
+// Stock starts an unmodified server, which has the machine's clock.
 func Stock() (process.Stock, error) { return start(false) }
 
-// postgreSQL is how a server is started and asked.
+// postgreSQL says how to start a server, and how to ask it.
 var postgreSQL = &plugin.Kind{
 	Name: "PostgreSQL", Program: func() (string, error) { return program("postgres") }, Template: &template, Arguments: arguments,
-	Environment: []string{"PGDATA=", "TZ=UTC0"},        // nothing tells it where another server is
-	Stop:        syscall.SIGINT, Quit: syscall.SIGQUIT, // so that no process of the server outlives it
+	Environment: []string{"PGDATA=", "TZ=UTC0"},        // no variable names another server
+	Stop:        syscall.SIGINT, Quit: syscall.SIGQUIT, // both signals end all processes of the server
 	Greet: greet, Ask: ask, Answer: readRows,
 }
 
-// start starts a server, with a clock of ours or without.
+// start starts a server, with a virtual clock if clocked is true.
 func start(clocked bool) (*instance, error) {
 	i, err := postgreSQL.Start(clocked)
 	if err != nil {
@@ -44,10 +44,10 @@ func start(clocked bool) (*instance, error) {
 	return &instance{i}, nil
 }
 
-// Protocol is how clients talk to it.
+// Protocol returns PostgreSQL's protocol.
 func (*instance) Protocol() stream.Protocol { return protocol{} }
 
-// URL is where clients find it at an address.
+// URL returns the address for clients, given a host and port.
 func (*instance) URL(host string) string {
 	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", database, host, database)
 }
@@ -58,13 +58,13 @@ func (i *instance) Waits(id int64) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// goneEvery is how often is asked whether a connection is gone.
+// goneEvery is the time between two questions about whether a connection is gone.
 const goneEvery = 200 * time.Microsecond
 
-// errStays is the error of a server that does not end a connection.
+// errStays is the error if the server does not end a connection.
 var errStays = errors.New("our PostgreSQL server does not end a connection")
 
-// Kill ends a connection. When it returns, the server has released what it had.
+// Kill ends a connection. When Kill returns, the server has released what the connection held.
 func (i *instance) Kill(id int64) error {
 	end := "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND client_port = " + strconv.FormatInt(id, 10)
 	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
@@ -75,7 +75,7 @@ func (i *instance) Kill(id int64) error {
 	return errStays
 }
 
-// held is what advisory locks are called, which belong to no row.
+// held is the name under which advisory locks are counted.
 const held = "advisory locks"
 
 // counted are the tables whose rows can be counted: a transaction that changes one keeps others from it.
@@ -83,7 +83,7 @@ const counted = `SELECT quote_literal(c.oid::regclass), c.oid::regclass FROM pg_
 WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
 AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.relation = c.oid AND l.mode = 'AccessExclusiveLock')`
 
-// Amounts are how many rows each table has, and how many advisory locks are held.
+// Amounts returns the number of rows of each table, and the number of advisory locks that are held.
 func (i *instance) Amounts() (map[string]int, error) {
 	tables, err := i.Query(counted)
 	if err != nil {

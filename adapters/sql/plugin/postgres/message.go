@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// errProtocol is the error of bytes that are no messages of PostgreSQL's.
+// errProtocol is the error if bytes are no messages of PostgreSQL's protocol.
 var errProtocol = errors.New("this is not PostgreSQL's protocol, version 3")
 
-// longest is how long a message may be.
+// longest is the maximum length of a message, in bytes.
 const longest = 1 << 24
 
-// readMessage reads the first message of some bytes, which has n of them: 0 is that it is not whole.
+// readMessage reads the first message of b. n is its length, 0 if it is incomplete.
 func readMessage(b []byte) (kind byte, body []byte, n int, err error) {
 	if len(b) < 5 {
 		return 0, nil, 0, nil
@@ -28,7 +28,7 @@ func readMessage(b []byte) (kind byte, body []byte, n int, err error) {
 	return b[0], body, n + 1, nil
 }
 
-// readBody reads a length and as many bytes, with it.
+// readBody reads a length and the body that follows. n counts both, and is 0 if they are incomplete.
 func readBody(b []byte) (body []byte, n int, err error) {
 	if len(b) < 4 {
 		return nil, 0, nil
@@ -43,13 +43,13 @@ func readBody(b []byte) (body []byte, n int, err error) {
 	return b[4:size], int(size), nil
 }
 
-// fields cuts a message's body into what it consists of. What is missing is empty, and noted.
+// fields parses the body of a message field by field. A field beyond the end is empty, and sets short.
 type fields struct {
 	rest  []byte
 	short bool
 }
 
-// take is a number of bytes.
+// take reads n bytes.
 func (f *fields) take(n int) []byte {
 	if n < 0 || n > len(f.rest) {
 		f.short, f.rest = true, nil
@@ -60,14 +60,14 @@ func (f *fields) take(n int) []byte {
 	return b
 }
 
-// text is a string that ends with a zero.
+// text reads a string that ends with a zero byte.
 func (f *fields) text() string {
 	s, rest, ok := bytes.Cut(f.rest, []byte{0})
 	f.rest, f.short = rest, f.short || !ok
 	return string(s)
 }
 
-// int16 is a number of two bytes.
+// int16 reads a number of two bytes.
 func (f *fields) int16() int {
 	if b := f.take(2); b != nil {
 		return int(binary.BigEndian.Uint16(b))
@@ -75,7 +75,7 @@ func (f *fields) int16() int {
 	return 0
 }
 
-// value is a value with its length before it.
+// value reads a value that is preceded by its length.
 func (f *fields) value() string {
 	b := f.take(4)
 	if b == nil {
@@ -89,7 +89,7 @@ func (f *fields) value() string {
 	return plain(b[:min(len(b), statement.MostOfValue)])
 }
 
-// plain is a value in the form of a text. One in binary form is taken for a number.
+// plain returns a value as text. A value with control characters is taken for a binary number.
 func plain(b []byte) string {
 	for _, c := range b {
 		if c >= ' ' {
@@ -104,7 +104,7 @@ func plain(b []byte) string {
 	return string(b)
 }
 
-// values are the values of a row.
+// values reads the values of a row.
 func (f *fields) values() (all []string) {
 	for range f.int16() {
 		if f.short || len(all) == statement.MostValues {
@@ -115,10 +115,10 @@ func (f *fields) values() (all []string) {
 	return all
 }
 
-// failure is an error or a notice of the server's.
+// failure is an error or a notice from the server.
 type failure struct{ severity, code, message string }
 
-// ends reports whether it ends the connection.
+// ends reports whether the error ends the connection.
 func (f failure) ends() bool { return f.severity == "FATAL" || f.severity == "PANIC" }
 
 // readFailure reads an error.

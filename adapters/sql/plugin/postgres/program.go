@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	superuser = "postgres"  // by which we ask; it has a password
-	database  = "lockproof" // and its owner, as whom clients come
+	superuser = "postgres"  // the user for our own questions, who has a password
+	database  = "lockproof" // the database, and the user that owns it, as whom clients connect
 )
 
-// password is the superuser's, of all servers of this process.
+// password is the superuser's password, the same for all servers of this process.
 var password = rand.Text()
 
-// program finds a program of the server's: on the path, else where Debian has it, the newest.
+// program finds a program of PostgreSQL: on the path, or else the newest in Debian's folders.
 func program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -39,7 +39,7 @@ func program(name string) (string, error) {
 	return best, nil
 }
 
-// Name is what the server is called that is started here, such as "PostgreSQL 15.14".
+// Name returns the name and version of the server that Open starts, such as "PostgreSQL 15.14".
 func Name() (string, error) {
 	path, err := program("postgres")
 	if err != nil {
@@ -63,7 +63,7 @@ func newProcess() (*process.Process, error) { return process.New("postgres", "po
 // template is the data with which each server begins.
 var template = process.Template{New: newProcess, Make: makeData}
 
-// data is the folder of a server's data.
+// data returns the folder of a server's data.
 func data(p *process.Process) string { return filepath.Join(p.Folder, process.Data) }
 
 // makeData makes a database cluster with a database, whose owner has no password.
@@ -88,7 +88,7 @@ func makeData(ctx context.Context, p *process.Process) error {
 		"host %[1]s %[1]s 127.0.0.1/32 trust\nhost all %[2]s 127.0.0.1/32 password\n", database, superuser))
 }
 
-// settings are of a server that keeps nothing beyond a run, has one use, and does nothing by itself.
+// settings are for a server whose data need not outlast the run, and that does nothing by itself.
 var settings = []string{
 	"listen_addresses=127.0.0.1", "unix_socket_directories=", "dynamic_shared_memory_type=mmap", "ssl=off",
 	"fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "checkpoint_timeout=1d",
@@ -96,7 +96,7 @@ var settings = []string{
 	"max_parallel_workers=0", "max_logical_replication_workers=0", "log_min_messages=fatal", "authentication_timeout=10min",
 }
 
-// arguments are those of a server.
+// arguments returns the command-line arguments of a server.
 func arguments(p *process.Process) []string {
 	all := []string{"-D", data(p), "-p", strconv.Itoa(p.Port)}
 	for _, s := range settings {

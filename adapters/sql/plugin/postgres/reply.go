@@ -10,19 +10,19 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// reply is what the server says in answer to a command, or unasked.
+// reply is what the server sends: a reply to a command, or a message that no command asked for.
 type reply struct {
 	rows    int
-	first   []string // the first of them
-	tags    []string // what was done, such as INSERT 0 1
+	first   []string // the values of the first row
+	tags    []string // command tags, such as INSERT 0 1
 	failure failure
 	failed  bool
-	notice  string // a notification
+	notice  string // the channel of a notification
 }
 
-// Reply cuts off a reply, or what the server says unasked.
+// Reply parses the first reply of b, or a message that no command asked for.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
-	skipped := 0 // what is behind something that has failed gets no reply
+	skipped := 0 // commands after one that failed, which get no reply
 	for s.failed && skipped < len(s.sent) && s.sent[skipped].kind == flushed {
 		skipped++
 	}
@@ -50,7 +50,8 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return stream.Said{Words: got.words, Result: got.result(name), Ends: got.failed && got.failure.ends()}, n, settles, nil
 }
 
-// readReply reads a reply, or what comes unasked. over says that it is a reply.
+// readReply reads a reply, or a message that no command asked for. now is the reply that is due. over is true for a reply. n
+// is 0 if b is incomplete.
 func readReply(b []byte, now *awaited) (r reply, n int, over bool, err error) {
 	for count := 0; ; {
 		kind, body, m, err := readMessage(b[n:])
@@ -63,7 +64,7 @@ func readReply(b []byte, now *awaited) (r reply, n int, over bool, err error) {
 			return r, 0, false, fmt.Errorf("%w: COPY from a client is not known here", errProtocol)
 		}
 		r.take(kind, body)
-		if bytes.IndexByte([]byte("CIs123nT"), kind) >= 0 { // these each end something that was asked for
+		if bytes.IndexByte([]byte("CIs123nT"), kind) >= 0 { // each of these completes one message of the command
 			count++
 		}
 		if alone || now.over(kind, count, r.failure) {
@@ -72,7 +73,8 @@ func readReply(b []byte, now *awaited) (r reply, n int, over bool, err error) {
 	}
 }
 
-// over reports whether a reply ends with a message. count is how many there were that end something.
+// over reports whether a message of the given kind ends the reply. count is the number of the command's messages that are
+// completed so far, and f the error in the reply, if any.
 func (a *awaited) over(kind byte, count int, f failure) bool {
 	switch a.kind {
 	case flushed:
@@ -83,7 +85,7 @@ func (a *awaited) over(kind byte, count int, f failure) bool {
 	return false
 }
 
-// take takes in a message.
+// take adds a message to the reply.
 func (r *reply) take(kind byte, body []byte) {
 	f := fields{rest: body}
 	switch kind {
@@ -98,21 +100,21 @@ func (r *reply) take(kind byte, body []byte) {
 	case 'E':
 		r.failure, r.failed = readFailure(body), true
 	case 'A':
-		_ = f.take(4) // who notifies
+		_ = f.take(4) // the process that notifies
 		r.notice = f.text()
 	}
 }
 
-// mostTags is how many statements of a command have their results shown.
+// mostTags is the maximum number of statements of one command whose results are shown.
 const mostTags = 8
 
-// states are errors by their number, those that locks meet.
+// states are the words for the error codes that locks meet.
 var states = map[string]string{
 	"23505": "unique violation", "25P02": "transaction is aborted", "40001": "serialization failure", "40P01": "deadlock", "55P03": "lock not available",
 	"57014": "canceled", "57P01": "connection terminated", "42P01": "no such table", "42P07": "table exists", "23P01": "exclusion violation",
 }
 
-// words are the reply as traces have it.
+// words describes the reply as traces show it.
 func (r *reply) words(n *stream.Names) string {
 	if r.failed {
 		return strings.TrimSpace("error " + r.failure.code + " " + states[r.failure.code])
@@ -135,7 +137,7 @@ func (r *reply) words(n *stream.Names) string {
 	return strings.Join(all, ", ")
 }
 
-// result is what a command came to.
+// result classifies the outcome of a command with the given name.
 func (r *reply) result(name string) backend.Result {
 	last := ""
 	if len(r.tags) > 0 {

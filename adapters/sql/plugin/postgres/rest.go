@@ -14,17 +14,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// The server has a process for each connection. One that is woken, because another has released a lock or because its time is up,
-// goes on by itself. The system counts how often a process has gone to sleep: one that slept before we asked the server and still
-// sleeps the same sleep afterwards is what the server says it is.
+// The server has a process for each connection. A process that is woken, because another has released a lock or because its
+// time is up, continues without a command. The operating system counts how often a process has gone to sleep. If a process
+// sleeps before and after we ask the server, and the count is the same, the server's answer about this process is still
+// true.
 
-// errBusy is the error of a server whose processes do not come to rest.
+// errBusy is the error if the server's processes do not come to rest.
 var errBusy = errors.New("our PostgreSQL server does not come to rest")
 
-// restEvery is how often is asked whether all are at rest.
+// restEvery is the time between two questions about whether all processes are at rest.
 const restEvery = 100 * time.Microsecond
 
-// Barrier returns once every connection waits for its client, or for a lock.
+// Barrier returns once every connection waits for its client or for a lock, or sleeps.
 func (i *instance) Barrier() error {
 	var pids []int
 	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
@@ -41,7 +42,7 @@ func (i *instance) Barrier() error {
 	return errBusy
 }
 
-// activity asks which processes serve clients, and whether one of them does something.
+// activity returns the processes that serve clients, and whether one of them is busy.
 func (i *instance) activity() (busy bool, pids []int, err error) {
 	rows, err := i.Query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid`)
@@ -53,7 +54,7 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid`)
 	return busy, pids, err
 }
 
-// sleeps are how often each process has gone to sleep, if all sleep; nil otherwise.
+// sleeps returns, for each process, how often it has gone to sleep. It returns nil if a process does not sleep.
 func sleeps(pids []int) map[int]string {
 	all := make(map[int]string)
 	for _, pid := range pids {
@@ -67,7 +68,8 @@ func sleeps(pids []int) map[int]string {
 	return all
 }
 
-// Advance lets milliseconds pass. Processes whose timers may be over look at the time, as at the signal of a timer.
+// Advance lets milliseconds pass. Each process gets the signal of a timer, so that it checks whether its own timers are
+// over.
 func (i *instance) Advance(ms int64) error {
 	if err := i.Clock.Advance(ms); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (i *instance) Advance(ms int64) error {
 	_, pids, err := i.activity()
 	for _, pid := range pids {
 		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Signal(syscall.SIGALRM) // it may have ended
+			_ = p.Signal(syscall.SIGALRM) // the process may have ended
 		}
 	}
 	if err != nil || len(pids) == 0 {

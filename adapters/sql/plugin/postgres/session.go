@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// protocol is how clients of PostgreSQL talk.
+// protocol is the protocol between PostgreSQL and its clients.
 type protocol struct{}
 
 // Session begins a connection.
@@ -20,28 +20,28 @@ func (protocol) Session() stream.Session {
 
 // session is a connection.
 type session struct {
-	started    bool // it has said who it is
+	started    bool // the client has sent its startup message
 	listens    bool
-	failed     bool // what is behind Flush has failed, so that the server takes notice of Sync alone
+	failed     bool // a command that ended with Flush has failed, so that the server ignores everything up to Sync
 	statements map[string]statement.Statement
 	portals    map[string]portal
 	sent       []awaited // commands without a reply
 }
 
-// awaited is the reply to a command.
+// awaited describes a reply that a command still has to get.
 type awaited struct {
 	name  string
 	kind  end
-	count int // of messages that end something, for flushed
+	count int // if kind is flushed: the messages after which the reply is complete, one for each message of the command
 }
 
-// end is how a reply ends.
+// end says what ends a reply.
 type end uint8
 
 const (
-	ready   end = iota // with ReadyForQuery
-	letter             // it is a letter: the answer to whether the server encrypts
-	flushed            // with as many messages as were asked for, or an error
+	ready   end = iota // ReadyForQuery
+	letter             // the reply is one letter, which says whether the server encrypts
+	flushed            // the message number awaited.count, or an error
 )
 
 // portal is a statement with the values of its parameters.
@@ -52,10 +52,10 @@ type portal struct {
 
 func (p portal) shown(n *stream.Names) string { return p.statement.Shown(p.values, n) }
 
-// mostKept is how many prepared statements, and how many portals, a connection may have.
+// mostKept is the maximum number of prepared statements, and of portals, of a connection.
 const mostKept = 1 << 10
 
-// Command cuts off a command.
+// Command parses the first command of b.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	if !s.started {
 		return s.start(b)
@@ -70,18 +70,18 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 		return s.await(portal{statement: statement.Read(f.text(), statement.Postgres)}), n, nil
 	case 'X':
 		return stream.Sent{Name: "Terminate", Role: gate.Closes, Words: constant("Terminate")}, n, nil
-	case 'p', 'd', 'c', 'f': // nobody asks for those
+	case 'p', 'd', 'c', 'f': // the server has not asked for these messages
 		return stream.Sent{Name: "nothing", Passes: true, Words: constant("")}, n, nil
 	}
 	return s.extended(b)
 }
 
-// constant are words that are the same in each run.
+// constant returns words that are the same in each run.
 func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }
 
-// codes of what begins a connection.
+// Codes of the messages that begin a connection.
 const (
 	codeCancel  = 80877102
 	codeSSL     = 80877103
@@ -90,7 +90,7 @@ const (
 	versionBits = 16
 )
 
-// start cuts off what begins a connection.
+// start parses a message that begins a connection.
 func (s *session) start(b []byte) (c stream.Sent, n int, err error) {
 	body, n, err := readBody(b)
 	if err != nil || n == 0 {
@@ -114,7 +114,7 @@ func (s *session) start(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, nil
 }
 
-// await is the command that carries out something.
+// await returns the command that carries out the given portals, and records that a reply is due.
 func (s *session) await(all ...portal) stream.Sent {
 	name, passes, changes := "Parse", true, false
 	var first statement.Statement
@@ -138,7 +138,7 @@ func (s *session) await(all ...portal) stream.Sent {
 	}
 }
 
-// extended cuts off what the client sends up to Sync or Flush, which is carried out at once.
+// extended parses the messages up to Sync or Flush as one command.
 func (s *session) extended(b []byte) (c stream.Sent, n int, err error) {
 	last, n, err := whole(b)
 	if err != nil || n == 0 {
@@ -147,7 +147,7 @@ func (s *session) extended(b []byte) (c stream.Sent, n int, err error) {
 	var runs []portal
 	count := 0
 	for rest := b[:n]; len(rest) > 0; {
-		kind, body, m, _ := readMessage(rest) // it is whole
+		kind, body, m, _ := readMessage(rest) // complete, as whole has checked
 		rest = rest[m:]
 		switch kind {
 		case 'P', 'B', 'C', 'D', 'E':
@@ -172,7 +172,8 @@ func (s *session) extended(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, nil
 }
 
-// whole is the length of the messages up to Sync or Flush, 0 while that is not there, and which of them it is.
+// whole finds the first message that ends a command: Sync, Flush or a call of a function. last is its kind, and n the length
+// of all messages up to and including it; n is 0 if it has not come yet.
 func whole(b []byte) (last byte, n int, err error) {
 	for {
 		kind, _, m, err := readMessage(b[n:])
@@ -190,7 +191,8 @@ func whole(b []byte) (last byte, n int, err error) {
 	}
 }
 
-// take takes in a message of the extended protocol. executed says that something is carried out.
+// take handles a message of the extended protocol. If the message carries something out, executed is true, and p is what it
+// carries out.
 func (s *session) take(kind byte, body []byte) (p portal, executed bool, err error) {
 	f := fields{rest: body}
 	switch kind {
@@ -199,13 +201,13 @@ func (s *session) take(kind byte, body []byte) (p portal, executed bool, err err
 		s.statements[name] = statement.Read(f.text(), statement.Postgres)
 	case 'B':
 		name, of := f.text(), f.text()
-		for range f.int16() { // the forms of the values
+		for range f.int16() { // the formats of the values
 			_ = f.int16()
 		}
 		s.portals[name] = portal{s.statements[of], f.values()}
 	case 'E':
 		p, executed = s.portals[f.text()], true
-	case 'F': // a call of a function, whose number alone is sent
+	case 'F': // a function call, which names the function by number only
 		p, executed = portal{statement: statement.Read("CALL", statement.Postgres)}, true
 	case 'C':
 		if what := f.take(1); len(what) == 1 && what[0] == 'S' {
@@ -223,8 +225,8 @@ func (s *session) take(kind byte, body []byte) (p portal, executed bool, err err
 	return p, executed, nil
 }
 
-// Greets is false: the client begins.
+// Greets is false: the client sends the first message.
 func (s *session) Greets() bool { return false }
 
-// Listens reports whether it has asked for notifications.
+// Listens reports whether the client has asked for notifications.
 func (s *session) Listens() bool { return s.listens }

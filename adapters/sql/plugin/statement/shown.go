@@ -14,7 +14,7 @@ var (
 	printable = regexp.MustCompile(`^[!-~ ]{0,80}$`)
 )
 
-// shown is a token as traces have it. marks is how many parameters without a number there were up to it.
+// shown returns a token as traces show it. marks is the number of question marks so far, this token included.
 func (t token) shown(params []string, marks int, n *stream.Names) string {
 	switch t.kind {
 	case param:
@@ -39,8 +39,8 @@ func (t token) shown(params []string, marks int, n *stream.Names) string {
 	return t.text
 }
 
-// Value is a value as traces have it: small numbers and what is named after a lock as they are, and what a client has made up by a
-// number of its own.
+// Value returns a value as traces show it. Small numbers, and values that contain the part of the run, are shown as they are
+// or without that part; any other value is replaced by a number.
 func Value(value string, n *stream.Names) string {
 	switch {
 	case value == "":
@@ -55,16 +55,16 @@ func Value(value string, n *stream.Names) string {
 
 const (
 	MostOfValue = 1 << 10 // bytes of a value that are kept
-	MostValues  = 100     // values of a row, or of parameters, that are
+	MostValues  = 100     // values of a row, or of parameters, that are kept
 )
 
-// Null is the value that there is not.
+// Null stands for SQL's NULL.
 const Null = "NULL"
 
-// mostColumns is how many values of a row are shown.
+// mostColumns is the maximum number of values of a row that are shown.
 const mostColumns = 6
 
-// Row is a row as traces have it.
+// Row returns a row as traces show it.
 func Row(values []string, n *stream.Names) string {
 	var all []string
 	for i, v := range values {

@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Statement is what a client has sent to be carried out at once: one statement, or several with semicolons between them.
+// Statement is the text that a client has sent to be carried out at once: one statement, or several separated by semicolons.
 type Statement struct {
 	tokens []token
-	cut    bool // it was too long to be kept whole
+	cut    bool // the text was longer than longest, and the rest is missing
 }
 
-// longest is how much of a statement is kept.
+// longest is the maximum number of bytes of a statement that are kept.
 const longest = 1 << 14
 
 // Read reads a statement.
@@ -26,7 +26,7 @@ func Read(sql string, d Dialect) Statement {
 	return s
 }
 
-// Name is its first word in capitals, such as SELECT.
+// Name returns the statement's first word in capitals, such as SELECT.
 func (s Statement) Name() string {
 	if len(s.tokens) == 0 {
 		return "nothing"
@@ -34,7 +34,7 @@ func (s Statement) Name() string {
 	return strings.ToUpper(s.tokens[0].text)
 }
 
-// set is a set of words.
+// set returns the set of the words in all.
 func set(all string) map[string]bool {
 	words := make(map[string]bool)
 	for w := range strings.FieldsSeq(all) {
@@ -44,21 +44,21 @@ func set(all string) map[string]bool {
 }
 
 var (
-	// own are statements that are about their own session alone.
+	// own are statements that concern their own session alone, unless they contain a word of shared.
 	own = set("SET SHOW RESET DEALLOCATE DISCARD USE nothing")
-	// shared are words that make such a statement mean something to others: it ends a transaction, or gives up locks.
+	// shared are words with which such a statement concerns other sessions: it ends a transaction or releases locks.
 	shared = set("AUTOCOMMIT ALL GLOBAL PERSIST TABLES STATUS PROCESSLIST ENGINE")
-	// constant are the words of questions whose answer nobody else changes.
+	// constant are the words of queries whose results other clients cannot change.
 	constant = set("SELECT AS VERSION CURRENT_SCHEMA CURRENT_DATABASE CURRENT_USER DATABASE SCHEMA USER CONNECTION_ID PG_BACKEND_PID " +
 		"SESSION_USER TRUE NULL LIMIT")
-	// catalogs are tables of a server's own that drivers read to know its types.
+	// catalogs are system tables that drivers read to learn the server's types.
 	catalogs = set("PG_TYPE PG_ENUM PG_RANGE")
-	// harmless are words before a parenthesis that change nothing.
+	// harmless are words that may precede a parenthesis and change nothing.
 	harmless = set("SELECT IN VALUES AND OR NOT ON FROM WHERE AS EXISTS ANY ALL INTERVAL OVER USING WHEN THEN ELSE BY COUNT MAX MIN SUM COALESCE " +
 		"NOW CLOCK_TIMESTAMP STATEMENT_TIMESTAMP TRANSACTION_TIMESTAMP CURRENT_TIMESTAMP LOCALTIMESTAMP UNIX_TIMESTAMP UTC_TIMESTAMP SYSDATE " +
 		"EXTRACT CAST ABS DATE_ADD DATE_SUB TIMESTAMPDIFF TIMESTAMPADD MAKE_INTERVAL HASHTEXT LOWER UPPER CONCAT IF IFNULL VERSION " +
 		"IS_FREE_LOCK IS_USED_LOCK")
-	// changing are words that make a SELECT change something, or take locks.
+	// changing are words with which a SELECT changes something or takes locks.
 	changing = set("UPDATE SHARE INTO NEXTVAL")
 )
 
@@ -72,7 +72,7 @@ func (s Statement) several() bool {
 	return false
 }
 
-// calls reports whether a word stands before a parenthesis that is not in a set: a call of a function.
+// calls reports whether the statement calls a function that is not in known: a word before a parenthesis.
 func (s Statement) calls(known map[string]bool) bool {
 	for i, t := range s.tokens[:max(0, len(s.tokens)-1)] {
 		if (t.kind == word || t.kind == quoted) && s.tokens[i+1].is("(") && !known[t.upper()] {
@@ -82,7 +82,7 @@ func (s Statement) calls(known map[string]bool) bool {
 	return false
 }
 
-// has reports whether there is a word of a set.
+// has reports whether the statement contains one of the words.
 func (s Statement) has(words map[string]bool) bool {
 	for _, t := range s.tokens {
 		if words[t.upper()] {
@@ -92,10 +92,10 @@ func (s Statement) has(words map[string]bool) bool {
 	return false
 }
 
-// private reports whether a statement about its own session is about nothing else.
+// private reports whether a statement of own concerns its session alone.
 func (s Statement) private() bool { return !s.calls(nil) && !s.has(shared) }
 
-// Passes reports whether it means nothing to other clients, and others' mean nothing to it.
+// Passes reports whether the statement neither affects other clients nor depends on them.
 func (s Statement) Passes() bool {
 	switch {
 	case s.cut || s.several():
@@ -115,7 +115,7 @@ func (s Statement) Passes() bool {
 	return true
 }
 
-// Reads reports whether it changes nothing, and takes no lock.
+// Reads reports whether the statement changes nothing and takes no lock.
 func (s Statement) Reads() bool {
 	switch {
 	case s.cut || s.several():
@@ -128,7 +128,7 @@ func (s Statement) Reads() bool {
 	return s.Name() == "SELECT" && !s.calls(harmless) && !s.has(changing)
 }
 
-// Access is what it does to what it is about.
+// Access returns how the statement accesses its table.
 func (s Statement) Access() backend.Access {
 	switch {
 	case s.Reads():
@@ -141,13 +141,13 @@ func (s Statement) Access() backend.Access {
 	return backend.Opaque
 }
 
-// before are words before the name of a table.
+// before are words that precede the name of a table.
 var before = set("FROM INTO UPDATE TABLE JOIN EXISTS ONLY")
 
-// Table is the first table that it names; "" is none.
+// Table returns the name of the statement's first table in lower case; "" is none.
 func (s Statement) Table() string { return strings.ToLower(s.table()) }
 
-// table is the same in capitals, without the name of its schema.
+// table returns the name of the first table in capitals, without its schema.
 func (s Statement) table() string {
 	for i, t := range s.tokens[:max(0, len(s.tokens)-1)] {
 		next := s.tokens[i+1]
@@ -162,8 +162,8 @@ func (s Statement) table() string {
 	return ""
 }
 
-// Shown is the statement as traces have it. params are the values of its parameters, in the order of their numbers or of their
-// question marks.
+// Shown returns the statement as traces show it. params are the values of its parameters, in the order of their numbers or
+// of their question marks.
 func (s Statement) Shown(params []string, n *stream.Names) string {
 	var b strings.Builder
 	marks := 0
@@ -182,5 +182,5 @@ func (s Statement) Shown(params []string, n *stream.Names) string {
 	return b.String()
 }
 
-// mostOfStatement is how long a statement may be that is shown whole.
+// mostOfStatement is the maximum number of bytes of a statement that are shown.
 const mostOfStatement = 600

@@ -2,7 +2,7 @@ package statement
 
 import "strings"
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -14,14 +14,14 @@ const (
 	sign
 )
 
-// token is a part of a statement.
+// token is a token of a statement.
 type token struct {
 	kind   kind
 	text   string // without quotation marks
-	behind bool   // white space, or a comment
+	behind bool   // white space or a comment precedes the token
 }
 
-// upper is a word in capitals, "" for what is none.
+// upper returns a word in capitals, and "" for a token that is not a word.
 func (t token) upper() string {
 	if t.kind != word {
 		return ""
@@ -29,10 +29,10 @@ func (t token) upper() string {
 	return strings.ToUpper(t.text)
 }
 
-// is reports whether it is a sign.
+// is reports whether the token is the sign s.
 func (t token) is(s string) bool { return t.kind == sign && t.text == s }
 
-// Dialect is whose SQL it is.
+// Dialect is the SQL dialect of a statement.
 type Dialect uint8
 
 const (
@@ -40,13 +40,13 @@ const (
 	MariaDB          // backslashes in strings, " for strings, ` for names, and # for comments
 )
 
-// scanner cuts a statement into tokens.
+// scanner splits a statement into tokens.
 type scanner struct {
 	dialect Dialect
 	rest    string
 }
 
-// scan are the tokens of a statement.
+// scan returns the tokens of a statement.
 func scan(sql string, d Dialect) (all []token) {
 	s := scanner{d, sql}
 	for {
@@ -60,7 +60,7 @@ func scan(sql string, d Dialect) (all []token) {
 	}
 }
 
-// space skips white space and comments.
+// space skips white space and comments, and reports whether there was any.
 func (s *scanner) space() (any bool) {
 	for s.rest != "" {
 		n := 0
@@ -79,7 +79,7 @@ func (s *scanner) space() (any bool) {
 	return any
 }
 
-// until is how many bytes there are up to an end, with it.
+// until returns the number of bytes up to and including end.
 func until(text, end string) int {
 	if i := strings.Index(text, end); i >= 0 {
 		return i + len(end)
@@ -87,7 +87,7 @@ func until(text, end string) int {
 	return len(text)
 }
 
-// next cuts off a token.
+// next takes the next token.
 func (s *scanner) next() token {
 	c := s.rest[0]
 	switch {
@@ -107,7 +107,7 @@ func (s *scanner) next() token {
 	return token{kind: sign, text: s.take(1)}
 }
 
-// marked cuts off what begins with a quotation mark, if it does.
+// marked takes a token that begins with a quotation mark. ok is false if the next token does not.
 func (s *scanner) marked() (t token, ok bool) {
 	switch c := s.rest[0]; {
 	case c == '\'', c == '"' && s.dialect == MariaDB:
@@ -121,14 +121,14 @@ func (s *scanner) marked() (t token, ok bool) {
 	return t, false
 }
 
-// take cuts off bytes.
+// take takes n bytes.
 func (s *scanner) take(n int) string {
 	t := s.rest[:n]
 	s.rest = s.rest[n:]
 	return t
 }
 
-// length is how many bytes there are of a kind.
+// length returns the number of leading bytes for which of is true.
 func (s *scanner) length(of func(byte) bool) int {
 	for i := range len(s.rest) {
 		if !of(s.rest[i]) {
@@ -143,7 +143,8 @@ func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// quoted cuts off what is between quotation marks. A mark in it is doubled or, in some, behind a backslash.
+// quoted takes a text in quotation marks. A mark within the text is doubled or, if backslash is true, preceded by a
+// backslash.
 func (s *scanner) quoted(mark byte, backslash bool) string {
 	var b strings.Builder
 	i := 1
@@ -163,7 +164,7 @@ func (s *scanner) quoted(mark byte, backslash bool) string {
 	return b.String()
 }
 
-// dollar cuts off a parameter such as $1, or a string such as $tag$text$tag$.
+// dollar takes a parameter such as $1, or a string such as $tag$text$tag$.
 func (s *scanner) dollar() token {
 	n := 1
 	for n < len(s.rest) && digit(s.rest[n]) {
