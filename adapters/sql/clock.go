@@ -7,11 +7,11 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// epoch is where virtual time begins, in microseconds since 1970.
+// epoch is the start of virtual time, in microseconds since 1970.
 const epoch = 1_700_000_000_000_000
 
-// shadows are functions in the database with the names of PostgreSQL's clocks, which PostgreSQL finds first. The
-// clock that runs while a statement waits is a sequence: a read returns its newest value in any snapshot.
+// shadows are functions in the database with the names of PostgreSQL's clock functions; PostgreSQL finds them first. The
+// clock that runs while a statement waits is a sequence, since reading a sequence returns its newest value in any snapshot.
 var shadows = []string{
 	"CREATE SEQUENCE clock",
 	"CREATE FUNCTION now() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT timestamptz 'epoch' + current_setting('lockproof.transaction')::bigint * interval '1 microsecond' $$",
@@ -19,7 +19,7 @@ var shadows = []string{
 	"CREATE FUNCTION clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql AS $$ SELECT timestamptz 'epoch' + last_value * interval '1 microsecond' FROM clock $$",
 }
 
-// virtual has the database's clocks go by what [Database.pass] and [Session.at] say.
+// virtual makes the database's clocks show the time that [Database.pass] and [Session.at] set.
 func (d *Database) virtual(ctx context.Context) error {
 	if d.Dialect == model.MariaDB {
 		return nil // see Session.at
@@ -32,7 +32,7 @@ func (d *Database) virtual(ctx context.Context) error {
 	return nil
 }
 
-// pass sets the clock that runs while statements wait.
+// pass sets the clock that advances while statements wait.
 func (d *Database) pass(ctx context.Context, now int64) error {
 	if d.Dialect == model.MariaDB {
 		return nil
@@ -40,7 +40,8 @@ func (d *Database) pass(ctx context.Context, now int64) error {
 	return d.Exec(ctx, fmt.Sprintf("SELECT setval('clock', %d)", epoch+now))
 }
 
-// at sets the time at which a session's next statement begins, and, if that is what it does, its transaction.
+// at sets the time at which the session's next statement begins. If begins is true, the statement begins a transaction, and
+// the time is also the transaction's.
 func (s *Session) at(ctx context.Context, now int64, begins bool) error {
 	now += epoch
 	if s.database.Dialect == model.MariaDB {

@@ -9,13 +9,13 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// maxColumns is how many columns a result of MariaDB may have: the driver makes room for as many as are announced. MariaDB's
-// tables have at most 4096.
+// maxColumns is the maximum number of columns of a result: the driver allocates memory for as many columns as MariaDB
+// announces. MariaDB's tables have at most 4096.
 const maxColumns = 1 << 16
 
-// bounded has a dialect's connections announce no more than they may.
+// bounded returns dial with a check that results announce at most maxColumns columns.
 func bounded(d model.Dialect, dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
-	if d == model.Postgres { // whose columns are counted in two bytes
+	if d == model.Postgres { // PostgreSQL counts columns in two bytes
 		return dial
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -27,16 +27,16 @@ func bounded(d model.Dialect, dial func(ctx context.Context, network, address st
 	}
 }
 
-// packets follows the packets of a MariaDB.
+// packets follows the packets that a MariaDB server sends.
 type packets struct {
 	address string
-	head    []byte // the received part of a packet's header, and up to so many bytes of the packet
-	size    int    // of the packet
-	rest    int    // bytes of it that are still to come
-	open    bool   // it has accepted us: until then, packets are no results
+	head    []byte // header of the current packet, and the beginning of its body, as far as received
+	size    int    // body's length
+	rest    int    // bytes of the body still to come
+	open    bool   // the server has accepted the connection; earlier packets are not results
 }
 
-// headMost is a header and the number of columns.
+// headMost is the length of a header and of the longest packet that announces columns.
 const headMost = 4 + 9
 
 func (k *packets) follow(p []byte) error {
@@ -53,7 +53,7 @@ func (k *packets) follow(p []byte) error {
 		k.head = append(k.head, p[:min(n, headMost-len(k.head))]...)
 		k.rest, p = k.rest-n, p[n:]
 		if len(k.head) < 4 || k.rest > 0 {
-			return nil // it goes on with the next bytes
+			return nil // the packet continues in the next bytes
 		}
 		if err := k.packet(k.head[4:]); err != nil {
 			return err
@@ -63,7 +63,8 @@ func (k *packets) follow(p []byte) error {
 	return nil
 }
 
-// packet takes a whole packet's beginning. One that has nothing but a number, written in eight bytes or in three, is a number of columns.
+// packet checks the beginning of a complete packet. A packet that contains only a number, of eight or of three bytes,
+// announces that number of columns.
 func (k *packets) packet(data []byte) error {
 	switch {
 	case len(data) == 0:

@@ -18,10 +18,10 @@ import (
 type Measured struct {
 	database *Database
 	name     string
-	locks    atomic.Int64 // that there were
+	locks    atomic.Int64 // number of locks made so far
 }
 
-// Measured makes a database of its own on the server, which is dropped when it is closed.
+// Measured makes a database on the server, in which locks are measured. Close drops it.
 func (s *Server) Measured(ctx context.Context) (*Measured, error) {
 	d, err := s.Database(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Server) Measured(ctx context.Context) (*Measured, error) {
 	return m, nil
 }
 
-// durability is the server's name with the setting that decides how long a commit takes.
+// durability returns the server's name, with the setting that decides how long a commit takes.
 func (d *Database) durability(ctx context.Context) (string, error) {
 	pool, err := d.open(d.Name, &line{timed: true})
 	if err != nil {
@@ -67,7 +67,7 @@ func (m *Measured) Lock(ctx context.Context, t *lock.Target, lease time.Duration
 	return l, nil
 }
 
-// write carries out a statement on any connection: several locks are made at once.
+// write carries out a statement on any connection, since several locks may be made at once.
 func (d *Database) write(ctx context.Context, statement string) error {
 	if _, err := d.pool.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
@@ -75,12 +75,12 @@ func (d *Database) write(ctx context.Context, statement string) error {
 	return nil
 }
 
-// measuredLock is one lock, whose rows have its number as their lock_key.
+// measuredLock is one lock. Its rows have the lock's number as lock_key.
 type measuredLock struct {
 	database    *Database
 	target      *lock.Target
 	number      int
-	millisecond time.Duration // of the model
+	millisecond time.Duration // real duration of a millisecond of the model
 }
 
 func (l *measuredLock) machine() *sim.Client { return sim.NewClient(l.target, l.database.Dialect, 1) }
@@ -116,16 +116,16 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	return c, nil
 }
 
-// measuredClient is a machine and its session.
+// measuredClient is a lock machine and its session.
 type measuredClient struct {
 	machine     *sim.Client
 	session     *Session
-	passed      time.Time // up to which the machine's clock has gone
+	passed      time.Time // real time up to which the machine's clock has advanced
 	millisecond time.Duration
 	commands    int
 }
 
-// pass sets the machine's clock to the present time.
+// pass advances the machine's clock to the present.
 func (c *measuredClient) pass() {
 	ms := time.Since(c.passed) / c.millisecond
 	c.passed = c.passed.Add(ms * c.millisecond)
@@ -152,12 +152,12 @@ func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error
 	}
 }
 
-// Spent implements [measure.Client]: every reply is waited for.
+// Spent implements [measure.Client]. Each command waits for its reply.
 func (c *measuredClient) Spent() measure.Spent {
 	return c.session.line.traffic.Add(measure.Spent{Commands: c.commands, RoundTrips: c.commands})
 }
 
-// Kill implements [measure.Client]: what it holds goes on until its lease ends.
+// Kill implements [measure.Client]. The client's locks stay until their leases end.
 func (c *measuredClient) Kill() { c.session.Cut() }
 
 // Close implements [measure.Client].

@@ -16,19 +16,20 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// The ownership of databases. A database that a run makes has a name of a fixed form and, as the server's comment on
-// it, the same mark again. While the run lives, one of its sessions holds a lock of that name on the server. A run
-// drops a database of another run only if name and comment agree, the lock is free and, on PostgreSQL, the schema
-// belongs to the run's own role.
+// Ownership of databases. The name of a database that a run makes has a fixed form. The server's comment on the database has
+// the same mark. While the run is alive, one of its sessions holds a lock of that name on the server. A run drops a database
+// of another run only if name and comment agree, the lock is free and, on PostgreSQL, the schema belongs to the run's own
+// role.
 
-// ourName is the form of the names of our databases: when they were made, in seconds since 1970, and a random mark.
+// ourName matches the names of our databases: the time at which the database was made, in seconds since 1970, and a random
+// mark.
 var ourName = regexp.MustCompile(`^lockproof_[0-9]{10}_[a-z2-7]{8}$`)
 
 func newName(now time.Time) string {
 	return fmt.Sprintf("lockproof_%010d_%s", now.Unix(), strings.ToLower(rand.Text()[:8]))
 }
 
-// comment is the server's comment on a database of ours.
+// comment returns the server's comment on our database of the given name.
 func comment(name string) string {
 	return "made by lockproof, which drops it when its run has ended: " + name
 }
@@ -41,7 +42,7 @@ func (s *Server) identifier(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-// create makes a database with its comment. Both names are of our form, so that the comment has nothing to quote.
+// create makes a database with its comment. Both texts have the form of our names, so that the comment needs no quoting.
 func (s *Server) create(ctx context.Context, c *sql.Conn, name string) error {
 	if s.Dialect == model.MariaDB {
 		_, err := c.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s COMMENT '%s'", s.identifier(name), comment(name)))
@@ -51,7 +52,8 @@ func (s *Server) create(ctx context.Context, c *sql.Conn, name string) error {
 	return err
 }
 
-// Statements about the lock that says that a run lives. MariaDB's are of the server, PostgreSQL's of the address's database.
+// Statements about the lock that shows that a run is alive. MariaDB's locks are per server, PostgreSQL's per database: that
+// of the address.
 var (
 	claiming = [...]string{
 		model.MariaDB:  "SELECT GET_LOCK(?, 0) = 1",
@@ -63,8 +65,8 @@ var (
 	}
 )
 
-// lasting has a server not end a session that is idle for long: a lock says by it that its run lives. PostgreSQL older than
-// 14 ends none.
+// lasting tells the server not to end an idle session, since the lock of the session shows that its run is alive. PostgreSQL
+// before version 14 ends no idle session.
 var lasting = [...]string{
 	model.MariaDB:  "SET SESSION wait_timeout = 31536000",
 	model.Postgres: "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
@@ -72,7 +74,8 @@ var lasting = [...]string{
 
 var errAlive = errors.New("another run holds the lock of that name")
 
-// claim has a session hold the lock that says that the run of that name lives, or says errAlive.
+// claim makes the session c hold the lock that shows that the run of the given name is alive. It returns errAlive if another
+// session holds that lock.
 func (s *Server) claim(ctx context.Context, c *sql.Conn, name string) error {
 	var got sql.NullBool
 	if err := c.QueryRowContext(ctx, claiming[s.Dialect], name).Scan(&got); err != nil {
@@ -103,8 +106,8 @@ func (s *Server) sweep(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// alone reports whether a MariaDB is in no Galera cluster, where each server has locks of its own and a free lock
-// proves nothing.
+// alone reports whether a MariaDB server is in no Galera cluster. In a cluster each server has its own locks, and a free
+// lock proves nothing.
 func alone(ctx context.Context, c *sql.Conn) (bool, error) {
 	var clustered int
 	err := c.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.global_variables WHERE variable_name = 'WSREP_ON' AND variable_value = 'ON'").Scan(&clustered)
@@ -114,7 +117,7 @@ func alone(ctx context.Context, c *sql.Conn) (bool, error) {
 	return clustered == 0, nil
 }
 
-// left are the names of databases that have the form of ours.
+// left returns the names of the databases that have the form of ours.
 func (s *Server) left(ctx context.Context, c *sql.Conn) (names []string, err error) {
 	rows, err := c.QueryContext(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'lockproof%'")
 	if err != nil {
@@ -133,7 +136,7 @@ func (s *Server) left(ctx context.Context, c *sql.Conn) (names []string, err err
 	return names, rows.Err()
 }
 
-// sweepOne drops a database if its run has ended and the database is ours, for which it looks right before.
+// sweepOne drops a database if its run has ended and the database is ours. It checks both first.
 func (s *Server) sweepOne(ctx context.Context, c *sql.Conn, name string) error {
 	err := s.claim(ctx, c, name)
 	if errors.Is(err, errAlive) {
@@ -150,8 +153,8 @@ func (s *Server) sweepOne(ctx context.Context, c *sql.Conn, name string) error {
 	return errors.Join(err, released)
 }
 
-// Queries for whether a database is ours. MariaDB compares texts by a collation, to which letters are alike, and so their bytes are
-// compared.
+// Queries for whether a database is ours. They compare bytes, since MariaDB compares texts by a collation, for which
+// different letters may be equal.
 var ourMark = [...]string{
 	model.MariaDB: "SELECT count(*) FROM information_schema.schemata WHERE BINARY schema_name = ? AND BINARY schema_comment = ?",
 	model.Postgres: "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1 AND pg_catalog.obj_description(oid, 'pg_namespace') = $2" +
@@ -165,7 +168,7 @@ func (s *Server) ours(ctx context.Context, c *sql.Conn, name string) (bool, erro
 	return n == 1, err
 }
 
-// drop drops a database. What others have built on its tables elsewhere, such as a view on PostgreSQL, keeps it there.
+// drop drops a database. On PostgreSQL, it keeps a database if something elsewhere, such as a view, depends on its tables.
 func (s *Server) drop(ctx context.Context, c *sql.Conn, name string) (err error) {
 	if s.Dialect == model.MariaDB {
 		_, err = c.ExecContext(ctx, "DROP DATABASE IF EXISTS "+s.identifier(name))
@@ -182,10 +185,10 @@ func (s *Server) drop(ctx context.Context, c *sql.Conn, name string) (err error)
 	return nil
 }
 
-// dependentObjects is PostgreSQL's code for what is not dropped since something depends on it.
+// dependentObjects is PostgreSQL's error code if something cannot be dropped because something else depends on it.
 const dependentObjects = "2BP01"
 
-// dropTables drops the tables of a schema, and nothing else that depends on them.
+// dropTables drops the tables of a schema. A table on which something else depends is an error.
 func (s *Server) dropTables(ctx context.Context, c *sql.Conn, schema string) error {
 	rows, err := c.QueryContext(ctx, "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = $1", schema)
 	if err != nil {

@@ -42,7 +42,7 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 	return r, r.Follow(t, func(i int, step *scenario.TraceStep) (string, error) { return p.step(ctx, i, step) })
 }
 
-// refuses says why a trace cannot be replayed, "" if it can.
+// refuses returns the reason why a trace cannot be replayed, or "" if it can.
 func (s *Server) refuses(t *scenario.Trace) string {
 	for i := range t.Steps {
 		if t.Steps[i].Action.Kind == scenario.Restart {
@@ -60,15 +60,15 @@ type replayer struct {
 	db      *Database
 	trace   *scenario.Trace
 	clients []client
-	left    []*Session // whose clients are gone, which the server may not have noticed
+	left    []*Session // sessions whose clients are gone; the server may not have noticed
 	now     int64
 }
 
-// client is a client's session, and those that it has left.
+// client is a client's session, together with the sessions that it has abandoned.
 type client struct {
 	*Session
-	due      int64      // when its wait ends by time, 0 if it does not
-	halfOpen []*Session // that it has left without notice
+	due      int64      // virtual time at which its command's wait times out; 0 if it does not
+	halfOpen []*Session // abandoned sessions whose sockets are still open
 }
 
 func (p *replayer) setUp(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (p *replayer) setUp(ctx context.Context) error {
 	return nil
 }
 
-// step carries out a step, and says how its result differs from the recorded one.
+// step carries out step i. said describes how the result differs from the recorded one; "" if it does not.
 func (p *replayer) step(ctx context.Context, i int, step *scenario.TraceStep) (said string, err error) {
 	p.now = step.Time
 	if err := errors.Join(p.db.pass(ctx, p.now), p.quiet(ctx)); err != nil {
@@ -126,7 +126,8 @@ func (p *replayer) step(ctx context.Context, i int, step *scenario.TraceStep) (s
 	return said, err
 }
 
-// take is a client's next command, or the answer to one that has waited.
+// take carries out a client's next command, or takes the reply to the command that has waited, and compares the reply with
+// the recorded one.
 func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Reply.Code == model.Gone {
@@ -144,7 +145,7 @@ func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.Tr
 	default:
 		got, err = p.send(ctx, i, c, &sent)
 	}
-	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not say of a commit that it was none
+	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not report that a commit has rolled back
 		return fmt.Sprintf("%s: expected %v, got %v", text(p.db, &sent), sent.Reply, got), nil
 	}
 	return "", err
@@ -154,7 +155,7 @@ func text(d *Database, s *model.Sent) string {
 	return s.Command.Text(d.Dialect, int(s.Command.Lock))
 }
 
-// send sends a client's command, and gives the answer, or that it waits.
+// send sends a client's command, and returns the reply, or Blocked if the command waits for a lock.
 func (p *replayer) send(ctx context.Context, i int, c *client, sent *model.Sent) (r model.Reply, err error) {
 	if sent.Command.Verb == model.Open {
 		p.leave(c, false)
@@ -175,10 +176,11 @@ func (p *replayer) send(ctx context.Context, i int, c *client, sent *model.Sent)
 	return c.Reply(ctx, patience)
 }
 
-// lockWait is lock_wait_timeout where a wait is to end by it, in seconds: enough for the steps that the trace has meanwhile.
+// lockWait is the lock wait timeout, in seconds, for a wait that the trace ends by timeout. It is long enough to replay the
+// steps in between.
 const lockWait = 2
 
-// limit ends a wait by time if the trace does. Its reply is then in the trace.
+// limit sets a lock wait timeout if the trace says that the command's wait ends by timeout.
 func (p *replayer) limit(ctx context.Context, i int, c *client, sent *model.Sent) error {
 	if sent.Reply.Code != model.Blocked || p.answer(i).Code != model.LockTimeout {
 		return nil
@@ -195,7 +197,7 @@ func (p *replayer) limit(ctx context.Context, i int, c *client, sent *model.Sent
 	return c.Set(ctx, setting)
 }
 
-// answer is the trace's reply to a command that waits from step i on.
+// answer returns the reply that the trace has for a command that has waited since step i.
 func (p *replayer) answer(i int) model.Reply {
 	by := p.trace.Steps[i].Action.Client
 	for _, s := range p.trace.Steps[i+1:] {
@@ -206,7 +208,7 @@ func (p *replayer) answer(i int) model.Reply {
 	return model.Reply{Code: model.Blocked}
 }
 
-// leave is a client that stops using its connection; late: the server notices later.
+// leave makes a client abandon its connection. If late is true, the server is to notice only later.
 func (p *replayer) leave(c *client, late bool) {
 	switch {
 	case c.Session == nil:
@@ -225,7 +227,7 @@ func (p *replayer) cut(s *Session) {
 	}
 }
 
-// quiet waits until all that is under way waits for a lock, or is over.
+// quiet waits until every command under way waits for a lock or has ended.
 func (p *replayer) quiet(ctx context.Context) error {
 	end := time.Now().Add(patience)
 	for {
@@ -240,7 +242,8 @@ func (p *replayer) quiet(ctx context.Context) error {
 	}
 }
 
-// look reports whether all commands under way wait or are over, and none ended during the look.
+// look reports whether every command under way waits for a lock or has ended, and no command or session ended during this
+// look.
 func (p *replayer) look(ctx context.Context) (bool, error) {
 	quiet := true
 	for i := range p.clients {
@@ -272,7 +275,7 @@ func (p *replayer) look(ctx context.Context) (bool, error) {
 	return quiet, nil
 }
 
-// still reports whether a session's command has been answered before, or waits.
+// still reports whether a session's command was answered before this look, or waits.
 func (p *replayer) still(ctx context.Context, s *Session) (bool, error) {
 	if s == nil || !s.Pending() || s.early != nil {
 		return true, nil

@@ -13,26 +13,26 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// control is our own way to the server: its gateway, which takes calls in JSON.
+// control is lockproof's own access to the server, through etcd's JSON gateway.
 type control struct {
 	url    string
 	client *http.Client
 }
 
-// mostAnswer is how many bytes of an answer are read.
+// mostAnswer is the maximum number of bytes read of an answer.
 const mostAnswer = 64 << 20
 
 func newControl(port int) *control {
 	return &control{url: "http://127.0.0.1:" + strconv.Itoa(port), client: &http.Client{Transport: &http.Transport{}}}
 }
 
-// key is a key with its lease, as etcd's gateway has it.
+// key is a key with its lease, in the gateway's form.
 type key struct {
 	Key   []byte `json:"key"`
 	Lease int64  `json:"lease,string"`
 }
 
-// ask has a call carried out.
+// ask makes a call, and decodes its answer into out.
 func (c *control) ask(method string, in, out any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), process.AnswerLimit)
 	defer cancel()
@@ -53,7 +53,7 @@ func (c *control) ask(method string, in, out any) error {
 	return json.Unmarshal(data, out)
 }
 
-// errAbsent is the error of a lease that is not there.
+// errAbsent is the error if a lease does not exist.
 var errAbsent = errors.New("our etcd has no such lease")
 
 // post begins a call.
@@ -69,10 +69,10 @@ func (c *control) post(ctx context.Context, method string, in any) (*http.Respon
 	return c.client.Do(r)
 }
 
-// everything is the range of all keys.
+// everything is the range that contains all keys.
 var everything = map[string][]byte{"key": {0}, "range_end": {0}}
 
-// keys are all keys, in their order.
+// keys returns all keys in order.
 func (c *control) keys() ([]key, error) {
 	var found struct {
 		Kvs []key `json:"kvs"`
@@ -86,7 +86,7 @@ func (c *control) remove(name []byte) error {
 	return c.ask("kv/deleterange", map[string][]byte{"key": name}, new(struct{}))
 }
 
-// revoke ends a lease. If the lease has ended already, that is no error.
+// revoke ends a lease. It is no error if the lease has already ended.
 func (c *control) revoke(lease int64) error {
 	err := c.ask("lease/revoke", map[string]string{"ID": strconv.FormatInt(lease, 10)}, new(struct{}))
 	if errors.Is(err, errAbsent) {
@@ -95,7 +95,7 @@ func (c *control) revoke(lease int64) error {
 	return err
 }
 
-// keep keeps a lease alive, and reports whether the server has it.
+// keep keeps a lease alive, and reports whether the lease still exists.
 func (c *control) keep(lease int64) (there bool, err error) {
 	var kept struct {
 		Result struct {
@@ -106,7 +106,8 @@ func (c *control) keep(lease int64) (there bool, err error) {
 	return kept.Result.TTL > 0, err
 }
 
-// sync returns once all watchers are up to date that began with an old revision: one of ours is, which began after them.
+// sync returns once all watchers that began at an old revision are up to date. It waits until a watcher of our own that
+// began after them is up to date.
 func (c *control) sync() error {
 	ctx, cancel := context.WithTimeout(context.Background(), process.AnswerLimit)
 	defer cancel()
@@ -140,8 +141,8 @@ func (c *control) sync() error {
 	}
 }
 
-// probe is the key that we watch ourselves.
+// probe is the key that our own watcher watches.
 var probe = []byte("\x00lockproof")
 
-// close lets go of our connections.
+// close closes our idle connections.
 func (c *control) close() { c.client.CloseIdleConnections() }

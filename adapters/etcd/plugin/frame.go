@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// preface is what a client of HTTP/2 says first (RFC 9113, section 3.4).
+// preface is the first text that an HTTP/2 client sends (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // Kinds of frames.
@@ -29,10 +29,10 @@ const (
 
 const (
 	frameHead = 9       // bytes
-	mostFrame = 1 << 20 // of a frame: nobody of etcd's asks for more than the 16384 that are usual
+	mostFrame = 1 << 20 // maximum length of a frame; clients of etcd use at most the default of 16384
 )
 
-// errNotHTTP2 is the error of what is no HTTP/2.
+// errNotHTTP2 is the error if bytes are not HTTP/2.
 var errNotHTTP2 = errors.New("this is not gRPC over HTTP/2 without TLS, which clients of etcd speak")
 
 // frame is one frame.
@@ -42,7 +42,7 @@ type frame struct {
 	payload     []byte
 }
 
-// readFrame cuts off a frame: n bytes, and 0 while it is not whole.
+// readFrame parses the first frame of b. n is its length, 0 if it is incomplete.
 func readFrame(b []byte) (f frame, n int, err error) {
 	if len(b) < frameHead {
 		return f, 0, nil
@@ -58,7 +58,7 @@ func readFrame(b []byte) (f frame, n int, err error) {
 	return f, n, f.unpad()
 }
 
-// unpad takes off the padding and the priority.
+// unpad removes the padding and the priority.
 func (f *frame) unpad() error {
 	padding, front := 0, 0
 	if f.kind != frameData && f.kind != frameHeaders {
@@ -77,7 +77,7 @@ func (f *frame) unpad() error {
 	return nil
 }
 
-// readWhole is readFrame, but headers come with all frames that continue them.
+// readWhole is like readFrame, but joins a frame of headers with the frames that continue it.
 func readWhole(b []byte) (f frame, n int, err error) {
 	f, n, err = readFrame(b)
 	if err != nil || n == 0 || f.kind != frameHeaders {
@@ -101,12 +101,12 @@ func readWhole(b []byte) (f frame, n int, err error) {
 }
 
 const (
-	tableSize    = 4096    // of headers that are remembered, as long as nobody says otherwise
-	mostTable    = 1 << 16 // that it may be set to
-	mostOfHeader = 1 << 16 // bytes of a name or a value
+	tableSize    = 4096    // default size of the table of remembered headers
+	mostTable    = 1 << 16 // maximum size to which the table may be set
+	mostOfHeader = 1 << 16 // maximum length of a name or a value, in bytes
 )
 
-// headers decode the headers of one direction of a connection.
+// headers decodes the headers of one direction of a connection.
 type headers struct{ *hpack.Decoder }
 
 func newHeaders() headers {
@@ -116,7 +116,7 @@ func newHeaders() headers {
 	return headers{d}
 }
 
-// read is the value of one header, "" where there is none.
+// read decodes a block of headers, and returns the value of the named one; "" if it is missing.
 func (h headers) read(block []byte, name string) (value string, err error) {
 	all, err := h.DecodeFull(block)
 	if err != nil {
@@ -135,7 +135,7 @@ const (
 	mostMessage = 15 << 20 // bytes; etcd takes 2 MiB
 )
 
-// readMessage cuts off a message of gRPC: n bytes, and 0 while it is not whole.
+// readMessage parses the first gRPC message of b. n is its length, 0 if it is incomplete.
 func readMessage(b []byte) (message []byte, n int, err error) {
 	if len(b) < messageHead {
 		return nil, 0, nil

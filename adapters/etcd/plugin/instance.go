@@ -15,20 +15,20 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// instance is an etcd of our own: one member, on loopback, without TLS and without users.
+// instance is an etcd that lockproof started: one member, on loopback, without TLS and without users.
 type instance struct {
 	*process.Watched
 	control *control
 	leases  *leases
-	stop    func() // keeping leases alive
+	stop    func() // stops keeping leases alive
 
 	mu  sync.Mutex
-	err error // of a lease that etcd has ended by its own clock
+	err error // a lease that etcd has ended by its own clock
 }
 
 var _ stream.Upstream = (*instance)(nil)
 
-// program is where etcd is.
+// program finds etcd.
 func program() (string, error) {
 	path, err := exec.LookPath("etcd")
 	if err != nil {
@@ -37,10 +37,10 @@ func program() (string, error) {
 	return path, nil
 }
 
-// oldest is the first version whose gateway has the calls that we need, under the names that we call them by.
+// oldest is the oldest supported version: the first whose gateway has the calls that we need, under their present names.
 const oldest = "3.4"
 
-// Name is what the server is called that is started here, such as "etcd 3.4.23".
+// Name returns the name and version of the server that Open starts, such as "etcd 3.4.23".
 func Name() (string, error) {
 	path, err := program()
 	if err != nil {
@@ -55,7 +55,7 @@ func Name() (string, error) {
 	return "etcd " + version, fits(version)
 }
 
-// fits refuses a version that is too old.
+// fits returns an error if the version is too old.
 func fits(version string) error {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -114,11 +114,11 @@ func (i *instance) close() error {
 	return i.Remove()
 }
 
-// keepEvery is how often leases are kept alive. The shortest that there is lasts two seconds.
+// keepEvery is the time between two renewals of leases. The shortest possible lease lasts two seconds.
 const keepEvery = 400 * time.Millisecond
 
-// keep keeps leases alive that the schedule has not let end. One that etcd has ended nevertheless, as on a machine that stood still, is
-// noted.
+// keep renews the leases that are still running by the schedule. If etcd has ended one of these by its own clock, as on a
+// machine that stood still, keep notes an error.
 func (i *instance) keep(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -138,7 +138,7 @@ func (i *instance) keep(ctx context.Context) {
 	}
 }
 
-// note keeps the first error.
+// note records err, unless an earlier error is recorded.
 func (i *instance) note(err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -147,14 +147,14 @@ func (i *instance) note(err error) {
 	}
 }
 
-// failed is the first error.
+// failed returns the first error that was noted.
 func (i *instance) failed() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.err
 }
 
-// Barrier returns once the server is at rest. Whoever watches from an old revision is up to date then.
+// Barrier returns once the server is at rest, and watchers that began at an old revision are up to date.
 func (i *instance) Barrier() error {
 	if !i.leases.synced() {
 		if err := i.control.sync(); err != nil {

@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// leases are those that clients have been granted, by their numbers, and when each ends by the schedule. It is safe for concurrent
-// use: connections note what they hear.
+// leases are the leases that were granted to clients, by number, with the virtual time at which each ends. It is safe for
+// concurrent use.
 type leases struct {
 	mu      sync.Mutex
 	now     int64 // virtual milliseconds
 	ends    map[int64]ending
 	granted int
-	known   map[string]bool // all that there have been in the run, as clients write them into keys
-	// unsynced says that somebody watches from a revision that was there already. An etcd brings such a watcher up to date later.
+	known   map[string]bool // all leases that existed during the run, in the form in which clients write them into keys
+	// unsynced says that a client watches from an old revision. etcd brings such a watcher up to date with a delay.
 	unsynced bool
 }
 
-// ending is when a lease ends. Leases that end at once do so in the order in which they were granted.
+// ending says when a lease ends. Leases that end at the same time do so in the order in which they were granted.
 type ending struct {
 	at     int64
 	number int
-	lasts  time.Duration // by etcd's own clock, when nobody keeps it alive
-	kept   time.Time     // when it was known to be there
+	lasts  time.Duration // the lease's duration by etcd's own clock
+	kept   time.Time     // when etcd last had the lease, by the machine's clock
 }
 
 func newLeases() *leases {
 	return &leases{ends: make(map[int64]ending), known: make(map[string]bool)}
 }
 
-// mostSeconds is the longest lease that is told apart: a century.
+// mostSeconds is the maximum duration of a lease, a century; longer ones are cut to it.
 const mostSeconds = 100 * 365 * 24 * 3600
 
-// milliseconds are those of a lease's time.
+// milliseconds converts the duration of a lease.
 func milliseconds(seconds uint64) int64 { return int64(min(seconds, mostSeconds)) * 1000 }
 
-// grants notes that a lease begins, or begins again, for so many seconds.
+// grants records that a lease begins, for the given number of seconds.
 func (l *leases) grants(id int64, seconds uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *leases) grants(id int64, seconds uint64) {
 	l.known[hexOf(id)] = true
 }
 
-// renews notes that a lease that there is begins again.
+// renews records that an existing lease begins again.
 func (l *leases) renews(id int64, seconds uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,14 +58,14 @@ func (l *leases) renews(id int64, seconds uint64) {
 	}
 }
 
-// ended notes that a lease is no more.
+// ended records that a lease has ended.
 func (l *leases) ended(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.ends, id)
 }
 
-// advance lets time pass, and gives the leases that have ended by now.
+// advance lets time pass, and returns the leases that are over now.
 func (l *leases) advance(ms int64) (over []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *leases) advance(ms int64) (over []int64) {
 	return over
 }
 
-// left is how long a lease still has; 0 is for ever.
+// left returns the remaining milliseconds of a lease; 0 if there is no such lease.
 func (l *leases) left(id int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *leases) left(id int64) int64 {
 	return max(1, end.at-l.now)
 }
 
-// all are those that there are.
+// all returns the numbers of the leases that have not ended.
 func (l *leases) all() (ids []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +102,7 @@ func (l *leases) all() (ids []int64) {
 	return ids
 }
 
-// begin begins a run. Of the leases granted before it, only those that have not ended stay known.
+// begin begins a run. It forgets the leases that have ended.
 func (l *leases) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,14 +112,14 @@ func (l *leases) begin() {
 	}
 }
 
-// watchesOld notes that somebody watches from a revision that was there already.
+// watchesOld records that a client watches from an old revision.
 func (l *leases) watchesOld() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unsynced = true
 }
 
-// synced reports whether nobody is to be brought up to date, and has it be so.
+// synced reports whether no watcher had to be brought up to date since the last call.
 func (l *leases) synced() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,10 +128,10 @@ func (l *leases) synced() bool {
 	return was
 }
 
-// hexOf is a lease as clients write it into the names of keys.
+// hexOf returns a lease's number in the form in which clients write it into names of keys.
 func hexOf(id int64) string { return strconv.FormatInt(id, 16) }
 
-// split takes the lease off the end of a key's name, which etcd's own locks put there: name/694d81417acd4706.
+// split splits a key's name into the name and the lease that etcd's own locks append, as in name/694d81417acd4706.
 func (l *leases) split(key string) (name, lease string) {
 	i := strings.LastIndexByte(key, '/')
 	l.mu.Lock()
@@ -142,8 +142,8 @@ func (l *leases) split(key string) (name, lease string) {
 	return key[:i+1], key[i+1:]
 }
 
-// kept notes that etcd had a lease, or had it no more, when it was asked at some time. It reports whether etcd may have ended it by its
-// own clock: otherwise a client has, and nobody has heard the answer yet.
+// kept records whether etcd had a lease at the time asked. If etcd did not have it any more, late reports whether etcd may
+// have ended it by its own clock. Otherwise a client has ended it, and the answer has not arrived yet.
 func (l *leases) kept(id int64, there bool, asked time.Time) (late bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

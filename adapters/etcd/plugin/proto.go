@@ -2,14 +2,14 @@ package plugin
 
 import "encoding/binary"
 
-// field is a field of a message of protocol buffers: a number or bytes.
+// field is a field of a protocol buffers message: a number or bytes.
 type field struct {
 	number int
 	value  uint64
 	bytes  []byte
 }
 
-// fields are those of a message, as far as it is one.
+// fields returns the fields of a message, up to the first that can't be parsed.
 func fields(b []byte) (all []field) {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
@@ -46,12 +46,12 @@ func fields(b []byte) (all []field) {
 	return all
 }
 
-// message is a message by its fields; the last of a number counts.
+// message is the fields of a message. If a field number occurs twice, the last one counts.
 type message []field
 
 func messageOf(b []byte) message { return fields(b) }
 
-// number is a field's, 0 where there is none.
+// number returns the value of a numeric field, 0 if it is missing.
 func (m message) number(field int) (v uint64) {
 	for _, f := range m {
 		if f.number == field {
@@ -61,7 +61,7 @@ func (m message) number(field int) (v uint64) {
 	return v
 }
 
-// text is a field's, "" where there is none.
+// text returns the value of a text field, "" if it is missing.
 func (m message) text(field int) (s string) {
 	for _, f := range m {
 		if f.number == field {
@@ -71,7 +71,7 @@ func (m message) text(field int) (s string) {
 	return s
 }
 
-// has reports whether there is a field.
+// has reports whether the message has the field.
 func (m message) has(field int) bool {
 	for _, f := range m {
 		if f.number == field {
@@ -81,7 +81,7 @@ func (m message) has(field int) bool {
 	return false
 }
 
-// each are the messages in a field.
+// each returns the messages in a repeated field.
 func (m message) each(field int) (all []message) {
 	for _, f := range m {
 		if f.number == field {

@@ -13,7 +13,7 @@ func init() {
 	lock.RegisterServer("etcd", "etcd", lock.Words{Hold: "a key with a lease"})
 }
 
-// Server is an etcd of our own behind the gate.
+// Server is an etcd that lockproof started, behind the gate.
 type Server struct {
 	stream.Lone
 	instance *instance
@@ -21,7 +21,7 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Open starts one.
+// Open starts an etcd. servers must be 1.
 func Open(servers int) (gate.Server, error) {
 	if err := stream.ErrSeveral("etcd", servers); err != nil {
 		return nil, err
@@ -35,32 +35,32 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// Advance lets milliseconds pass: leases end that are over then.
+// Advance lets milliseconds pass, and ends the leases that are over then.
 func (s *Server) Advance(ms int64) {
 	over := s.instance.leases.advance(ms)
 	for _, id := range over {
 		s.instance.leases.ended(id)
 		s.Note(s.instance.control.revoke(id))
 	}
-	if len(over) > 0 { // nothing else happens by itself
+	if len(over) > 0 { // time has no other effect
 		s.Note(s.Settle())
 	}
 }
 
-// Begin begins a run.
+// Begin begins a run. part is the text that the names of the run's locks contain.
 func (s *Server) Begin(part string) {
 	s.instance.leases.begin()
 	s.Lone.Begin(part)
 }
 
-// keys are those of clients.
+// keys returns the keys of clients.
 func (s *Server) keys() []key {
 	all, err := s.instance.control.keys()
 	s.Note(err)
 	return slices.DeleteFunc(all, func(k key) bool { return string(k.Key) == string(probe) })
 }
 
-// items are the keys of clients.
+// items returns the keys of clients.
 func (s *Server) items() (all []gate.Item) {
 	for _, k := range s.keys() {
 		all = append(all, gate.Item{Name: string(k.Key), Lasts: s.instance.leases.left(k.Lease)})
@@ -68,7 +68,7 @@ func (s *Server) items() (all []gate.Item) {
 	return all
 }
 
-// Canonical is a key's name in traces.
+// Canonical returns a key's name as traces show it.
 func (s *Server) Canonical(key string) string { return s.instance.leases.item(key, s.Names()) }
 
 // Remove deletes keys.

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// protocol is gRPC as clients of etcd speak it.
+// protocol is the protocol between etcd and its clients: gRPC.
 type protocol struct{ leases *leases }
 
 // Session begins a connection.
@@ -15,42 +15,42 @@ func (p protocol) Session() stream.Session {
 	return &session{leases: p.leases, asked: newHeaders(), answered: newHeaders(), calls: make(map[uint32]*call)}
 }
 
-// session is a connection. Each call is a stream of HTTP/2. Its headers go to the server at once, in the order in which they came,
-// as their compression wants it. What counts is its message, which waits at the gate.
+// session is a connection. Each call is a stream of HTTP/2. A call's headers go to the server at once, in the order in which
+// they came, since header compression depends on this order. The command is the call's message, which waits at the gate.
 type session struct {
 	leases          *leases
-	began           bool // the client has said that it speaks HTTP/2
-	greeted         bool // the server has said something
+	began           bool // the client has sent the HTTP/2 preface
+	greeted         bool // the server has sent something
 	asked, answered headers
-	calls           map[uint32]*call // that the server has not ended, by stream
-	read            int              // bytes of the server's that were looked at and are not cut off yet
+	calls           map[uint32]*call // calls that the server has not ended, by stream
+	read            int              // bytes of the server's output that were handled but not yet returned by Reply
 }
 
-// call is a call that is not over.
+// call is a call that has not ended.
 type call struct {
 	method  string // such as KV/Txn
-	asked   []byte // of a message that is not whole
-	request []byte // the last whole message
-	told    []byte // of an answer that is not whole
-	answer  []byte // the last whole answer
+	asked   []byte // beginning of an incomplete request message
+	request []byte // the last complete request message
+	told    []byte // beginning of an incomplete answer
+	answer  []byte // the last complete answer
 }
 
-// mostCalls is how many calls a connection may have at once.
+// mostCalls is the maximum number of simultaneous calls of a connection.
 const mostCalls = 1 << 12
 
-// streams are the methods whose messages and answers come one by one.
+// streams are the methods whose calls have several requests and answers.
 var streams = map[string]bool{watchMethod: true, keepAlive: true, "Election/Observe": true, "Maintenance/Snapshot": true}
 
-// isStream reports whether the call's messages and answers come one by one.
+// isStream reports whether the call may have several requests and answers.
 func (c *call) isStream() bool { return streams[c.method] }
 
-// methodOf is a method by its path, such as /etcdserverpb.KV/Txn, without the package.
+// methodOf returns the method of a path such as /etcdserverpb.KV/Txn, without the package.
 func methodOf(path string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return service[strings.LastIndexByte(service, '.')+1:] + "/" + method
 }
 
-// Command cuts off a frame of the client's. It is a command if a message ends with it.
+// Command parses the first frame of b. The frame is a command if it completes a message.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	aside := stream.Sent{Name: "frame", Aside: true, Words: func(*stream.Names) string { return "frame" }}
 	if !s.began {
@@ -83,7 +83,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 		if whole {
 			return sent(at, f.stream, s.leases), n, nil
 		}
-		aside.Call = uint64(f.stream) // a frame that only ends the call comes behind its message
+		aside.Call = uint64(f.stream) // a frame that only ends the call follows the call's message
 	}
 	return aside, n, nil
 }
@@ -102,13 +102,14 @@ func (s *session) opens(f frame, at *call) error {
 	return nil
 }
 
-// takes takes in a part of what the client sends, and reports whether a message has ended.
+// takes adds a part of what the client sends, and reports whether it completes a message.
 func (c *call) takes(part []byte) (whole bool, err error) {
 	c.asked, c.request, whole, err = cut(c.asked, part, c.request)
 	return whole, err
 }
 
-// cut takes a part in, and gives the last message that has ended with it.
+// cut appends part to the incomplete message rest. If messages are complete then, it returns the last of them, and otherwise
+// last.
 func cut(rest, part, last []byte) (_, message []byte, whole bool, err error) {
 	rest = append(rest, part...)
 	for {
@@ -120,8 +121,8 @@ func cut(rest, part, last []byte) (_, message []byte, whole bool, err error) {
 	}
 }
 
-// Reply cuts off what the server says until a message has ended, or a call. Other frames before it go with it: the order of headers
-// must not change.
+// Reply parses the server's output up to the end of a message or of a call. Frames before that end are part of the reply,
+// since the order of headers must not change.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	s.greeted = true
 	for s.read < len(b) {
@@ -135,7 +136,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 		if err != nil {
 			return r, 0, 0, err
 		}
-		own := f.kind != frameData && f.kind != frameHeaders // it means something to the connection alone
+		own := f.kind != frameData && f.kind != frameHeaders // the frame concerns the connection only
 		if !whole && !(first && own) {
 			continue
 		}
@@ -147,7 +148,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return r, 0, 0, nil
 }
 
-// hears takes in a frame of the server's. whole says that an answer has ended with it.
+// hears handles a frame from the server. whole says that the frame completes an answer.
 func (s *session) hears(f frame) (r stream.Said, settles int, whole bool, err error) {
 	status := ""
 	if f.kind == frameHeaders {
@@ -184,10 +185,10 @@ func (s *session) hears(f frame) (r stream.Said, settles int, whole bool, err er
 	return r, 0, false, nil
 }
 
-// Greets reports whether the server has yet to say something: before it has, clients send no call.
+// Greets reports whether the server has not sent anything yet. Until it does, clients make no calls.
 func (s *session) Greets() bool { return !s.greeted }
 
-// Listens reports whether the server may say something unasked: something is watched.
+// Listens reports whether the server may send something unasked: whether the client watches something.
 func (s *session) Listens() bool {
 	for _, c := range s.calls {
 		if c.isStream() && c.method != keepAlive {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Methods of etcd that are told apart here, without their packages.
+// Methods of etcd that are treated specially, without their packages.
 const (
 	rangeMethod = "KV/Range"
 	putMethod   = "KV/Put"
@@ -23,13 +23,13 @@ const (
 	watchMethod = "Watch/Watch"
 )
 
-// readers are other methods that only look.
+// readers are other methods that only read.
 var readers = map[string]bool{
 	"Lease/LeaseTimeToLive": true, "Lease/LeaseLeases": true, "Maintenance/Status": true, "Maintenance/Alarm": true, "Cluster/MemberList": true,
 	watchMethod: true, keepAlive: true,
 }
 
-// sent is the message of a call as a command.
+// sent returns the command for the request message of a call. number is the call's number.
 func sent(at *call, number uint32, l *leases) stream.Sent {
 	m := messageOf(at.request)
 	c := stream.Sent{
@@ -71,10 +71,10 @@ func sent(at *call, number uint32, l *leases) stream.Sent {
 	return c
 }
 
-// short is a method's name without its service.
+// short returns a method's name without its service.
 func short(method string) string { return method[strings.IndexByte(method, '/')+1:] }
 
-// cancelled is the end of a call that its client brings about.
+// cancelled returns the command for a client's cancelling of a call.
 func cancelled(at *call, number uint32) stream.Sent {
 	return stream.Sent{
 		Name: "cancel", Passes: at.isStream() || at.request == nil, Cancels: uint64(number),
@@ -89,7 +89,7 @@ type op struct {
 	access          backend.Access
 }
 
-// words are the operation in a line.
+// words describes the operation in a line.
 func (o *op) words(n *stream.Names, l *leases) string {
 	words := []string{o.verb, l.item(o.key, n)}
 	if o.more != "" {
@@ -101,7 +101,7 @@ func (o *op) words(n *stream.Names, l *leases) string {
 	return strings.Join(words, " ")
 }
 
-// spread is what is said of the end of a range, whose first key is said before.
+// spread is "…" if an operation covers a range of keys up to end, and "" for a single key.
 func spread(end string) string {
 	if end == "" {
 		return ""
@@ -121,7 +121,7 @@ func deleteOf(m message) op {
 	return op{verb: "DeleteRange", key: m.text(1), more: spread(m.text(2)), access: backend.Delete}
 }
 
-// ops are the operations of a branch of a transaction. nested says that there is a transaction among them.
+// ops returns the operations in a branch of a transaction. nested says that the branch contains another transaction.
 func ops(branch []message) (all []op, nested bool) {
 	for _, request := range branch {
 		for i, read := range []func(message) op{rangeOf, putOf, deleteOf} {
@@ -134,7 +134,7 @@ func ops(branch []message) (all []op, nested bool) {
 	return all, nested
 }
 
-// txn is a transaction as a command.
+// txn completes c, the command for a transaction.
 func txn(c stream.Sent, m message, l *leases) stream.Sent {
 	then, nested := ops(m.each(2))
 	otherwise, more := ops(m.each(3))
@@ -167,7 +167,7 @@ func txn(c stream.Sent, m message, l *leases) stream.Sent {
 	return c
 }
 
-// branch are the operations of a branch in a line.
+// branch describes the operations of a branch in a line.
 func branch(word string, all []op, n *stream.Names, l *leases) string {
 	var words []string
 	for _, o := range all {
@@ -179,7 +179,8 @@ func branch(word string, all []op, n *stream.Names, l *leases) string {
 	return word + strings.Join(words, ", ")
 }
 
-// conditionOf is what a transaction compares: a key's version, when it was made or changed, its value or its lease.
+// conditionOf describes a condition of a transaction, which compares a key's version, the revision of its creation or last
+// change, its value or its lease.
 func conditionOf(m message, n *stream.Names, l *leases) string {
 	sign := [...]string{"=", ">", "<", "≠"}[min(m.number(1), 3)]
 	of := [...]string{"version", "created", "modified", "value", "lease"}[min(m.number(2), 4)]
@@ -197,11 +198,11 @@ func conditionOf(m message, n *stream.Names, l *leases) string {
 	return l.item(m.text(3), n) + " " + of + sign + to
 }
 
-// watch is the beginning of a watch as a command, or its end.
+// watch completes c, the command that begins a watch or concerns an existing one.
 func watch(c stream.Sent, m message, l *leases) stream.Sent {
 	c.Access = backend.Read
 	create := m.each(1)
-	if len(create) == 0 { // it is cancelled, or asked how far it is: there may be no answer
+	if len(create) == 0 { // it cancels a watch or asks for its progress, and may get no answer
 		c.Passes, c.Replies = true, false
 		return c
 	}
@@ -215,7 +216,7 @@ func watch(c stream.Sent, m message, l *leases) stream.Sent {
 	return c
 }
 
-// item is a key as traces have it: without the part of the run, and with a number for the lease in it.
+// item returns a key as traces show it: without the part of the run, and with a number in place of the lease.
 func (l *leases) item(key string, n *stream.Names) string {
 	name, lease := l.split(key)
 	if name = printable(n.Item(name)); lease != "" {
@@ -224,7 +225,7 @@ func (l *leases) item(key string, n *stream.Names) string {
 	return name
 }
 
-// printable is a text that can be shown.
+// printable returns s, quoted if it has characters that can't be shown.
 func printable(s string) string {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
@@ -232,7 +233,7 @@ func printable(s string) string {
 	return s
 }
 
-// said is the end of a call: its answer, or why there is none.
+// said returns the reply that ends a call: its answer, or the status of its failure.
 func said(at *call, status string, l *leases) stream.Said {
 	if status != "0" {
 		return stream.Said{Result: failures[status], Words: func(*stream.Names) string { return failure(status) }}
@@ -264,7 +265,7 @@ func said(at *call, status string, l *leases) stream.Said {
 	return r
 }
 
-// found are the keys of an answer, in a line.
+// found lists the keys of an answer in a line.
 func found(m message, n *stream.Names, l *leases) string {
 	var words []string
 	for _, kv := range m.each(2) {
@@ -273,7 +274,7 @@ func found(m message, n *stream.Names, l *leases) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// outcome is what a transaction came to, in a line.
+// outcome describes the outcome of a transaction in a line.
 func outcome(m message, n *stream.Names, l *leases) string {
 	words := []string{"else"}
 	if m.number(2) != 0 {
@@ -287,16 +288,16 @@ func outcome(m message, n *stream.Names, l *leases) string {
 	return strings.Join(words, " ")
 }
 
-// failures are what gRPC's statuses come to that are told apart here.
+// failures are the results for gRPC's status codes.
 var failures = map[string]backend.Result{
 	"": backend.Failed, "1": backend.Failed, "2": backend.Failed, "3": backend.Wrong, "5": backend.Absent, "6": backend.Refused, "7": backend.Denied,
 	"9": backend.Wrong, "11": backend.Wrong, "12": backend.Wrong, "13": backend.Failed, "14": backend.Failed, "16": backend.Denied, "reset": backend.Failed,
 }
 
-// words of gRPC's statuses.
+// statuses are the words for gRPC's status codes.
 var statuses = map[string]string{"": "no status", "1": "cancelled", "5": "not found", "9": "precondition failed", "12": "unimplemented", "14": "unavailable", "16": "unauthenticated", "reset": "reset"}
 
-// failure is a status in a word.
+// failure describes a status code in words.
 func failure(status string) string {
 	if w := statuses[status]; w != "" {
 		return w
@@ -304,7 +305,7 @@ func failure(status string) string {
 	return "status " + strconv.QuoteToASCII(status)
 }
 
-// heard is an answer of a call whose answers come one by one, and how many commands it settles.
+// heard returns one answer of a call that gets several answers, and the number of commands that it settles.
 func heard(at *call, l *leases) (r stream.Said, settles int) {
 	m := messageOf(at.answer)
 	r = stream.Said{Words: func(*stream.Names) string { return "ok" }}

@@ -10,10 +10,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// can is what we can do: the protocol of today, with a password hashed in the way that each server knows.
+// can are our capability flags: the current protocol, with a password hashed in the way that every server knows.
 const can = 1<<0 | 1<<9 | 1<<15 | 1<<19
 
-// greet says who we are.
+// greet opens the connection, as the administrator.
 func greet(c *plugin.Control) error {
 	b, err := read(c)
 	if err != nil {
@@ -44,7 +44,7 @@ func greet(c *plugin.Control) error {
 	return err
 }
 
-// scramble proves that a password is known.
+// scramble hashes a password with the server's salt, as proof that we know the password.
 func scramble(password string, salt []byte) []byte {
 	once := sha1.Sum([]byte(password))
 	twice := sha1.Sum(once[:])
@@ -55,10 +55,10 @@ func scramble(password string, salt []byte) []byte {
 	return with[:]
 }
 
-// errRefused is the error of a server that refuses something.
+// errRefused is the error if a server refuses something.
 var errRefused = errors.New("our MariaDB server refuses it")
 
-// refusal is the error of a packet of an error.
+// refusal is the error that an error packet reports.
 func refusal(b []byte) error {
 	return fmt.Errorf("%w: %q (%d)", errRefused, b[min(len(b), 3):], failure(b))
 }
@@ -70,7 +70,7 @@ func write(c *plugin.Control, number byte, body []byte) error {
 	return err
 }
 
-// read reads a packet, which is not empty.
+// read reads a packet. An empty packet is an error.
 func read(c *plugin.Control) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(c.Reader, head[:]); err != nil {

@@ -14,28 +14,28 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// instance is one server, with a clock of its own.
+// instance is one server, with a clock of its own or with the machine's.
 type instance struct{ *plugin.Instance }
 
 var _ plugin.Database = (*instance)(nil)
 
-// Open starts so many servers, each with a clock of ours.
+// Open starts the given number of servers, each with a virtual clock.
 func Open(servers int) (gate.Server, error) {
 	return plugin.Open(servers, func() (plugin.Database, error) { return start(true) })
 }
 
-// Stock starts a server as it is, which has the machine's clock.
+// Stock starts an unmodified server, which has the machine's clock.
 func Stock() (process.Stock, error) { return start(false) }
 
-// mariaDB is how a server is started and asked.
+// mariaDB says how to start a server, and how to ask it.
 var mariaDB = &plugin.Kind{
 	Name: "MariaDB", Program: func() (string, error) { return program("mariadbd") }, Template: &template, Arguments: arguments,
 	Stop:  syscall.SIGTERM,
-	Setup: "SET lock_wait_timeout = 0", // a table that a client has locked is not waited for
+	Setup: "SET lock_wait_timeout = 0", // do not wait for a table that a client has locked
 	Greet: greet, Ask: ask, Answer: readRows,
 }
 
-// start starts a server, with a clock of ours or without.
+// start starts a server, with a virtual clock if clocked is true.
 func start(clocked bool) (*instance, error) {
 	i, err := mariaDB.Start(clocked)
 	if err != nil {
@@ -44,21 +44,21 @@ func start(clocked bool) (*instance, error) {
 	return &instance{i}, nil
 }
 
-// Protocol is how clients talk to it.
+// Protocol returns MariaDB's protocol.
 func (*instance) Protocol() stream.Protocol { return protocol{} }
 
-// URL is where clients find it at an address.
+// URL returns the address for clients, given a host and port.
 func (*instance) URL(host string) string {
 	return fmt.Sprintf("mysql://%s@%s/%s", database, host, database)
 }
 
-// goneEvery is how often is asked whether a connection is gone.
+// goneEvery is the time between two questions about whether a connection is gone.
 const goneEvery = 200 * time.Microsecond
 
-// errStays is the error of a server that does not end a connection.
+// errStays is the error if the server does not end a connection.
 var errStays = errors.New("our MariaDB server does not end a connection")
 
-// Kill ends a connection. When it returns, the server has released what it had.
+// Kill ends a connection. When Kill returns, the server has released what the connection held.
 func (i *instance) Kill(id int64) error {
 	ask := fmt.Sprintf("SELECT ID FROM information_schema.PROCESSLIST WHERE HOST = '127.0.0.1:%d'", id)
 	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(goneEvery) {
@@ -73,7 +73,7 @@ func (i *instance) Kill(id int64) error {
 	return errStays
 }
 
-// Amounts are how many rows each table has that nobody has locked.
+// Amounts returns the number of rows of each table. Tables that a client has locked are left out.
 func (i *instance) Amounts() (map[string]int, error) {
 	tables, err := i.Query("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = '" + database + "'")
 	all := make(map[string]int)
@@ -90,7 +90,7 @@ func (i *instance) Amounts() (map[string]int, error) {
 	return all, err
 }
 
-// quoted is a table's name in a statement.
+// quoted returns a table's name, quoted for a statement.
 func quoted(table string) string {
 	return database + ".`" + strings.ReplaceAll(table, "`", "``") + "`"
 }

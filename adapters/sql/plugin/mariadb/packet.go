@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// errProtocol is the error of bytes that are no packets of MariaDB's.
+// errProtocol is the error if bytes are no packets of MariaDB's protocol.
 var errProtocol = errors.New("this is not MariaDB's protocol, as far as it is known here")
 
-// longest is how long a packet may be; a longer one would be in several.
+// longest is the length at which a message is split into several packets, which is not supported.
 const longest = 1<<24 - 1
 
-// readPacket reads the first packet of some bytes, which has n of them: 0 is that it is not whole.
+// readPacket reads the first packet of b. n is its length, 0 if it is incomplete.
 func readPacket(b []byte) (body []byte, n int, err error) {
 	if len(b) < 4 {
 		return nil, 0, nil
@@ -30,14 +30,14 @@ func readPacket(b []byte) (body []byte, n int, err error) {
 	return b[4 : size+4], size + 4, nil
 }
 
-// fields cuts a packet into what it consists of. What is missing is empty, and noted.
+// fields parses a packet field by field. A field beyond the end is empty, and sets short.
 type fields struct {
 	rest  []byte
 	short bool
 	most  int // bytes of a value that are kept; 0 is statement.MostOfValue
 }
 
-// take is a number of bytes.
+// take reads n bytes.
 func (f *fields) take(n int) []byte {
 	if n < 0 || n > len(f.rest) {
 		f.short, f.rest = true, nil
@@ -48,7 +48,7 @@ func (f *fields) take(n int) []byte {
 	return b
 }
 
-// number is a number of so many bytes, up to 8.
+// number reads a number of up to 8 bytes.
 func (f *fields) number(bytes int) (n uint64) {
 	for i, c := range f.take(bytes) {
 		n |= uint64(c) << (8 * i)
@@ -56,10 +56,10 @@ func (f *fields) number(bytes int) (n uint64) {
 	return n
 }
 
-// null begins a value that there is not.
+// null is the byte that stands for NULL.
 const null = 0xfb
 
-// length is a number whose first byte says how long it is.
+// length reads a length, whose first byte says how many bytes follow.
 func (f *fields) length() int {
 	switch first := f.number(1); first {
 	case 0xfc:
@@ -73,13 +73,13 @@ func (f *fields) length() int {
 	}
 }
 
-// text is a string with its length before it.
+// text reads a string that is preceded by its length.
 func (f *fields) text() string {
 	b := f.take(f.length())
 	return string(b[:min(len(b), cmp.Or(f.most, statement.MostOfValue))])
 }
 
-// zero is a string that ends with a zero.
+// zero reads a string that ends with a zero byte.
 func (f *fields) zero() string {
 	for i, c := range f.rest {
 		if c == 0 {
@@ -90,7 +90,7 @@ func (f *fields) zero() string {
 	return ""
 }
 
-// row are the values of a row in the form of texts.
+// row reads the values of a row in text form.
 func (f *fields) row() (all []string) {
 	for len(f.rest) > 0 && len(all) < statement.MostValues {
 		if f.rest[0] == null {
@@ -103,10 +103,10 @@ func (f *fields) row() (all []string) {
 	return all
 }
 
-// widths are how many bytes a number has in binary form, by its type.
+// widths are the widths of numbers in binary form, in bytes, by type.
 var widths = map[byte]int{0x01: 1, 0x02: 2, 0x0d: 2, 0x03: 4, 0x09: 4, 0x08: 8}
 
-// binary is a value in binary form, by its type.
+// binary reads a value in binary form, of the given type.
 func (f *fields) binary(kind byte) string {
 	switch width := widths[kind]; {
 	case width > 0:
@@ -123,7 +123,7 @@ func (f *fields) binary(kind byte) string {
 	return f.text()
 }
 
-// failure is an error by its number, from the packet of it.
+// failure returns the error code of an error packet.
 func failure(body []byte) uint16 {
 	if len(body) < 3 {
 		return 0

@@ -11,16 +11,16 @@ import (
 type prepared struct {
 	statement statement.Statement
 	params    int
-	types     []byte // of the parameters, as they were told last
-	columns   []byte // the types of the result's columns, likewise
+	types     []byte // of the parameters, as the client sent them last
+	columns   []byte // the types of the result's columns, as the server sent them last
 }
 
 const (
-	mostPrepared = 1 << 10 // statements of a connection
+	mostPrepared = 1 << 10 // maximum number of prepared statements of a connection
 	lastPrepared = 1<<32 - 1
 )
 
-// prepare takes in the server's answer that a statement is prepared.
+// prepare handles the server's reply that p is prepared.
 func (s *session) prepare(body []byte, p *prepared) error {
 	f := fields{rest: body[1:]}
 	id := uint32(f.number(4))
@@ -33,7 +33,7 @@ func (s *session) prepare(body []byte, p *prepared) error {
 	return nil
 }
 
-// execute reads which prepared statement is carried out, and with which values.
+// execute reads which prepared statement a command carries out, and the values of its parameters.
 func (s *session) execute(body []byte) (p *prepared, values []string, err error) {
 	f := fields{rest: body[1:]}
 	id := uint32(f.number(4))
@@ -41,7 +41,7 @@ func (s *session) execute(body []byte) (p *prepared, values []string, err error)
 	if id == lastPrepared {
 		p = s.last
 	}
-	if p == nil { // the server says so
+	if p == nil { // the server will report the error
 		return &prepared{statement: statement.Read("EXECUTE", statement.MariaDB)}, nil, nil
 	}
 	if body[0] == comBulk || p.params == 0 {
@@ -64,7 +64,7 @@ func (s *session) execute(body []byte) (p *prepared, values []string, err error)
 	return p, values, err
 }
 
-// orNull is a value in binary form, by its type, unless its bit says that there is none.
+// orNull reads a value in binary form, of the given type. If its bit in nulls is set, the value is NULL.
 func (f *fields) orNull(nulls []byte, bit int, kind byte) string {
 	if bit/8 < len(nulls) && nulls[bit/8]&(1<<(bit%8)) != 0 {
 		return statement.Null

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	administrator = "root"      // by whom we ask; it has a password
-	database      = "lockproof" // and as whom clients come
+	administrator = "root"      // the user for our own questions, who has a password
+	database      = "lockproof" // the database, and the user as whom clients connect
 )
 
-// password is the administrator's, of all servers of this process.
+// password is the administrator's password, the same for all servers of this process.
 var password = rand.Text()
 
-// program finds a program of the server's, on the path or where Debian has it.
+// program finds a program of MariaDB, on the path or in Debian's folders.
 func program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -33,7 +33,7 @@ func program(name string) (string, error) {
 	return path, nil
 }
 
-// Name is what the server is called that is started here, such as "MariaDB 10.11.14".
+// Name returns the name and version of the server that Open starts, such as "MariaDB 10.11.14".
 func Name() (string, error) {
 	path, err := program("mariadbd")
 	if err != nil {
@@ -54,10 +54,10 @@ func newProcess() (*process.Process, error) { return process.New("mariadb", "mys
 // template is the data with which each server begins.
 var template = process.Template{New: newProcess, Make: makeData}
 
-// data is the option for the folder of a server's data.
+// data returns the option that names the folder of a server's data.
 func data(p *process.Process) string { return "--datadir=" + filepath.Join(p.Folder, process.Data) }
 
-// makeData makes a database, for a user without a password who has nothing else.
+// makeData makes a database, and a user without a password who has rights to this database only.
 func makeData(ctx context.Context, p *process.Process) error {
 	install, err := program("mariadb-install-db")
 	if err != nil {
@@ -83,7 +83,7 @@ func makeData(ctx context.Context, p *process.Process) error {
 	return p.Run(ctx, strings.Join(users, ";\n")+";\n", server, "--no-defaults", data(p), small, "--bootstrap")
 }
 
-// settings are of a server that keeps nothing beyond a run, has one use, and does nothing by itself.
+// settings are for a server whose data need not outlast the run, and that does nothing by itself.
 var settings = []string{
 	"--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-ssl", "--local-infile=0",
 	"--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=8M",
@@ -91,7 +91,7 @@ var settings = []string{
 	"--performance-schema=0", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=1M", "--max-connections=200", "--thread-cache-size=0",
 }
 
-// arguments are those of a server.
+// arguments returns the command-line arguments of a server.
 func arguments(p *process.Process) []string {
 	own := []string{"--no-defaults", data(p), "--port=" + strconv.Itoa(p.Port), "--socket=" + filepath.Join(p.Folder, "socket"), "--tmpdir=" + p.Folder}
 	return append(own, settings...)

@@ -9,23 +9,23 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// what the first byte of a packet says.
+// The first byte of a packet.
 const (
 	isOK    = 0x00
-	isLocal = 0xfb // the server wants a file of the client's
+	isLocal = 0xfb // the server asks for a file of the client's
 	isEOF   = 0xfe
 	isError = 0xff
 )
 
-// what the server says of its state.
+// Flags of the server's state.
 const (
 	moreResults  = 1 << 3
 	cursorExists = 1 << 6
 )
 
-// reply is what the server says in answer to a command.
+// reply is the server's reply to a command.
 type reply struct {
-	result   bool // a set of rows
+	result   bool // the reply is a set of rows
 	rows     int
 	first    []string
 	affected int
@@ -33,12 +33,12 @@ type reply struct {
 	code     uint16
 }
 
-// Reply cuts off a reply, or what the server says unasked.
+// Reply parses the first reply of b, or a message that no command asked for.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	if s.phase == greeting {
 		return s.greet(b)
 	}
-	if len(s.sent) == 0 { // it ends the connection, and says why
+	if len(s.sent) == 0 { // the server ends the connection, and says why
 		_, n, err := readPacket(b)
 		return stream.Said{Words: constant("closes"), Ends: true}, n, 0, err
 	}
@@ -66,7 +66,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return stream.Said{Words: got.words, Result: got.outcome(now.name)}, len(b) - len(p.rest), 1, err
 }
 
-// greet takes in what the server can do.
+// greet reads the server's greeting, which has its capabilities.
 func (s *session) greet(b []byte) (r stream.Said, n, settles int, err error) {
 	body, n, err := readPacket(b)
 	if err != nil || n == 0 {
@@ -89,17 +89,17 @@ func (s *session) greet(b []byte) (r stream.Said, n, settles int, err error) {
 	return stream.Said{Words: constant("greeting")}, n, 0, nil
 }
 
-// packets are those of a reply.
+// packets reads the packets of a reply.
 type packets struct {
 	rest    []byte
 	agreed  uint64
 	command byte
-	first   byte   // the first byte of all
-	types   []byte // of the columns, as they were told last
-	short   bool   // not all have come
+	first   byte   // the first byte of the first packet
+	types   []byte // of the columns, as the server sent them last
+	short   bool   // the reply is incomplete
 }
 
-// next is the next packet, nil where it has not come.
+// next returns the next packet, or nil if it has not arrived.
 func (p *packets) next() ([]byte, error) {
 	body, n, err := readPacket(p.rest)
 	if err == nil && n > 0 && len(body) == 0 {
@@ -112,7 +112,7 @@ func (p *packets) next() ([]byte, error) {
 	return body, nil
 }
 
-// describe reads what so many columns are.
+// describe reads the descriptions of n columns.
 func (p *packets) describe(n int) error {
 	if n > 0 {
 		p.types = nil
@@ -129,10 +129,10 @@ func (p *packets) describe(n int) error {
 	return nil
 }
 
-// behindType is how far a column's type is from the end of what is said of it.
+// behindType is the distance of a column's type from the end of the column's description.
 const behindType = 6
 
-// end reads the EOF packet behind columns, and returns the server's state.
+// end reads the EOF packet after columns, if client and server use EOF packets, and returns the server's state.
 func (p *packets) end() (status uint64, err error) {
 	if p.agreed&noEOF != 0 {
 		return 0, nil
@@ -143,7 +143,7 @@ func (p *packets) end() (status uint64, err error) {
 	return f.number(2), err
 }
 
-// reply reads a whole reply.
+// reply reads a complete reply.
 func (p *packets) reply() (r reply, err error) {
 	body, err := p.next()
 	if body == nil {
@@ -173,7 +173,7 @@ func (p *packets) reply() (r reply, err error) {
 	return r, err
 }
 
-// results reads the results of statements, which begin with a packet.
+// results reads the results of all statements of a command. body is the first packet.
 func (p *packets) results(r *reply, body []byte) error {
 	for {
 		more, err := p.one(r, body)
@@ -186,7 +186,7 @@ func (p *packets) results(r *reply, body []byte) error {
 	}
 }
 
-// one reads one result. more says that another follows.
+// one reads one result, which begins with the packet body. more says that another result follows.
 func (p *packets) one(r *reply, body []byte) (more bool, err error) {
 	switch body[0] {
 	case isOK:
@@ -211,7 +211,7 @@ func (p *packets) one(r *reply, body []byte) (more bool, err error) {
 	return p.rows(r, body)
 }
 
-// columns reads what a result's columns are, and returns the server's state.
+// columns reads the descriptions of a result's columns, and returns the server's state.
 func (p *packets) columns(body []byte) (status uint64, err error) {
 	f := fields{rest: body}
 	columns := f.length()
@@ -224,10 +224,10 @@ func (p *packets) columns(body []byte) (status uint64, err error) {
 	return p.end()
 }
 
-// shortEOF is how long a packet may be that ends rows, where clients want EOF packets.
+// shortEOF is the length in bytes below which a packet that begins with isEOF is an EOF packet.
 const shortEOF = 9
 
-// rows reads rows, of which the first packet is there. more says that another result follows.
+// rows reads rows; body is the first packet. more says that another result follows.
 func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 	for body != nil {
 		f := fields{rest: body}
@@ -235,7 +235,7 @@ func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 		case body[0] == isError:
 			r.failed, r.code = true, failure(body)
 			return false, nil
-		case body[0] == isEOF && p.agreed&noEOF != 0: // a longer row would not fit into a packet
+		case body[0] == isEOF && p.agreed&noEOF != 0: // not a row: a row that begins with this byte would not fit into a packet
 			f.take(1)
 			f.length()
 			f.length()
@@ -254,7 +254,7 @@ func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 	return false, nil
 }
 
-// row are the values of a row.
+// row reads the values of a row.
 func (p *packets) row(f fields) (all []string) {
 	if p.command == comQuery {
 		return f.row()
@@ -262,17 +262,17 @@ func (p *packets) row(f fields) (all []string) {
 	f.take(1)
 	nulls := f.take((len(p.types) + 2 + 7) / 8)
 	for i, kind := range p.types[:min(len(p.types), statement.MostValues)] {
-		all = append(all, f.orNull(nulls, i+2, kind)) // the first two bits are free
+		all = append(all, f.orNull(nulls, i+2, kind)) // the first two bits are unused
 	}
 	return all
 }
 
-// numbers are errors by their number, those that locks meet.
+// numbers are the words for the error codes that locks meet.
 var numbers = map[uint16]string{
 	1050: "table exists", 1062: "duplicate", 1146: "no such table", 1205: "lock wait timeout", 1213: "deadlock", 1317: "interrupted", 1927: "connection killed",
 }
 
-// words are the reply as traces have it.
+// words describes the reply as traces show it.
 func (r *reply) words(n *stream.Names) string {
 	switch {
 	case r.failed:
@@ -289,7 +289,7 @@ func (r *reply) words(n *stream.Names) string {
 	return fmt.Sprintf("OK, %d rows", r.affected)
 }
 
-// outcome is what a command came to.
+// outcome classifies the outcome of a command with the given name.
 func (r *reply) outcome(name string) backend.Result {
 	switch {
 	case r.failed:

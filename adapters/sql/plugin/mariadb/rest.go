@@ -12,18 +12,19 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// The server has a thread for each connection. One that another has woken goes on by itself. One that waits goes to sleep again and
-// again, to look at the time: see adapters/gate/clock. The system counts how often. If somebody who was not woken has done so a few
-// times since, and is said to wait still, nobody has woken it.
+// The server has a thread for each connection. A thread that another has woken continues without a command. A thread that
+// waits wakes up again and again to look at the time (see adapters/gate/clock), and goes back to sleep. The operating system
+// counts how often. A thread that has gone back to sleep a few times, and that the server still reports as waiting, has not
+// been woken by another thread.
 
-// errBusy is the error of a server whose threads do not come to rest.
+// errBusy is the error if the server's threads do not come to rest.
 var errBusy = errors.New("our MariaDB server does not come to rest")
 
 const (
-	// restEvery is how often is asked whether all are at rest.
+	// restEvery is the time between two questions about whether all threads are at rest.
 	restEvery = 200 * time.Microsecond
-	// enoughSleeps is how often a thread goes to sleep again before it is taken to be woken by nobody: once more than one that was
-	// woken may, for want of a mutex.
+	// enoughSleeps is the number of times that a thread has to go back to sleep before it counts as not woken. One would not
+	// be enough: a thread that was woken may go to sleep once more to wait for a mutex.
 	enoughSleeps = 3
 )
 
@@ -31,17 +32,17 @@ const (
 type thread struct {
 	host    string
 	id      string
-	task    string // the system's number
+	task    string // the operating system's number of the thread
 	command string
 	state   string
 }
 
-// waits reports whether it waits for a lock of a name or of a table, or sleeps.
+// waits reports whether the thread waits for a named lock or for a table, or sleeps.
 func (t *thread) waits() bool {
 	return t.state == "User lock" || t.state == "User sleep" || strings.HasPrefix(t.state, "Waiting for ")
 }
 
-// threads are those of clients.
+// threads returns the threads of clients.
 func (i *instance) threads() (all []thread, err error) {
 	rows, err := i.Query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
 WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
@@ -51,7 +52,8 @@ WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
 	return all, err
 }
 
-// inRows are the connections, by number, that wait for a lock of a row. The table that has them is as old as time, which stands still.
+// inRows returns the numbers of the connections that wait for the lock of a row. It reads InnoDB's status: the table of
+// information_schema that lists them is refreshed by the clock, which stands still.
 func (i *instance) inRows() (map[string]bool, error) {
 	rows, err := i.Query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")
 	if err != nil || len(rows) == 0 || rows[0][1] == "0" {
@@ -64,7 +66,7 @@ func (i *instance) inRows() (map[string]bool, error) {
 	return waiting(rows[0][2]), nil
 }
 
-// waiting are the connections that wait, by InnoDB's account of its transactions.
+// waiting returns the numbers of the connections that wait, according to the list of transactions in InnoDB's status.
 func waiting(status string) map[string]bool {
 	all := make(map[string]bool)
 	_, status, _ = strings.Cut(status, "LIST OF TRANSACTIONS FOR EACH SESSION")
@@ -96,7 +98,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 	return false, nil
 }
 
-// Barrier returns once every connection waits for its client, or for a lock.
+// Barrier returns once every connection waits for its client or for a lock, or sleeps.
 func (i *instance) Barrier() error {
 	slept := make(map[string]*counted)
 	for late := time.Now().Add(process.AnswerLimit); time.Now().Before(late); time.Sleep(restEvery) {
@@ -115,11 +117,11 @@ func (i *instance) Barrier() error {
 	return errBusy
 }
 
-// counted is how often a thread that waits had gone to sleep when it was seen first, and last.
+// counted is the number of times that a waiting thread had gone to sleep: when it was seen first, and when it was seen last.
 type counted struct{ first, last int }
 
-// rest reports whether all threads are at rest. slept is kept from one question to the next, for the same: what was counted before the
-// question counts.
+// rest reports whether all of the given threads are at rest. slept has the counts of earlier calls, by thread, and is
+// updated. The last count was taken before the threads were listed, so that what it proves holds for the list.
 func (i *instance) rest(all []thread, inRows map[string]bool, slept map[string]*counted) bool {
 	rest := true
 	for _, t := range all {
@@ -141,7 +143,7 @@ func (i *instance) rest(all []thread, inRows map[string]bool, slept map[string]*
 	return rest
 }
 
-// sleeps is how often a thread has gone to sleep.
+// sleeps returns how often a thread has gone to sleep.
 func (i *instance) sleeps(task string) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", i.Process.ID(), task))
 	if err != nil {

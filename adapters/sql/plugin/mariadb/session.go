@@ -8,49 +8,49 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// protocol is how clients of MariaDB talk.
+// protocol is the protocol between MariaDB and its clients.
 type protocol struct{}
 
 // Session begins a connection.
 func (protocol) Session() stream.Session { return &session{prepared: make(map[uint32]*prepared)} }
 
-// phase is how far a connection has come.
+// phase is the phase of a connection.
 type phase uint8
 
 const (
-	greeting  phase = iota // the server says what it can do
-	answering              // the client says what it can do, and who it is
-	proving                // and proves that
-	ready                  // it sends commands
+	greeting  phase = iota // the server sends its capabilities
+	answering              // the client sends its capabilities and its user
+	proving                // the client authenticates
+	ready                  // the client sends commands
 )
 
 // session is a connection.
 type session struct {
 	phase    phase
-	offered  uint64 // what the server can do
-	agreed   uint64 // and the client as well
+	offered  uint64 // the server's capabilities
+	agreed   uint64 // the capabilities of both the client and the server
 	sent     []awaited
 	prepared map[uint32]*prepared
-	last     *prepared // that was prepared last
+	last     *prepared // the statement that was prepared last
 }
 
-// awaited is the reply to a command.
+// awaited describes the reply that a command still has to get.
 type awaited struct {
 	command  byte
-	name     string    // of a statement
-	prepared *prepared // that is carried out, or is to be prepared
+	name     string    // of the statement
+	prepared *prepared // the statement that is carried out or prepared
 }
 
-// what client and server can do; those from 1<<32 on are MariaDB's own.
+// Capability flags of clients and servers. Flags from 1<<32 on are MariaDB's own.
 const (
-	oracle       = 1 << 0 // it does not know MariaDB's own
+	oracle       = 1 << 0 // does not know MariaDB's own flags
 	compresses   = 1 << 5
 	encrypts     = 1 << 11
 	noEOF        = 1 << 24
-	keepsColumns = 1 << 36 // it is not told of columns again
+	keepsColumns = 1 << 36 // keeps descriptions of columns, which are not repeated
 )
 
-// commands of the protocol.
+// Commands of the protocol.
 const (
 	comQuit       = 0x01
 	comInitDB     = 0x02
@@ -69,10 +69,10 @@ const (
 	comFetch      = 0x1c
 	comNew        = 0x1f
 	comBulk       = 0xfa
-	authentic     = 0xff // no command: what proves who the client is
+	authentic     = 0xff // not a command: what the client sends to authenticate
 )
 
-// command is what is known of a command.
+// command says how to treat a kind of command.
 type command struct {
 	name   string
 	passes bool
@@ -84,12 +84,12 @@ var commands = map[byte]command{
 	comReset: {"RESET", true}, comSetOption: {"SET", true}, comFetch: {"FETCH", false}, comNew: {"RESET CONNECTION", false}, comPrepare: {"PREPARE", true},
 }
 
-// constant are words that are the same in each run.
+// constant returns words that are the same in each run.
 func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }
 
-// Command cuts off a command.
+// Command parses the first command of b.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	body, n, err := readPacket(b)
 	if err != nil || n == 0 {
@@ -105,7 +105,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, err
 }
 
-// begins takes in what the client says before its first command.
+// begins handles what the client sends before its first command.
 func (s *session) begins(body []byte) stream.Sent {
 	f := fields{rest: body}
 	if s.phase == answering {
@@ -121,7 +121,7 @@ func (s *session) begins(body []byte) stream.Sent {
 	return stream.Sent{Name: "CONNECT", Passes: true, Replies: true, Words: constant("CONNECT")}
 }
 
-// refuses is an error if client and server agree on what is not known here.
+// refuses returns an error if client and server have agreed on a capability that is not supported here.
 func (s *session) refuses() error {
 	if s.agreed&(compresses|encrypts) != 0 {
 		return fmt.Errorf("%w: the connection is compressed or encrypted", errProtocol)
@@ -129,7 +129,7 @@ func (s *session) refuses() error {
 	return nil
 }
 
-// command takes in a command.
+// command handles a command.
 func (s *session) command(kind byte, body []byte) (c stream.Sent, err error) {
 	switch kind {
 	case comQuery:
@@ -162,7 +162,7 @@ func (s *session) command(kind byte, body []byte) (c stream.Sent, err error) {
 	return c, nil
 }
 
-// runs is the command that carries out a statement, with the values of its parameters.
+// runs returns the command that carries out a statement with the given parameter values.
 func (s *session) runs(kind byte, p *prepared, values []string) stream.Sent {
 	st := p.statement
 	s.sent = append(s.sent, awaited{command: kind, name: st.Name(), prepared: p})
@@ -172,8 +172,8 @@ func (s *session) runs(kind byte, p *prepared, values []string) stream.Sent {
 	}
 }
 
-// Greets reports whether the server has yet to say what it can do.
+// Greets reports whether the server has not yet sent its greeting.
 func (s *session) Greets() bool { return s.phase == greeting }
 
-// Listens is false: the server says nothing unasked.
+// Listens is false: the server sends nothing unasked.
 func (s *session) Listens() bool { return false }

@@ -78,7 +78,7 @@ func (i *instance) Kill(id int64) error {
 // held is the name under which advisory locks are counted.
 const held = "advisory locks"
 
-// counted are the tables whose rows can be counted: a transaction that changes one keeps others from it.
+// counted selects the tables whose rows can be counted: all but those that a transaction has locked exclusively.
 const counted = `SELECT quote_literal(c.oid::regclass), c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
 AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.relation = c.oid AND l.mode = 'AccessExclusiveLock')`
