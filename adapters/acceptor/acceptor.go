@@ -1,4 +1,4 @@
-// Package acceptor takes connections to a port of this machine, and ends them all with it.
+// Package acceptor accepts connections at a port of this machine, and ends all of them when it is closed.
 package acceptor
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Acceptor takes connections. It is safe for concurrent use.
+// Acceptor accepts connections. It is safe for concurrent use.
 type Acceptor struct {
 	listener net.Listener
 
@@ -25,7 +25,7 @@ func Listen() (*Acceptor, error) {
 	return &Acceptor{listener: listener, conns: make(map[net.Conn]bool)}, nil
 }
 
-// Serve begins to take connections: serve is called for each, and the connection is closed when it returns.
+// Serve begins to accept connections. It calls serve for each, and closes the connection when serve returns.
 func (a *Acceptor) Serve(serve func(net.Conn)) {
 	a.work.Go(func() {
 		for {
@@ -43,20 +43,20 @@ func (a *Acceptor) Serve(serve func(net.Conn)) {
 	})
 }
 
-// Addr is where it listens.
+// Addr is the address at which it listens.
 func (a *Acceptor) Addr() *net.TCPAddr { return a.listener.Addr().(*net.TCPAddr) }
 
-// Go runs something that Close waits for.
+// Go runs f in a goroutine for which Close waits.
 func (a *Acceptor) Go(f func()) { a.work.Go(f) }
 
-// Over reports whether it is being closed.
+// Over reports whether Close has been called.
 func (a *Acceptor) Over() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.over
 }
 
-// Keep notes another connection that Close has to end. It is false if Close has been called.
+// Keep registers another connection that Close has to end. It returns false if Close has been called.
 func (a *Acceptor) Keep(conn net.Conn) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *Acceptor) Keep(conn net.Conn) bool {
 	return !a.over
 }
 
-// Forget closes a connection that is noted.
+// Forget closes a connection, and removes it from those that Close has to end.
 func (a *Acceptor) Forget(conn net.Conn) {
 	_ = conn.Close()
 	a.mu.Lock()
@@ -74,7 +74,7 @@ func (a *Acceptor) Forget(conn net.Conn) {
 	delete(a.conns, conn)
 }
 
-// Close ends all connections, and returns when nothing is under way any more.
+// Close ends all connections, and returns when all goroutines have ended.
 func (a *Acceptor) Close() error {
 	err := a.listener.Close()
 	a.mu.Lock()

@@ -7,39 +7,41 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// When a scenario is over, its locks are audited at rest: faults have ended, every operation has, the broker has noticed what is
-// dead. Then one client after the other is at work, and no other:
+// When a scenario is over, its locks are audited at rest: all faults and operations have ended, and the broker has noticed
+// every dead client and connection. In the audit only one client works at a time:
 //
-//  1. Fresh clients acquire what they can get while others believe to hold the lock. Those verify it, and all give it back. If it
-//     has leases, a fresh client acquires it then, and gives it back. A client that cannot know whether it holds anything is ended.
+//  1. While clients believe that they hold the lock, fresh clients acquire what they can get. The believers verify the lock,
+//     and all clients give it back. If the lock has leases, a fresh client then acquires it, and gives it back. A client that
+//     cannot know whether it holds something is killed.
 //  2. Time passes, so that everything that expires has expired.
-//  3. Fresh clients acquire: each free slot is granted, and the next acquire is refused. They count, and give all back.
-//  4. Each survivor acquires once, and gives it back. An administrator adds a slot and takes it away.
-//  5. Fresh clients acquire all again and give it back, and the broker has no more than before.
+//  3. Fresh clients acquire: each free slot is granted, and the next acquire is refused. They count the slots, and give all
+//     back.
+//  4. Each survivor acquires once, and gives the slot back. An administrator adds a slot and removes it.
+//  5. Fresh clients acquire all slots again and give them back, after which the broker has no more items than before.
 //
-// Each of these is an operation like any other, in the history and in the trace. The judge of certain holds finds a slot
-// that is granted too often then. A refusal is reported here, named by what has happened before. Nothing that happened
-// before excuses it.
+// These operations are recorded in the history and in the trace like any other. If too many slots are granted, the judge of
+// certain holds reports it. A refusal is reported here, with the gravest earlier event. No earlier event excuses a refusal.
 
 const (
-	// mostAuditors is how many clients audit, at most: one for each slot, and one that is refused.
+	// mostAuditors is the maximum number of clients that audit: one for each slot, and clients that are refused.
 	mostAuditors = lock.MaxSlots + 3
-	// attempts is how often a client may try before its request counts as refused. The client may have to see first that it
-	// has lost its connection, or a former attempt may have to be undone.
+	// attempts is the number of times that a client tries before its request counts as refused. The client may first have to
+	// notice that it has lost its connection, or a former attempt may have to be undone.
 	attempts = 4
-	// restTime is how many virtual milliseconds pass at rest, at least, so that everything that expires has expired.
-	// RabbitMQ takes back an unacknowledged message after half an hour (consumer_timeout), and that would hide that the
-	// message was lost: restTime is less.
+	// restTime is the minimum number of virtual milliseconds that pass at rest, so that everything that expires has expired.
+	// RabbitMQ takes back an unacknowledged message after half an hour (consumer_timeout), which would hide that the message
+	// was lost. So restTime is less.
 	restTime = 25 * 60 * 1000
-	// fewSlots is up to how many slots a lock is taken to have room for another.
+	// fewSlots is the number of slots up to which the audit assumes that a lock has room for one more.
 	fewSlots = 6
-	// betweenAttempts is how many pass between two attempts.
+	// betweenAttempts is the number of virtual milliseconds between two attempts.
 	betweenAttempts = 60 * 1000
-	// leastLenience is how long is waited, at least, for an operation that a scenario has left in its midst.
+	// leastLenience is the minimum time to wait for an operation that was under way when the scenario ended.
 	leastLenience = 50 * time.Millisecond
 )
 
-// end brings everything to rest, audits the locks if all that was to be done was done, and tidies up.
+// end brings everything to rest, audits the locks, and tidies up. over says that the scenario was carried out completely;
+// otherwise there is no audit.
 func (r *run) end(over bool) error {
 	clean := over && !r.befell.faulty() && r.done()
 	if err := r.rest(); err != nil {
@@ -51,7 +53,7 @@ func (r *run) end(over bool) error {
 		}
 		r.audited = true
 	}
-	r.openGate(true) // what follows is no part of the execution
+	r.openGate(true) // the execution has ended: what follows is not recorded
 	if err := r.releaseAll(); err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (r *run) end(over bool) error {
 	return r.sweep(clean && destroyed)
 }
 
-// disagrees is how a real broker did something else than the simulated one.
+// disagrees describes how a real broker differed from the simulated one; "" if it did not.
 func (r *run) disagrees() string { return r.server.Disagreement() }
 
 // audit audits each lock of the scenario.
@@ -88,7 +90,7 @@ func (r *run) audit() error {
 	return nil
 }
 
-// auditLock audits one lock, and nobody else is at work on any.
+// auditLock audits one lock. Meanwhile no client uses another lock, except to check that the two are separate.
 func (r *run) auditLock(l uint8) error {
 	least, most := r.slots(l)
 	full, err := r.fill(l, least, most)

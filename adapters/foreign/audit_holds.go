@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// giveBack has whoever believes to hold a lock verify that while others have what they can get of it, and has all give it back. What
-// nobody holds then should be free, also if a lease has not ended.
+// giveBack makes every client that believes to hold a lock verify it, after fresh clients have acquired what they can get,
+// and makes all clients release the lock. Afterwards what no client holds should be free, even if a lease has not ended.
 func (r *run) giveBack() error {
 	for l := range r.sc.Locks {
 		believers := r.believers(uint8(l))
@@ -35,8 +35,8 @@ func (r *run) giveBack() error {
 	return r.endUnsure()
 }
 
-// affirm has a client that believes to hold a lock verify that, and extend it. An extension of a lease that is over is one of what
-// others have by now.
+// affirm makes a client that believes to hold a lock verify and extend it. If the lease is over, the client would extend a
+// lease on what other clients hold by now.
 func (r *run) affirm(p *clientState, l uint8) error {
 	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
 		if !r.supports(op) || !scenario.Sensible(op, p.held > 0) {
@@ -49,7 +49,7 @@ func (r *run) affirm(p *clientState, l uint8) error {
 	return nil
 }
 
-// endUnsure ends the clients that cannot know whether they hold something: what they have must come free then.
+// endUnsure kills the clients that cannot know whether they hold something: whatever they hold must become free then.
 func (r *run) endUnsure() error {
 	for i := range r.sc.Clients {
 		p := &r.clients[i]
@@ -71,7 +71,7 @@ func (a *clientHandle) hasHungUp() bool {
 	return !slices.ContainsFunc(a.connections, func(l *connection) bool { return !l.hungUp })
 }
 
-// believers are the clients that believe to hold a lock.
+// believers returns the living clients that believe to hold lock l.
 func (r *run) believers(l uint8) (all []*clientState) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && p.client != nil && p.held > 0 && p.lock == l {
@@ -81,7 +81,7 @@ func (r *run) believers(l uint8) (all []*clientState) {
 	return all
 }
 
-// challenge has fresh clients acquire what they can get of a lock that others believe to hold.
+// challenge makes fresh clients acquire what they can get of a lock that others believe to hold.
 func (r *run) challenge(l uint8) error {
 	_, most := r.slots(l)
 	for k := 0; k <= most; k++ {
@@ -96,7 +96,7 @@ func (r *run) challenge(l uint8) error {
 	return nil
 }
 
-// releases has whoever believes to hold a lock give it back.
+// releases makes every client that believes to hold lock l release it.
 func (r *run) releases(l uint8) error {
 	for _, p := range r.believers(l) {
 		if _, err := r.asks(p, l, lock.Release); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// inventory is what the clients have made on the server: items by name, with their amounts.
+// inventory returns the items that clients have made on the server: the amount of each, by name.
 func (r *run) inventory() map[string]int {
 	all := make(map[string]int)
 	for _, item := range r.server.Items() {
@@ -20,8 +20,8 @@ func (r *run) inventory() map[string]int {
 	return all
 }
 
-// grown judges what the broker has more after an audit than before: what an audit adds each time is never taken away. Items may have
-// taken the place of others.
+// grown judges whether the broker has more items, or larger amounts, after an audit than before: what each audit adds is
+// never removed. New items that replace others do not count.
 func (r *run) grown(l uint8, before map[string]int) {
 	if r.disagrees() != "" {
 		return
@@ -45,7 +45,7 @@ func (r *run) grown(l uint8, before map[string]int) {
 	}
 }
 
-// releaseAll has clients release what they hold.
+// releaseAll makes clients release what they hold.
 func (r *run) releaseAll() error {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -63,7 +63,7 @@ func (r *run) releaseAll() error {
 	return nil
 }
 
-// destroyAll has the setup client destroy the locks. It is false if that can't be done, or was not.
+// destroyAll makes the setup client destroy the locks. all is false if a lock was not destroyed.
 func (r *run) destroyAll() (all bool, err error) {
 	if r.config.Kind == lock.Mutex {
 		return true, nil
@@ -71,7 +71,7 @@ func (r *run) destroyAll() (all bool, err error) {
 	if !r.supports(lock.Destroy) || r.handles[0].client == nil {
 		return false, nil
 	}
-	all = r.sc.HistoryTells() // behind a hole nobody finds what is to be destroyed
+	all = r.sc.HistoryTells() // if slot numbers have gaps, the client may not find all that is to be destroyed
 	for _, l := range r.sc.Locks {
 		res, err := r.handles[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if died(err) {
@@ -86,13 +86,14 @@ func (r *run) destroyAll() (all bool, err error) {
 	return all, nil
 }
 
-// sweep deletes what items are left. destroyed says that the locks were, in an execution in which nothing went wrong.
+// sweep deletes the items that are left. destroyed says that all locks were destroyed, in an execution in which nothing went
+// wrong: then an item that is left is a violation.
 func (r *run) sweep(destroyed bool) error {
 	left := r.server.Items()
-	if r.shared { // the connection stays that all share, and what it has for itself on a real server goes with it
+	if r.shared { // the shared connection stays open; on a real server its exclusive items end with it
 		left = slices.DeleteFunc(left, func(i gate.Item) bool { return i.Owner != nil && !r.server.Ours() })
 	}
-	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // a next token has to be larger
+	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // tokens must go on growing, so their items stay
 		r.exercised = r.exercised.With(property.NoLeak)
 		if len(left) > 0 {
 			thing, _ := r.server.Words()
@@ -110,7 +111,7 @@ func (r *run) sweep(destroyed bool) error {
 	return r.server.Remove(names)
 }
 
-// part cuts a connection that has an item for itself: the item goes with it.
+// part cuts a connection that owns an item: the server deletes the item with the connection.
 func (r *run) part(c gate.Conn) {
 	r.mu.Lock()
 	if l := r.connections[c]; l != nil {

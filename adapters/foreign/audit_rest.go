@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// rest ends faults and operations: whoever was paused goes on, replies arrive, connections are cut that the broker has dropped,
-// and the broker notices what is dead.
+// rest ends all faults and operations. Paused clients continue, replies arrive, connections that the broker has dropped are
+// cut, and the broker notices every dead client and connection.
 func (r *run) rest() error {
 	r.record.Begin(scenario.Action{Kind: scenario.Audit})
 	r.auditing = true
@@ -24,14 +24,14 @@ func (r *run) rest() error {
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
-	if !r.about.Leases { // those are not over
+	if !r.about.Leases { // leases have not ended yet
 		r.event(history.Audit, 0)
 	}
 	r.endStep()
 	return nil
 }
 
-// resolve lets clients know of what they don't yet.
+// resolve ends half-open connections and pauses, and cuts the connections that the server has dropped.
 func (r *run) resolve() {
 	for _, l := range r.halfOpen {
 		l.conn.Release()
@@ -60,7 +60,7 @@ func (r *run) resolve() {
 	}
 }
 
-// replace cuts a connection, unless that was done, so that its client has to open another. mu is held.
+// replace cuts a connection, unless it is cut already, so that its client has to open another. mu is held.
 func (r *run) replace(l *connection) {
 	if !l.cut {
 		l.cut, l.client.dirty, l.client.harmed = true, true, true
@@ -69,7 +69,8 @@ func (r *run) replace(l *connection) {
 	}
 }
 
-// release lets go of connections whose clients have hung up, those of clients among them who don't play.
+// release lets the server see the end of every connection that its client has closed, including connections of clients
+// outside the scenario.
 func (r *run) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +85,8 @@ func (r *run) release() {
 	}
 }
 
-// finishCalls waits for operations that the scenario left in their midst. A client that does not come to an end is ended: in an
-// execution without faults, that is one operation too many that nobody else holds up.
+// finishCalls waits for operations that were under way when the scenario ended. A client whose operation does not end is
+// killed, and counted as hung.
 func (r *run) finishCalls() error {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -94,7 +95,7 @@ func (r *run) finishCalls() error {
 			return err
 		}
 		if !over {
-			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
+			r.lenience = max(r.lenience/2, leastLenience) // other clients may hang as well
 			r.uncontrolled.Hung++
 			r.crash(p.id, false)
 		}
@@ -102,8 +103,8 @@ func (r *run) finishCalls() error {
 	return nil
 }
 
-// goOn has what is under way go on, a command at a time, each a step of its own, until something is so and nothing waits at the gate.
-// It is false where that takes longer than it may.
+// goOn passes commands, one at a time and each in a step of its own, until over returns true and no command waits at the
+// gate. It returns false if that takes longer than limit.
 func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	for began := time.Now(); ; {
 		if err := r.settle(); err != nil {
@@ -127,7 +128,7 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 			}
 			continue
 		}
-		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // else it begins an operation
+		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // otherwise the command belongs to the step that began the operation
 			r.endStep()
 			r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: c})
 		}
@@ -135,8 +136,8 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	}
 }
 
-// comesBy waits for a client that computes, waits by a clock of its own, or is kept waiting by the server, whose time passes for it then.
-// It is false where nothing comes.
+// comesBy waits until a client sends something or gets an answer: the client may be computing, wait by its own clock, or be
+// kept waiting by the server, for which time then passes. It returns false if nothing comes within limit.
 func (r *run) comesBy(limit time.Duration) (bool, error) {
 	if came, err := r.wait(r.ctx, min(lull, limit), r.comes); came || err != nil {
 		return came, err
@@ -147,8 +148,8 @@ func (r *run) comesBy(limit time.Duration) (bool, error) {
 	return r.wait(r.ctx, limit, r.comes)
 }
 
-// waiting is a client of which a command waits at the gate, 0 for none: they take turns. One that goes on sending though nobody
-// calls it is no reason to go on.
+// waiting returns the next client, in turn, that has a command at the gate, or 0 for none. A client that keeps sending
+// without an operation does not count.
 func (r *run) waiting() uint8 {
 	for range r.clients {
 		r.last = r.last%uint8(len(r.clients)) + 1
@@ -159,7 +160,7 @@ func (r *run) waiting() uint8 {
 	return 0
 }
 
-// comes reports whether something has come from a client. mu is held.
+// comes reports whether a client has a command or an answer at the gate. mu is held.
 func (r *run) comes() bool {
 	for i := range r.clients {
 		if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
@@ -169,7 +170,8 @@ func (r *run) comes() bool {
 	return false
 }
 
-// elapse lets virtual milliseconds pass, if the server's time is ours. What clients do meanwhile by themselves, they get to do.
+// elapse lets virtual milliseconds pass, if the server's time is virtual. Whatever clients do by their own timers meanwhile
+// is carried out.
 func (r *run) elapse(ms int64) error {
 	for r.server.Ours() && ms > 0 {
 		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
@@ -188,8 +190,8 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idles lets time pass at rest, so that everything that expires has expired. Clients that go on doing something by themselves are
-// watched for twice a lease, where their time is ours: they may go on for ever.
+// idles lets time pass at rest, so that everything that expires has expired. With leases and virtual time, it first lets two
+// leases pass. If clients are still active by themselves then, it stops there: they may go on for ever.
 func (r *run) idles() error {
 	ms := max(restTime, r.longestExpiry())
 	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {
@@ -201,7 +203,7 @@ func (r *run) idles() error {
 	return r.elapse(ms)
 }
 
-// longestExpiry is after how many virtual milliseconds everything has expired for which what is there announces a time.
+// longestExpiry returns the virtual milliseconds after which every item has expired that has an expiry time.
 func (r *run) longestExpiry() (ms int64) {
 	for _, item := range r.server.Items() {
 		ms = max(ms, 2*item.Lasts)

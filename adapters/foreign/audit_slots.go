@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// slots is how many slots a lock has by what was administered, at least and at most.
+// slots returns the minimum and the maximum number of slots that a lock may have, given the administrative operations so
+// far.
 func (r *run) slots(l uint8) (least, most int) {
 	switch {
 	case r.about.Slotless():
@@ -23,12 +24,12 @@ func (r *run) slots(l uint8) (least, most int) {
 	return beliefs.SlotsIn(&history.History{Kind: r.config.Kind, Slots: all, Events: r.record.Events}, uint16(l))
 }
 
-// fill has fresh clients acquire all slots of a lock, one more be refused, and then give all back. It is false where a slot was
-// refused, or something is wrong with what was granted.
+// fill makes fresh clients acquire all slots of a lock, and one more be refused; then all are released. full is false if a
+// slot was refused, or if too many were granted.
 func (r *run) fill(l uint8, least, most int) (full bool, err error) {
 	defer func() { err = errors.Join(err, r.releases(l)) }()
 	held, err := r.takeAll(l, least, most)
-	if err != nil || held < least || held > most { // beliefs.Audit says so, or the judge of certain holds
+	if err != nil || held < least || held > most { // beliefs.Audit or the judge of certain holds reports it
 		return false, err
 	}
 	if held > 0 {
@@ -39,7 +40,8 @@ func (r *run) fill(l uint8, least, most int) (full bool, err error) {
 	return true, r.apart(l, least, most)
 }
 
-// takeAll has fresh clients acquire slots of a lock, one after the other, until one is refused.
+// takeAll makes fresh clients acquire slots of a lock, one after the other, until one is refused. held is the number of
+// slots that were granted.
 func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 	for held <= most {
 		p, err := r.auditor(held)
@@ -47,7 +49,7 @@ func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 			return held, err
 		}
 		tries := attempts
-		if held >= least { // it may be refused
+		if held >= least { // may be refused
 			tries = 1
 		}
 		granted, err := r.obtains(p, l, tries)
@@ -59,7 +61,7 @@ func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 	return held, nil
 }
 
-// apart has a client acquire each other lock while one is full: their names may be alike, but they are not.
+// apart makes a client acquire each other lock while lock l is full. Locks with similar names must not depend on each other.
 func (r *run) apart(l uint8, least, most int) error {
 	for o := range r.sc.Locks {
 		if slots, _ := r.slots(uint8(o)); o == int(l) || slots == 0 {
@@ -88,7 +90,7 @@ func (r *run) apart(l uint8, least, most int) error {
 	return nil
 }
 
-// separate reports whether lock o does not depend on lock l, which is full, though a client was refused it. It depends on l if
+// separate judges a refusal of lock o while lock l was full, and reports whether o is independent of l. It depends on l if
 // it is granted as soon as l is released, and refused in each attempt when l is full again.
 func (r *run) separate(p *clientState, l, o uint8, least, most int) (bool, error) {
 	if err := r.releases(l); err != nil {
@@ -106,7 +108,7 @@ func (r *run) separate(p *clientState, l, o uint8, least, most int) (bool, error
 	return r.obtains(p, o, attempts)
 }
 
-// counted has a client count the slots of a lock that others hold all of.
+// counted makes a client count the slots of a lock, all of which are held.
 func (r *run) counted(l uint8) error {
 	if !r.supports(lock.Count) {
 		return nil
@@ -118,7 +120,7 @@ func (r *run) counted(l uint8) error {
 	return err
 }
 
-// survive has every survivor acquire a lock once, and give it back.
+// survive makes every surviving client of a lock acquire it once, and release it.
 func (r *run) survive(l uint8, least int) error {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -135,7 +137,7 @@ func (r *run) survive(l uint8, least int) error {
 	return nil
 }
 
-// administer has a fresh client add a slot to a lock that nobody uses, and take it away again.
+// administer makes a fresh client add a slot to a lock that no client uses, and remove it again.
 func (r *run) administer(l uint8, least, most int) error {
 	if r.config.Kind != lock.Semaphore || least != most || least == 0 || least > fewSlots || !r.supports(lock.Add) || !r.supports(lock.Remove) {
 		return nil
@@ -157,7 +159,7 @@ func (r *run) administer(l uint8, least, most int) error {
 	return nil
 }
 
-// obtains reports whether a client is granted a lock, in so many attempts.
+// obtains reports whether a client is granted a lock, in the given number of tries.
 func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 	for i := range tries {
 		sent := p.sent
@@ -180,14 +182,14 @@ func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 	return false, nil
 }
 
-// notice gives clients whose time is not ours some of their own, more after each attempt: one that fails without a word to the
-// server may be about to see that its connection has ended.
+// notice waits in real time, longer after each attempt, for clients whose time is not virtual. A client whose operation
+// fails without sending anything may be about to notice that its connection has ended.
 func (r *run) notice(attempt int) error {
 	_, err := r.wait(r.ctx, r.config.Patience>>(2*(attempts-1-attempt)), func() bool { return false })
 	return err
 }
 
-// asks has a client carry out an operation while nobody else is at work. It is a step of its own.
+// asks makes a client carry out an operation, in a step of its own, while no other client is working.
 func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
 	arg := uint8(0)
 	if op == lock.Acquire && r.about.Limits {
@@ -196,7 +198,7 @@ func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
 	return r.asksOf(p, l, scenario.Operation{Op: op, Arg: arg})
 }
 
-// asksOf is the same of an operation with its argument.
+// asksOf is like asks, for an operation with its argument.
 func (r *run) asksOf(p *clientState, l uint8, op scenario.Operation) (lock.Result, error) {
 	if p.dead || p.client == nil { // its operation before did not end
 		return lock.Result{}, nil

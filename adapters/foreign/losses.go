@@ -56,7 +56,7 @@ func (t *Told) Reading() string {
 	return fmt.Sprintf("clients told of a lost lock %d times, at most %v after somebody else had been granted it", t.Times, t.Most)
 }
 
-// loss is a hold whose lock another client was granted.
+// loss is a hold of a lock that was granted to another client.
 type loss struct {
 	to uint8 // the other client; 0 is none
 	at int64 // when, in virtual milliseconds

@@ -9,23 +9,23 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Fault is a kind of what befalls machines.
+// Fault is a kind of fault of a machine.
 type Fault string
 
-// The faults.
+// The kinds of faults.
 const (
-	Cut            Fault = "cut"             // a node is separated from all others, and joined again
-	CutOneWay      Fault = "cut-one-way"     // what a node sends does not arrive, or what is sent to it
-	Kill           Fault = "kill"            // a node ends without a chance to do anything, and is started again
-	Terminate      Fault = "terminate"       // a node ends in good order, and is started again
-	Pause          Fault = "pause"           // a node stands still, and goes on
-	RollingRestart Fault = "rolling-restart" // one node after the other ends in good order and is started again
+	Cut            Fault = "cut"             // a node is disconnected from all others, and reconnected later
+	CutOneWay      Fault = "cut-one-way"     // what a node sends does not arrive, or nothing arrives at the node
+	Kill           Fault = "kill"            // a node is killed, and started again
+	Terminate      Fault = "terminate"       // a node shuts down in good order, and is started again
+	Pause          Fault = "pause"           // a node is suspended, and resumed
+	RollingRestart Fault = "rolling-restart" // one node after the other shuts down in good order, and is started again
 )
 
-// Faults are all faults.
+// Faults are all kinds of faults.
 var Faults = []Fault{Cut, CutOneWay, Kill, Terminate, Pause, RollingRestart}
 
-// FaultNamed is the fault with that name.
+// FaultNamed returns the fault with the given name.
 func FaultNamed(name string) (Fault, error) {
 	var names []string
 	for _, f := range Faults {
@@ -37,15 +37,15 @@ func FaultNamed(name string) (Fault, error) {
 	return "", fmt.Errorf("%q: expected one of %s", name, strings.Join(names, ", "))
 }
 
-// Step is one action of a sequence. F is the event that histories have of it.
+// Step is one action of a sequence. F is the kind of the event that records it in histories.
 type Step struct {
-	After time.Duration // from the end of the step before
+	After time.Duration // pause after the step before
 	F     history.F
-	Nodes history.Nodes // that it befalls
-	To    history.Nodes // of a cut: the nodes that they are separated from
+	Nodes history.Nodes // affected nodes
+	To    history.Nodes // for a cut: nodes at which nothing from Nodes arrives
 }
 
-// String is the step in words.
+// String describes the step.
 func (s Step) String() string {
 	switch s.F {
 	case history.Cut:
@@ -57,20 +57,20 @@ func (s Step) String() string {
 	return fmt.Sprintf("%s %s", verb, s.Nodes)
 }
 
-// Plan says which sequences of faults are drawn.
+// Plan configures the sequences of faults that Draw draws.
 type Plan struct {
-	Nodes  int     // of the cluster
-	Faults []Fault // that follow one another; empty is one to three, drawn
-	// From are the faults that are drawn from; empty is all.
+	Nodes  int     // number of nodes of the cluster
+	Faults []Fault // faults in order; if empty, one to three are drawn
+	// From are the faults from which Draw draws; empty is all.
 	From []Fault
-	// At is the node that they befall, from 1; 0 has each fault's drawn.
+	// At is the number of the affected node, from 1; 0 draws a node for each fault.
 	At int
-	// Length is how long a cut or a pause lasts, and Pause how long it is before each fault and how long a node stays down.
+	// Length is the duration of a cut or a pause. Pause is the time before each fault, and the time that a node stays down.
 	Length, Pause time.Duration
 	Seed          uint64
 }
 
-// Draw is the sequence of a plan. Equal plans have equal sequences.
+// Draw returns the sequence of faults of a plan. It returns the same sequence for the same plan.
 func (p Plan) Draw() (all []Step) {
 	random := rand.New(rand.NewPCG(p.Seed, 0))
 	faults := p.Faults
@@ -93,7 +93,8 @@ func (p Plan) Draw() (all []Step) {
 	return all
 }
 
-// steps are those of one fault. in says, of a cut in one direction, that nothing arrives at the node.
+// steps returns the steps of fault f at node at. If f is CutOneWay, in decides the direction: if true, nothing arrives at
+// the node.
 func (p Plan) steps(f Fault, at int, in bool) []Step {
 	node, others := history.NodesOf(at), history.NodesOf()
 	for i := range p.Nodes {
@@ -124,7 +125,7 @@ func (p Plan) steps(f Fault, at int, in bool) []Step {
 	return p.rolling(at)
 }
 
-// rolling restarts one node after the other, from one of them on.
+// rolling returns the steps that restart one node after the other, beginning with node first.
 func (p Plan) rolling(first int) (all []Step) {
 	for i := range p.Nodes {
 		node := history.NodesOf((first-1+i)%p.Nodes + 1)

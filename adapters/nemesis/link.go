@@ -8,25 +8,25 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// Outside is the number of what is no node.
+// Outside is the number for an address that belongs to no node.
 const Outside = -1
 
-// Link carries the connections that nodes open to one of them.
+// Link forwards the connections that nodes open to one node.
 type Link struct {
 	network  *Network
-	from     func(net.Addr) int // which node opens a connection, by the address that it comes from
+	from     func(net.Addr) int // node that opens a connection, by its address
 	to       int
-	target   string // where that node takes connections
+	target   string // address at which the node accepts connections
 	acceptor *acceptor.Acceptor
 }
 
-// Listen begins to carry connections from one node to another, which listens at target.
+// Listen begins to forward connections from one node to another, which listens at target.
 func (n *Network) Listen(from, to int, target string) (*Link, error) {
 	return n.ListenFor(func(net.Addr) int { return from }, to, target)
 }
 
-// ListenFor begins to carry connections of all nodes to one, which listens at target. from says which node a connection is of, by
-// the address that it comes from, or that it is of none, [Outside].
+// ListenFor begins to forward connections from any node to node to, which listens at target. from returns the node that
+// opens a connection, given the connection's address, or [Outside].
 func (n *Network) ListenFor(from func(net.Addr) int, to int, target string) (*Link, error) {
 	a, err := acceptor.Listen()
 	if err != nil {
@@ -37,10 +37,10 @@ func (n *Network) ListenFor(from func(net.Addr) int, to int, target string) (*Li
 	return l, nil
 }
 
-// Port is where the node that opens connections finds the other one.
+// Port is the port at which nodes reach the node behind the link.
 func (l *Link) Port() int { return l.acceptor.Addr().Port }
 
-// carry joins a connection with one to the other node. A connection is open when messages have gone both ways.
+// carry forwards one connection to the other node. It begins once messages arrive in both directions.
 func (l *Link) carry(near net.Conn) {
 	from := l.from(near.RemoteAddr())
 	if !l.network.await(from, l.to) || !l.network.await(l.to, from) {
@@ -48,7 +48,7 @@ func (l *Link) carry(near net.Conn) {
 	}
 	far, err := net.Dial("tcp", l.target)
 	if err != nil {
-		return // the other node is down, which this one sees
+		return // the other node is down; closing the connection shows that
 	}
 	defer l.acceptor.Forget(far)
 	if !l.acceptor.Keep(far) {
@@ -60,8 +60,8 @@ func (l *Link) carry(near net.Conn) {
 	both.Wait()
 }
 
-// pass passes on what one node sends to another, its end as well. A silenced direction is not
-// read on, so that its sender's buffers fill.
+// pass forwards what one node sends to another, and the end of the stream. It stops reading while the direction is silenced,
+// so that the sender's buffers fill.
 func (l *Link) pass(in, out net.Conn, from, to int) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -86,5 +86,5 @@ func (l *Link) pass(in, out net.Conn, from, to int) {
 	}
 }
 
-// Close ends all connections. The network has to be closed before.
+// Close ends all connections. The network must be closed before.
 func (l *Link) Close() { _ = l.acceptor.Close() }

@@ -6,16 +6,16 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Network says which node's messages arrive at which other node. Nodes count from 0. Silenced messages wait, as in a
-// network that repeats unconfirmed packets.
+// Network decides which node's messages arrive at which other node. Nodes count from 0. Silenced messages are delayed, as in
+// a network that retransmits lost packets.
 type Network struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	silent  [][]bool // by sender, then by receiver
+	silent  [][]bool // indexed by sender, then by receiver
 	over    bool
 }
 
-// NewNetwork is a network of so many nodes, in which everything arrives.
+// NewNetwork returns a network of the given number of nodes, in which everything arrives.
 func NewNetwork(nodes int) *Network {
 	n := &Network{silent: make([][]bool, nodes)}
 	for i := range n.silent {
@@ -25,10 +25,10 @@ func NewNetwork(nodes int) *Network {
 	return n
 }
 
-// Nodes is how many nodes there are.
+// Nodes returns the number of nodes.
 func (n *Network) Nodes() int { return len(n.silent) }
 
-// Silence has messages from one node not arrive at another, or arrive again.
+// Silence stops messages of one node from arriving at another or, if silent is false, lets them arrive again.
 func (n *Network) Silence(from, to int, silent bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -36,7 +36,8 @@ func (n *Network) Silence(from, to int, silent bool) {
 	n.changed.Broadcast()
 }
 
-// Befall has a cut or its end befall the network. It is false for other steps, which befall nodes.
+// Befall applies s, if it is a cut or the end of cuts, and returns true. It returns false for other steps, which affect
+// nodes.
 func (n *Network) Befall(s Step) bool {
 	switch s.F {
 	case history.Cut:
@@ -53,7 +54,7 @@ func (n *Network) Befall(s Step) bool {
 	return true
 }
 
-// Heal has everything arrive everywhere again.
+// Heal lets all messages arrive again.
 func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,8 +64,8 @@ func (n *Network) Heal() {
 	n.changed.Broadcast()
 }
 
-// await waits until messages from one node arrive at another. It is false when the network is taken down. What is no node is
-// never silenced.
+// await waits until messages from one node arrive at another. It returns false if the network is closed. Messages from or to
+// [Outside] are never silenced.
 func (n *Network) await(from, to int) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,7 +75,7 @@ func (n *Network) await(from, to int) bool {
 	return !n.over
 }
 
-// Close ends all waiting.
+// Close ends all waiting: messages that wait are dropped.
 func (n *Network) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

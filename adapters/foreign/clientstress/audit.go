@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// pauses are what passes before another attempt at what was refused: the broker may not have noticed yet who is dead. Behind the last
-// there is as much as an operation may take.
+// pauses are the pauses before another attempt at an acquire that was refused: the broker may not have noticed yet which
+// clients are dead. After these, one more pause lasts as long as the limit of an operation.
 var pauses = []time.Duration{100 * time.Millisecond, time.Second}
 
-// audit has one client after the other use the lock while no other client is at work. The result is judged by judge.Audit.
+// audit makes one client after the other use the lock while no other client is working. judge.Audit judges the result.
 func (s *runner) audit(ctx context.Context) {
 	s.auditing = true
 	s.recorder.World(history.Audit, 0)
@@ -30,7 +30,8 @@ func (s *runner) audit(ctx context.Context) {
 	s.fill(ctx)
 }
 
-// giveBack has others acquire what they can get while some believe to hold the lock, who verify that. Then all give it back.
+// giveBack makes fresh clients acquire what they can get while others believe to hold the lock. Those verify the lock, and
+// then all release it.
 func (s *runner) giveBack(ctx context.Context) {
 	_, most := s.slots()
 	for k := 0; k <= most && s.obtain(ctx, s.auditor(k), false); k++ {
@@ -43,7 +44,7 @@ func (s *runner) giveBack(ctx context.Context) {
 	s.release(ctx)
 }
 
-// release has everybody give back what they believe to hold, and ends who cannot know.
+// release makes all clients release what they believe to hold, and kills those that cannot know whether they hold something.
 func (s *runner) release(ctx context.Context) {
 	for _, all := range [][]*client{s.clients, s.auditors} {
 		for _, c := range all {
@@ -52,7 +53,7 @@ func (s *runner) release(ctx context.Context) {
 	}
 }
 
-// release gives the lock back, if the client believes to hold it.
+// release releases the lock, if the client believes to hold it. If the client cannot know, it is killed.
 func (c *client) release(ctx context.Context) {
 	if c.held > 0 {
 		c.Call(ctx, lock.Release, 0)
@@ -62,8 +63,8 @@ func (c *client) release(ctx context.Context) {
 	}
 }
 
-// fill has fresh clients acquire all slots, one more be refused, and all give theirs back. It is false where one was refused what is
-// free.
+// fill makes fresh clients acquire all slots, and one more be refused; then all are released. It returns false if a free
+// slot was refused.
 func (s *runner) fill(ctx context.Context) bool {
 	defer s.release(ctx)
 	least, most := s.slots()
@@ -81,7 +82,8 @@ func (s *runner) fill(ctx context.Context) bool {
 	return true
 }
 
-// obtain reports whether a client is granted the lock. A grant that is due is tried several times.
+// obtain reports whether a client is granted the lock. If due is true, a slot must be free, and the client tries several
+// times.
 func (s *runner) obtain(ctx context.Context, c *client, due bool) bool {
 	for i := 0; ; i++ {
 		if err := c.ready(ctx); err != nil {
@@ -112,7 +114,8 @@ func (s *runner) auditor(k int) *client {
 	return s.auditors[k]
 }
 
-// slots is how many slots the lock has by what was administered, at least and at most.
+// slots returns the minimum and the maximum number of slots that the lock may have, given the administrative operations so
+// far.
 func (s *runner) slots() (least, most int) {
 	return beliefs.SlotsIn(s.recorder.History(s.config.Kind, &s.config.Load), 0)
 }

@@ -13,18 +13,18 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// client is one client of a run, life after life.
+// client is one client of a run, which may have several lives.
 type client struct {
 	*runner
 	part    stress.Part
 	life    *life // nil between two lives
-	lives   int32 // so far
+	lives   int32 // number of lives so far
 	held    uint8 // the slot that it believes to hold; 0 is none
-	unsure  bool  // in the audit, an acquire or a release has no known end, so that it may hold something
-	cut     bool  // the end of the run has left an operation of its without an answer
+	unsure  bool  // in the audit: the outcome of an acquire or a release is unknown, so the client may hold something
+	cut     bool  // the end of the run has interrupted an operation of the client
 	tally   Stats
-	wire    gate.Counts // of lives that are over
-	trouble error       // with ending clients
+	wire    gate.Counts // counts of lives that are over
+	trouble error       // errors at the ends of lives
 }
 
 // work takes part in every round.
@@ -42,7 +42,7 @@ func (c *client) work(ctx context.Context) {
 	}
 }
 
-// ready sees that the client lives.
+// ready begins a life of the client, if it has none.
 func (c *client) ready(ctx context.Context) (err error) {
 	if c.life == nil {
 		c.lives++
@@ -54,7 +54,7 @@ func (c *client) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// leave ends the client's life, if it has one, and forgets what it held.
+// leave ends the client's life, if it has one, and forgets what the client held.
 func (c *client) leave(crash bool) {
 	if c.life == nil {
 		return
@@ -68,7 +68,7 @@ func (c *client) leave(crash bool) {
 	c.life, c.held, c.unsure = nil, 0, false
 }
 
-// crash has the client die.
+// crash records a crash of the client, and ends its life.
 func (c *client) crash() {
 	c.recorder.World(history.Crash, c.life.process)
 	c.leave(true)
@@ -77,8 +77,8 @@ func (c *client) crash() {
 // Holds reports whether the client believes that it holds a slot.
 func (c *client) Holds() bool { return c.held > 0 }
 
-// Call carries out one operation and records it. An operation that the client does not offer, or does not live to do, is
-// not called: it has failed. An operation that the end of the run cuts short stays without an answer.
+// Call carries out one operation and records it. It returns Failed, without a call, if the client has no life or does not
+// offer the operation. An operation that the end of the run interrupts stays pending.
 func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
 	if ctx.Err() != nil || c.life == nil || !c.life.offers(op) {
 		return lock.Failed
@@ -105,7 +105,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	return r.Outcome
 }
 
-// params are an operation's.
+// params returns the parameters of an operation. slots is the number of slots to add, remove or create.
 func (c *client) params(op lock.Op, slots uint8) foreign.Params {
 	p := foreign.Params{Name: c.lock, Slots: int(slots)}
 	switch {
@@ -119,8 +119,8 @@ func (c *client) params(op lock.Op, slots uint8) foreign.Params {
 	return p
 }
 
-// limit is how many may hold the lock, as the client states with its next acquire. It is no more than there are slots at
-// first. In the audit it is the greatest number of slots that there may be.
+// limit returns the limit that the client states with its next acquire: at most that many clients may hold the lock. It is
+// at most the initial number of slots or, in the audit, the maximum number of slots that the lock may have.
 func (c *client) limit() int {
 	if c.auditing {
 		_, most := c.slots()
@@ -129,7 +129,7 @@ func (c *client) limit() int {
 	return 1 + c.part.Random.IntN(max(1, c.config.Slots))
 }
 
-// call calls the client, for so long as it may take.
+// call calls the client's operation, for at most Config.Limit.
 func (c *client) call(ctx context.Context, op lock.Op, params foreign.Params) (lock.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, c.config.Limit)
 	defer cancel()
@@ -144,7 +144,7 @@ func (c *client) call(ctx context.Context, op lock.Op, params foreign.Params) (l
 	return r, err
 }
 
-// interpret gives a result as histories have it.
+// interpret converts a result to the form that histories have.
 func (c *client) interpret(op lock.Op, r lock.Result) lock.Result {
 	switch {
 	case op == lock.Verify || op == lock.Release:
@@ -160,7 +160,8 @@ func (c *client) interpret(op lock.Op, r lock.Result) lock.Result {
 	return r
 }
 
-// conclude records what an operation came to, and what the client believes from then on.
+// conclude records the result of an operation, and updates what the client believes. If dies is true, the client is killed
+// then.
 func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	c.tally.Operations++
 	c.recorder.Complete(c.life.process, op, r, token)
@@ -171,7 +172,7 @@ func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 		c.held = 0
 	}
 	switch {
-	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // it may be asked again
+	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // the operation may be repeated
 		c.unsure = true
 	case r.Outcome == lock.Unknown:
 		c.crash()
@@ -181,6 +182,6 @@ func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	}
 }
 
-// waitTime is how long clients are told to wait for a lock, in half of the acquires: a round goes on until the last one is
-// done.
+// waitTime is the timeout that clients state in half of their acquires, if they can wait for a lock. It is short, since a
+// round lasts as long as its last client.
 const waitTime = 20 * time.Millisecond

@@ -10,35 +10,36 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Holds has clients hold the lock for long, with no barrier: each tries to acquire it until it is granted, and verifies in a
-// rhythm while it holds it. The first client holds it before the others begin. Rounds are over too soon for a cluster that
-// takes seconds to notice that a node is gone; holds last until it has.
+// Holds makes clients hold the lock for long, without a barrier. Each client tries to acquire it until it is granted, and
+// then verifies it at intervals. The first client holds it before the others begin. Rounds would end before a cluster
+// notices that a node is gone, which takes seconds; holds last longer.
 type Holds struct {
-	// For is how long a hold lasts before it is released; 0 is until the end.
+	// For is the duration of a hold before it is released; 0 is until the end.
 	For time.Duration
-	// Verify is the pause between two verifies of a hold, and Again that between two attempts to acquire.
+	// Verify is the pause between two verifies of a hold, and Again the pause between two attempts to acquire.
 	Verify, Again time.Duration
-	// SetUp makes what clients of the lock expect on the broker; Close is given the lock when all clients have ended. Either may be
-	// nil.
+	// SetUp makes what clients of the lock expect on the broker. Close is called with the lock's name when all clients have
+	// ended. Either may be nil.
 	SetUp, Close func(ctx context.Context, lock string) error
-	// Begun is called when the first client holds the lock. It is given a function that puts a fault of machines into the
-	// history.
+	// Begun is called when the first client holds the lock. Its argument is a function that records a fault of machines in
+	// the history.
 	Begun func(record func(history.Event))
 	// Over ends all attempts and holds, for the audit to begin.
 	Over <-chan struct{}
 }
 
-// Told is what a client was told unasked while it held the lock: how it could know that it does not any more.
+// Told is a message that a client received, unasked, while it held the lock, and that showed that it may have lost the lock.
 type Told struct {
 	Process int32
-	At      int64 // by the history's clock, in nanoseconds
+	At      int64 // time in the history, in nanoseconds
 	How     string
 }
 
-// firstTries is how often the first client tries to acquire the lock, which nobody else does.
+// firstTries is the maximum number of attempts of the first client, when it is alone, to acquire the lock.
 const firstTries = 20
 
-// holdLong has the first client be granted the lock, and then all hold it, or try to, until it is over.
+// holdLong lets the first client acquire the lock. Then all clients hold the lock, or try to, until Holds.Over or the end of
+// ctx.
 func (s *runner) holdLong(ctx context.Context) {
 	if err := s.first(ctx); err != nil {
 		s.stop(err)
@@ -52,7 +53,7 @@ func (s *runner) holdLong(ctx context.Context) {
 	workers.Wait()
 }
 
-// first has the first client hold the lock.
+// first makes the first client acquire the lock.
 func (s *runner) first(ctx context.Context) error {
 	c := s.clients[0]
 	for range firstTries {
@@ -72,7 +73,8 @@ func (s *runner) first(ctx context.Context) error {
 	return fmt.Errorf("client 1 alone is not granted the lock in %d attempts, before any fault", firstTries)
 }
 
-// holdOn acquires and holds until it is over. A client that cannot begin, since its node is down, tries again.
+// holdOn acquires and holds the lock again and again until the holds are over. A client that cannot begin, since its node is
+// down, tries again.
 func (c *client) holdOn(ctx context.Context) {
 	until := c.released()
 	for c.pause(ctx, 0) {
@@ -94,7 +96,7 @@ func (c *client) holdOn(ctx context.Context) {
 	}
 }
 
-// released is when a hold that begins now is released, the zero time for never.
+// released returns when a hold that begins now is to be released; the zero time is never.
 func (c *client) released() time.Time {
 	if c.config.Holds.For == 0 {
 		return time.Time{}
@@ -102,7 +104,8 @@ func (c *client) released() time.Time {
 	return time.Now().Add(c.config.Holds.For)
 }
 
-// ask verifies. A client without verify that was told of a loss begins anew, as its user would have to.
+// ask verifies the lock. A client without verify that was told that it lost a connection is restarted, as its user would
+// have to do.
 func (c *client) ask(ctx context.Context) {
 	switch {
 	case c.life.offers(lock.Verify):
@@ -112,7 +115,7 @@ func (c *client) ask(ctx context.Context) {
 	}
 }
 
-// pause waits. It is false when it is over.
+// pause waits for d. It returns false if the holds are over.
 func (c *client) pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-c.config.Holds.Over:
@@ -134,18 +137,18 @@ func (c *client) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// session is what is known of the connections of one life of a client.
+// session is the state of the connections of one life of a client.
 type session struct {
 	mu        sync.Mutex
 	acquiring bool
 	holding   bool
-	since     time.Time // of the grant
-	gone      bool      // it was told that a connection has ended that it had at the grant
+	since     time.Time // time of the grant
+	gone      bool      // the client was told that a connection has ended on which its hold may depend
 	over      bool      // its life has ended
 }
 
-// watch has the client reach its node through a relay, which tells how its connections end. They mean nothing to a lock on
-// another server than RabbitMQ.
+// watch makes the client reach its node through a relay, which reports how connections end. Only for RabbitMQ does the end
+// of a connection concern a lock.
 func (l *life) watch(s *runner, url string) (string, error) {
 	made, err := newRelay(url, func(n notice) { s.noticed(l, n) })
 	if err != nil {
@@ -175,7 +178,7 @@ func (s *runner) noticed(l *life, n notice) {
 	}
 }
 
-// begins notes that an operation begins.
+// begins records the beginning of an operation.
 func (l *session) begins(op lock.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -187,7 +190,7 @@ func (l *session) begins(op lock.Op) {
 	}
 }
 
-// ends notes what an operation came to.
+// ends records the end of an operation: whether it was done, and whether the client holds the lock.
 func (l *session) ends(op lock.Op, done, held bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,14 +205,14 @@ func (l *session) ends(op lock.Op, done, held bool) {
 	}
 }
 
-// lost reports whether the client was told that a connection has ended that it had when it was granted the lock.
+// lost reports whether the client was told that a connection has ended on which its hold may depend.
 func (l *session) lost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gone
 }
 
-// quiet has nothing be put down any more: the life ends.
+// quiet ends the recording of messages, since the client's life ends.
 func (l *session) quiet() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

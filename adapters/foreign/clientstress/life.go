@@ -14,17 +14,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// life is one life of a client under stress: a process of the history, and its way to the broker.
+// life is one life of a client under stress: one process of the history, with its connection to the broker.
 type life struct {
 	client  foreign.Client
 	about   foreign.About
 	process int32
-	server  *wire.Server // what the client takes for the broker; nil if it goes straight to it
-	relay   *relay       // what notices how its connections end; nil where that is not looked at
+	server  *wire.Server // the proxy that the client takes for the broker; nil if it connects directly
+	relay   *relay       // observes how its connections end; nil if that is not observed
 	session
 }
 
-// begin starts a client. A proxy of nil is none.
+// begin starts a client with the given number, as a process of the history. If proxy is nil, the client has no proxy.
 func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
 	l, url := &life{process: process}, s.urlOf(number)
 	defer func() {
@@ -54,7 +54,7 @@ func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wi
 	return l, err
 }
 
-// end ends the client: as a crash would, in which its connections are cut, or in good order.
+// end ends the client. If crash is true, its connections are cut; otherwise it shuts down in good order.
 func (l *life) end(crash bool) error {
 	var errs []error
 	if crash && l.client != nil {
@@ -76,7 +76,7 @@ func (l *life) end(crash bool) error {
 	return errors.Join(errs...)
 }
 
-// urlOf is where a client finds the broker. Client 0, who sets up, is where the first is.
+// urlOf returns the broker's address for a client. Client 0, which sets up, gets the first address.
 func (s *runner) urlOf(number int) string {
 	if n := len(s.config.URLs); n > 0 {
 		return s.config.URLs[max(0, number-1)%n]
@@ -84,10 +84,10 @@ func (s *runner) urlOf(number int) string {
 	return s.config.URL
 }
 
-// offers reports whether the client has an operation.
+// offers reports whether the client supports an operation.
 func (l *life) offers(op lock.Op) bool { return slices.Contains(l.about.Operations, op) }
 
-// counts is what the client has sent and was answered so far, as far as that is seen.
+// counts returns what the client has sent and received so far, as far as that was seen.
 func (l *life) counts() (c gate.Counts) {
 	if l.server != nil {
 		c = plugin.CountsOf(l.server.Counts())

@@ -12,25 +12,26 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// relay passes a client's connections on to the broker unchanged, and tells when one ends, and how the client could know.
+// relay forwards a client's connections to the broker unchanged. It reports when a connection ends, and how the client could
+// notice that.
 type relay struct {
 	acceptor *acceptor.Acceptor
 	target   string
 	told     func(notice)
 }
 
-// notice is what the broker, or the network, has told a client unasked.
+// notice is a message that a client received unasked, from the broker or the network.
 type notice struct {
-	opened time.Time // when the connection was
+	opened time.Time // when the connection was opened
 	how    string    // such as "connection.close 320"
 	// asked says that the client itself has ended the connection.
 	asked bool
 }
 
-// maxRelayed is the largest frame that brokers send.
+// maxRelayed is the maximum size of a frame from the broker.
 const maxRelayed = 4 << 20
 
-// newRelay begins to pass on connections to a broker's address.
+// newRelay begins to forward connections to the broker at address. It calls told with each notice.
 func newRelay(address string, told func(notice)) (*relay, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -45,7 +46,7 @@ func newRelay(address string, told func(notice)) (*relay, error) {
 	return r, nil
 }
 
-// URLFor is the address by which the client connects through the relay.
+// URLFor returns the broker's address with the relay's host and port, for the client.
 func (r *relay) URLFor(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -55,7 +56,7 @@ func (r *relay) URLFor(address string) (string, error) {
 	return u.String(), nil
 }
 
-// carry passes on one connection until either end has ended it.
+// carry forwards one connection until either side ends it.
 func (r *relay) carry(client net.Conn) {
 	broker, err := net.Dial("tcp", r.target)
 	if err != nil {
@@ -79,7 +80,7 @@ func (r *relay) carry(client net.Conn) {
 	_ = broker.Close()
 }
 
-// back passes on what the broker sends, and says how it has ended that.
+// back forwards what the broker sends. It returns the notice of how the broker's side has ended.
 func (r *relay) back(broker, client net.Conn, n notice) notice {
 	in := frame.NewReader(broker, maxRelayed)
 	closed := false
@@ -102,14 +103,14 @@ func (r *relay) back(broker, client net.Conn, n notice) notice {
 	}
 }
 
-// tell tells of a notice that says something, unless the relay itself has cut the connection.
+// tell reports a notice, unless it is empty or the relay itself has cut the connection.
 func (r *relay) tell(n notice) {
 	if n.how != "" && !r.acceptor.Over() {
 		r.told(n)
 	}
 }
 
-// spoken is what a frame tells a client unasked, "" for nothing. end says that the connection has ended with it.
+// spoken returns what a frame tells a client unasked, or "" for nothing. end says that the frame ends the connection.
 func spoken(f frame.Frame) (how string, end bool) {
 	if f.Type != frame.FrameMethod {
 		return "", false
@@ -129,7 +130,7 @@ func spoken(f frame.Frame) (how string, end bool) {
 	return "", false
 }
 
-// ending is how a connection has ended, in words.
+// ending describes how a connection has ended.
 func ending(who string, err error) string {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return who + " closed the connection"
@@ -137,5 +138,5 @@ func ending(who string, err error) string {
 	return "the connection was reset"
 }
 
-// Close cuts all connections, and tells of none of these ends.
+// Close cuts all connections, without reporting their ends.
 func (r *relay) Close() error { return r.acceptor.Close() }

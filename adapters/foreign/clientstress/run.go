@@ -15,25 +15,25 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// runner is a run.
+// runner carries out a run.
 type runner struct {
 	config   Config
-	lock     string // its name on the broker
-	name     string // what clients call what they are
+	lock     string // name of the lock on the broker
+	name     string // the clients' own name for their implementation
 	proxy    *wire.Proxy
-	declared plugin.Declared // by clients, as far as that was seen
+	declared plugin.Declared // what clients have declared, as far as it was seen
 	recorder stress.Recorder
 	barrier  *stress.Barrier
 	clients  []*client
 	auditors []*client
 	told     []Told
 	telling  sync.Mutex // guards told
-	auditing bool       // rounds are over, and one client after the other is at work
+	auditing bool       // rounds are over, and one client at a time works
 	elapsed  time.Duration
 	stop     context.CancelCauseFunc
 }
 
-// run has everybody work until all rounds are over, ctx is, or a client can't go on.
+// run makes all clients work until all rounds are over, ctx ends, or a client can't continue.
 func (s *runner) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -55,7 +55,7 @@ func (s *runner) run(ctx context.Context) error {
 		s.audit(ctx)
 	}
 	everybody := slices.Concat(s.clients, s.auditors)
-	for _, c := range everybody { // not earlier: whoever works could be given what another one's end has freed
+	for _, c := range everybody { // only after the audit: a client's end may free what another client is then granted
 		workers.Go(func() { c.leave(c.cut) })
 	}
 	workers.Wait()
@@ -69,15 +69,15 @@ func (s *runner) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// client is the client with that number, counted from 0: those that audit follow the others.
+// client returns a new client with index i, from 0. Clients that audit follow the others.
 func (s *runner) client(i int) *client {
 	return &client{runner: s, part: s.config.Part(s.config.Kind, int32(i+1))}
 }
 
-// most is how many clients there are, those that audit among them.
+// most returns the number of clients, including those that audit.
 func (s *runner) most() int { return s.config.Members() + s.config.MaxSlots() + 1 }
 
-// history is what was recorded. It does not tell slots apart if all that were granted have one number, or none.
+// history returns the recorded history. If all grants had the same slot number, or none, it does not distinguish slots.
 func (s *runner) history() *history.History {
 	h := s.recorder.History(s.config.Kind, &s.config.Load)
 	h.Clients, h.GoneMayFree = s.most(), true
@@ -95,7 +95,7 @@ func (s *runner) history() *history.History {
 	return h
 }
 
-// stats adds up what everybody did.
+// stats adds up the statistics of all clients.
 func (s *runner) stats() *Stats {
 	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds(), Told: s.told}
 	if s.proxy != nil {

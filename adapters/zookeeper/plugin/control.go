@@ -12,17 +12,17 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// control is a client of our own.
+// control is a client of lockproof's own.
 type control struct {
 	mu    sync.Mutex
 	conn  net.Conn
 	count int32
 }
 
-// errExpired is the error of a session that there is no more.
+// errExpired is the error if a session does not exist any more.
 var errExpired = errors.New("our ZooKeeper has no such session")
 
-// connect connects, with a session that lasts an hour: a new one, or one that there is.
+// connect connects to the server, with a new session that lasts an hour, or with the existing session id.
 func connect(port int, id int64, password []byte) (_ *control, err error) {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 	if err != nil {
@@ -45,7 +45,7 @@ func connect(port int, id int64, password []byte) (_ *control, err error) {
 	return c, nil
 }
 
-// exchange sends a record, and reads one.
+// exchange sends a record, and reads the next one.
 func (c *control) exchange(b []byte) (*record, error) {
 	if err := c.conn.SetDeadline(time.Now().Add(process.AnswerLimit)); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (c *control) exchange(b []byte) (*record, error) {
 	return &record{body}, err
 }
 
-// do has a request carried out. code is the error that the server answers.
+// do carries out a request. code is the error code of the server's reply.
 func (c *control) do(kind int32, body []byte) (r *record, code int32, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,13 +80,13 @@ func (c *control) do(kind int32, body []byte) (r *record, code int32, err error)
 	return r, r.int(), nil
 }
 
-// node is a node with the session that it belongs to, 0 for nobody's.
+// node is a node with the number of the session that owns it, 0 for none.
 type node struct {
 	path  string
 	owner int64
 }
 
-// nodes are all nodes but ZooKeeper's own, parents first.
+// nodes returns all nodes except ZooKeeper's own, parents first.
 func (c *control) nodes() (all []node, err error) {
 	paths := []string{"/"}
 	for i := 0; i < len(paths); i++ {
@@ -95,7 +95,7 @@ func (c *control) nodes() (all []node, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if code != 0 { // it has just gone
+		if code != 0 { // the node was deleted meanwhile
 			continue
 		}
 		prefix := path
@@ -107,7 +107,7 @@ func (c *control) nodes() (all []node, err error) {
 				paths = append(paths, child)
 			}
 		}
-		r.take(44) // what the node's state begins with: five long numbers and one of four bytes, and two more
+		r.take(44) // the beginning of the node's state: five numbers of eight bytes, one of four bytes, and two more of
 		if path != "/" {
 			all = append(all, node{path, r.long()})
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// instance is a ZooKeeper of our own: one server, on loopback, without TLS and without users.
+// instance is a ZooKeeper that lockproof started: one server, on loopback, without TLS and without users.
 type instance struct {
 	*process.Watched
 	control  *control
@@ -22,13 +22,13 @@ type instance struct {
 
 var _ stream.Upstream = (*instance)(nil)
 
-// jar is where Debian's package has the server.
+// jar is the server's location in Debian's package.
 const jar = "/usr/share/java/zookeeper.jar"
 
-// logger is where what the server has to say goes to standard error; without it nothing is said.
+// logger is the library with which the server logs to standard error. Without it, the server logs nothing.
 const logger = "/usr/share/java/slf4j-simple.jar"
 
-// program is where java is.
+// program finds java.
 func program() (string, error) {
 	path, err := exec.LookPath("java")
 	if err == nil {
@@ -40,7 +40,7 @@ func program() (string, error) {
 	return path, nil
 }
 
-// Name is what the server is called that is started here, such as "ZooKeeper 3.8.0".
+// Name returns the name and version of the server that Open starts, such as "ZooKeeper 3.8.0".
 func Name() (string, error) {
 	if _, err := program(); err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func start() (_ *instance, err error) {
 	return i, nil
 }
 
-// settings are those of the server. Its sessions last as long as they may ask for.
+// settings are the server's settings. A session may have any timeout.
 const settings = `tickTime=2000
 maxSessionTimeout=%d
 maxClientCnxns=0
@@ -104,7 +104,7 @@ func (i *instance) close() error {
 	return i.Remove()
 }
 
-// end ends a session as the server does itself: its nodes are deleted, and the client's connection is closed.
+// end ends a session as the server does on expiry: it deletes the session's nodes, and closes the client's connection.
 func (i *instance) end(o *one) error {
 	c, err := connect(i.Port, o.id, o.password)
 	if errors.Is(err, errExpired) {
@@ -116,5 +116,5 @@ func (i *instance) end(o *one) error {
 	return c.close()
 }
 
-// Kill ends a connection, and waits until the server knows. What the client has is its session's, which stays.
+// Kill ends a connection, and waits until the server has noticed. The client's session, and its nodes, stay.
 func (i *instance) Kill(id int64) error { return errors.Join(i.Watched.Kill(id), i.Barrier()) }

@@ -2,10 +2,10 @@ package plugin
 
 import "encoding/binary"
 
-// record is what is left of a request or a reply. Reading beyond its end gives nothing.
+// record is the unread rest of a request or a reply. Reading beyond its end returns zero values.
 type record struct{ b []byte }
 
-// take is so many bytes.
+// take reads n bytes.
 func (r *record) take(n int) []byte {
 	if n < 0 || n > len(r.b) {
 		r.b = nil
@@ -16,7 +16,7 @@ func (r *record) take(n int) []byte {
 	return b
 }
 
-// int is a number of four bytes.
+// int reads a number of four bytes.
 func (r *record) int() int32 {
 	if b := r.take(4); b != nil {
 		return int32(binary.BigEndian.Uint32(b))
@@ -24,7 +24,7 @@ func (r *record) int() int32 {
 	return 0
 }
 
-// long is a number of eight bytes.
+// long reads a number of eight bytes.
 func (r *record) long() int64 {
 	if b := r.take(8); b != nil {
 		return int64(binary.BigEndian.Uint64(b))
@@ -32,19 +32,19 @@ func (r *record) long() int64 {
 	return 0
 }
 
-// flag is a byte that says yes or no.
+// flag reads a boolean of one byte.
 func (r *record) flag() bool {
 	b := r.take(1)
 	return len(b) == 1 && b[0] != 0
 }
 
-// buffer are bytes with their number before them.
+// buffer reads bytes that are preceded by their number.
 func (r *record) buffer() []byte { return r.take(int(r.int())) }
 
-// text is a text.
+// text reads a string that is preceded by its length.
 func (r *record) text() string { return string(r.buffer()) }
 
-// acl skips a list of who may do what.
+// acl skips an access control list.
 func (r *record) acl() {
 	for n := r.int(); n > 0 && len(r.b) > 0; n-- {
 		r.int()
@@ -59,5 +59,5 @@ func appendLong(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64
 
 func appendBuffer(b, v []byte) []byte { return append(appendInt(b, int32(len(v))), v...) }
 
-// framed is a record with its length before it.
+// framed returns b, preceded by its length.
 func framed(b []byte) []byte { return appendBuffer(nil, b) }

@@ -12,7 +12,7 @@ func init() {
 	lock.RegisterServer("zookeeper", "ZooKeeper", lock.Words{Hold: "an ephemeral node"})
 }
 
-// Server is a ZooKeeper of our own behind the gate.
+// Server is a ZooKeeper that lockproof started, behind the gate.
 type Server struct {
 	stream.Lone
 	instance *instance
@@ -20,7 +20,7 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Open starts one.
+// Open starts a ZooKeeper. servers must be 1.
 func Open(servers int) (gate.Server, error) {
 	if err := stream.ErrSeveral("ZooKeeper", servers); err != nil {
 		return nil, err
@@ -34,25 +34,25 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// Advance lets milliseconds pass: sessions end that are over then.
+// Advance lets milliseconds pass, and ends the sessions that expire.
 func (s *Server) Advance(ms int64) {
 	over := s.instance.sessions.advance(ms)
 	for _, o := range over {
 		s.Note(s.instance.end(o))
 	}
-	if len(over) > 0 { // nothing else happens by itself
+	if len(over) > 0 { // time has no other effect
 		s.Note(s.Settle())
 	}
 }
 
-// nodes are those of clients, parents first.
+// nodes returns the nodes of clients, parents first.
 func (s *Server) nodes() []node {
 	all, err := s.instance.control.nodes()
 	s.Note(err)
 	return all
 }
 
-// items are the nodes of clients. An ephemeral one lasts as long as its session.
+// items returns the nodes of clients. An ephemeral node lasts as long as its session.
 func (s *Server) items() (all []gate.Item) {
 	for _, n := range s.nodes() {
 		all = append(all, gate.Item{Name: n.path, Lasts: s.instance.sessions.left(n.owner)})
@@ -60,7 +60,7 @@ func (s *Server) items() (all []gate.Item) {
 	return all
 }
 
-// Canonical is a node's name in traces.
+// Canonical returns a node's name as traces show it.
 func (s *Server) Canonical(path string) string { return item(path, s.Names()) }
 
 // Remove deletes nodes, children first.

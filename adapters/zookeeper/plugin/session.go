@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// protocol is how clients of ZooKeeper talk to it.
+// protocol is the protocol between ZooKeeper and its clients.
 type protocol struct{ sessions *sessions }
 
 // Session begins a connection.
@@ -17,32 +17,33 @@ func (p protocol) Session() stream.Session {
 	return &session{sessions: p.sessions, sent: make(map[int32]request)}
 }
 
-// session is a connection, which has one of ZooKeeper's sessions.
+// session is a connection, which belongs to one of ZooKeeper's sessions.
 type session struct {
 	sessions *sessions
-	asked    bool  // for a session
-	lasts    int32 // how long the client is told that the session lasts
-	id       int64 // of the session; 0 while it has none
+	asked    bool  // the client has asked for a session
+	lasts    int32 // timeout that the client is told
+	id       int64 // number of ZooKeeper's session; 0 while there is none
 	sent     map[int32]request
 }
 
-// request is one that has no reply.
+// request is a request that has no reply yet.
 type request struct{ kind int32 }
 
 const (
-	mostRecord   = 4 << 20 // of a request or a reply; ZooKeeper takes 1 MiB
-	mostRequests = 1 << 12 // without a reply
+	mostRecord   = 4 << 20 // maximum length of a request or a reply; ZooKeeper accepts 1 MiB
+	mostRequests = 1 << 12 // maximum number of requests without a reply
 	hour         = 3_600_000
-	// connecting is the number of the request that begins a session, beyond those of others.
+	// connecting is the number of the request that begins a session; it is larger than the numbers of other requests.
 	connecting = 1 << 40
-	// timeAt is where the time is in a request and in the answer to it that begin a session, after the length.
+	// timeAskedAt and timeToldAt are the offsets of the session timeout in the request that begins a session, and in the
+	// answer, after the length.
 	timeAskedAt, timeToldAt = 4 + 12, 4 + 4
 )
 
-// errNotZooKeeper is the error of what is no request of ZooKeeper's.
+// errNotZooKeeper is the error if bytes are no request of ZooKeeper's protocol.
 var errNotZooKeeper = errors.New("this is not ZooKeeper's protocol without TLS, which its clients speak")
 
-// cutRecord cuts off a record: n bytes, and 0 while it is not whole.
+// cutRecord parses the first record of b. n is its length, 0 if it is incomplete.
 func cutRecord(b []byte) (r *record, n int, err error) {
 	if len(b) < 4 {
 		return nil, 0, nil
@@ -57,7 +58,7 @@ func cutRecord(b []byte) (r *record, n int, err error) {
 	return &record{b[4:n]}, n, nil
 }
 
-// Command cuts off a request.
+// Command parses the first request of b.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	r, n, err := cutRecord(b)
 	if err != nil || n == 0 {
@@ -79,7 +80,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, nil
 }
 
-// connects is the request that begins a session, or goes on with one. It asks for an hour.
+// connects returns the request that begins or continues a session. It is changed to ask for a timeout of an hour.
 func (s *session) connects(b []byte) stream.Sent {
 	s.asked = true
 	s.lasts = granted(int32(binary.BigEndian.Uint32(b[timeAskedAt:])))
@@ -90,7 +91,7 @@ func (s *session) connects(b []byte) stream.Sent {
 	}
 }
 
-// Reply cuts off a reply, or what a watch tells.
+// Reply parses the first reply of b, or the event of a watch.
 func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	body, n, err := cutRecord(b)
 	if err != nil || n == 0 {
@@ -116,7 +117,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return r, n, 1, nil
 }
 
-// begins is the answer to the request for a session.
+// begins handles the answer to the request for a session.
 func (s *session) begins(b []byte) stream.Said {
 	r := stream.Said{Call: connecting, Words: func(*stream.Names) string { return "session expired" }, Result: backend.Absent}
 	if len(b) < timeToldAt+4+8 || binary.BigEndian.Uint32(b[timeToldAt:]) == 0 {
@@ -129,8 +130,9 @@ func (s *session) begins(b []byte) stream.Said {
 	return stream.Said{Call: connecting, Instead: b, Words: func(*stream.Names) string { return "connected" }}
 }
 
-// Greets reports whether the session has yet to begin: before it has, the client sends nothing else.
+// Greets reports whether the client has asked for a session that has not begun. Until it begins, the client sends nothing
+// else.
 func (s *session) Greets() bool { return s.id == 0 && s.asked }
 
-// Listens is true: something may be watched.
+// Listens reports whether the connection has a session: its client may watch something.
 func (s *session) Listens() bool { return s.id != 0 }

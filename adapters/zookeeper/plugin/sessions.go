@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Bounds of a session's time at a stock server, whose tick takes two seconds: two ticks and twenty. Milliseconds.
+// Bounds of the session timeout at a stock server, in milliseconds: two and twenty ticks of two seconds.
 const (
 	shortestSession = 4_000
 	longestSession  = 40_000
@@ -21,21 +21,21 @@ type sessions struct {
 	all   map[int64]*one
 }
 
-// one is a session.
+// one is one session.
 type one struct {
 	id       int64
-	number   int // sessions that end at once do so in the order in which they began
+	number   int // sessions that end at the same time do so in the order of their numbers, in which they began
 	password []byte
 	lasts    int64
-	heard    int64 // the virtual time of the last reply
+	heard    int64 // virtual time of the last reply
 }
 
 func newSessions() *sessions { return &sessions{all: make(map[int64]*one)} }
 
-// granted is how long a stock server would have a session last that is asked to last so long.
+// granted returns the session timeout that a stock server grants to a client that asks for the timeout asked.
 func granted(asked int32) int32 { return max(shortestSession, min(asked, longestSession)) }
 
-// begins notes a session, or one that has got another connection.
+// begins records that a session begins, or continues on another connection. lasts is its timeout in milliseconds.
 func (s *sessions) begins(id int64, password []byte, lasts int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *sessions) begins(id int64, password []byte, lasts int32) {
 	s.all[id] = &one{id, number, slices.Clone(password), int64(lasts), s.now}
 }
 
-// hears notes that the server has sent a reply or an event to a session's client.
+// hears records that the server has sent a reply or an event to a session's client.
 func (s *sessions) hears(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,14 +56,14 @@ func (s *sessions) hears(id int64) {
 	}
 }
 
-// ended notes that a session is no more.
+// ended records that a session has ended.
 func (s *sessions) ended(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, id)
 }
 
-// advance lets time pass, takes off the sessions that are over by now, and gives them.
+// advance lets time pass, removes the sessions that have expired, and returns them.
 func (s *sessions) advance(ms int64) (over []*one) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,10 +34,10 @@ const (
 	closeSession = -11
 )
 
-// watched is the number of what a watch tells, in place of a request's.
+// watched stands in for a request number in the event of a watch.
 const watched = -1
 
-// kinds are the requests by their names.
+// kinds are the names of the kinds of requests.
 var kinds = map[int32]string{
 	createNode: "create", deleteNode: "delete", existsNode: "exists", getData: "getData", setData: "setData", 6: "getACL", 7: "setACL",
 	getChildren: "getChildren", 9: "sync", ping: "ping", getChildren2: "getChildren", checkNode: "check", multiple: "multi", createNode2: "create",
@@ -45,7 +45,7 @@ var kinds = map[int32]string{
 	103: "getEphemerals", 104: "getAllChildrenNumber", setWatches2: "setWatches", 106: "addWatch", closeSession: "closeSession",
 }
 
-// accesses are what requests do; others are opaque.
+// accesses says how requests access a node. Kinds that are missing are opaque.
 var accesses = map[int32]backend.Access{
 	createNode: backend.Create, createNode2: backend.Create, container: backend.Create, createTTL: backend.Create, setData: backend.Create,
 	deleteNode: backend.Delete, 20: backend.Delete, existsNode: backend.Read, getData: backend.Read, 6: backend.Read, getChildren: backend.Read,
@@ -53,10 +53,10 @@ var accesses = map[int32]backend.Access{
 	setWatches: backend.Read, setWatches2: backend.Read, 106: backend.Read, closeSession: backend.CloseSession,
 }
 
-// passing are the requests that mean nothing to anybody else.
+// passing are the kinds of requests that do not affect other clients.
 var passing = map[int32]bool{ping: true, authenticate: true, setWatches: true, setWatches2: true, 102: true}
 
-// nameOf is a kind of request in a word.
+// nameOf returns the name of a kind of request.
 func nameOf(kind int32) string {
 	if name := kinds[kind]; name != "" {
 		return name
@@ -64,12 +64,12 @@ func nameOf(kind int32) string {
 	return "request " + strconv.Itoa(int(kind))
 }
 
-// creating reports whether requests of a kind make a node.
+// creating reports whether requests of a kind create a node.
 func creating(kind int32) bool {
 	return kind == createNode || kind == createNode2 || kind == container || kind == createTTL
 }
 
-// sent is a request as a command.
+// sent returns the command for a request of the given kind.
 func sent(kind int32, r *record) stream.Sent {
 	access := accesses[kind]
 	c := stream.Sent{
@@ -95,16 +95,16 @@ func sent(kind int32, r *record) stream.Sent {
 	return c
 }
 
-// operation is what a request does to a node.
+// operation is an operation on a node.
 type operation struct {
 	kind        int32
 	path, flags string
 }
 
-// Flags of nodes.
+// Flags of new nodes.
 var nodeFlags = [...]string{"", "ephemeral", "sequential", "ephemeral sequential"}
 
-// operationOf reads an operation.
+// operationOf reads an operation of the given kind.
 func operationOf(kind int32, r *record) *operation {
 	o := &operation{kind: kind, path: r.text()}
 	switch {
@@ -123,10 +123,10 @@ func operationOf(kind int32, r *record) *operation {
 	return o
 }
 
-// mostOperations is how many operations of one request are told.
+// mostOperations is the maximum number of operations of one request that are shown.
 const mostOperations = 100
 
-// operations reads those of a request that has several.
+// operations reads the operations of a request that has several.
 func operations(r *record) (all []*operation) {
 	for len(all) < mostOperations && len(r.b) > 0 {
 		kind, last := r.int(), r.flag()
@@ -138,15 +138,15 @@ func operations(r *record) (all []*operation) {
 	return all
 }
 
-// words are the operation in a line.
+// words describes the operation in a line.
 func (o *operation) words(n *stream.Names) string {
 	return strings.TrimSpace(nameOf(o.kind) + " " + item(o.path, n) + " " + o.flags)
 }
 
-// unique is what clients put into names so that they are nobody else's: a UUID.
+// unique matches a UUID, which clients put into the names of nodes to make them unique.
 var unique = regexp.MustCompile(`[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// keyOf is the node that a request is about: of one with a name that is nobody else's, the parent.
+// keyOf returns the node that a request is about. If the node's name has a UUID, it returns the parent.
 func keyOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 && unique.MatchString(path[i:]) {
 		return path[:i]
@@ -154,7 +154,7 @@ func keyOf(path string) string {
 	return path
 }
 
-// item is a node as traces have it: without the part of the run, and with a number for what a client has made up.
+// item returns a node as traces show it: without the part of the run, and with a number in place of each UUID.
 func item(path string, n *stream.Names) string {
 	name := unique.ReplaceAllStringFunc(n.Item(path), n.Value)
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -163,7 +163,7 @@ func item(path string, n *stream.Names) string {
 	return name
 }
 
-// failures are the errors of replies that are told apart here.
+// failures are the results for error codes, and the words that describe them.
 var failures = map[int32]struct {
 	result backend.Result
 	words  string
@@ -173,7 +173,7 @@ var failures = map[int32]struct {
 	-111: {backend.Refused, "not empty"}, -112: {backend.Ended, "session expired"}, -115: {backend.Denied, "auth failed"}, -118: {backend.Ended, "session moved"},
 }
 
-// said is a reply to a request of a kind.
+// said returns the reply to a request of the given kind. code is the reply's error code; 0 is success.
 func said(kind, code int32, body *record) stream.Said {
 	if code != 0 {
 		f, known := failures[code]
@@ -205,10 +205,10 @@ func said(kind, code int32, body *record) stream.Said {
 	return stream.Said{Words: func(*stream.Names) string { return "ok" }}
 }
 
-// events are what watches tell.
+// events are the words for the types of events that watches send.
 var events = map[int32]string{1: "created", 2: "deleted", 3: "changed", 4: "children changed", -1: "no session"}
 
-// event is what a watch tells.
+// event returns the message for an event of a watch.
 func event(body *record) stream.Said {
 	what := events[body.int()]
 	body.int()
