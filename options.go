@@ -17,69 +17,69 @@ import (
 )
 
 const (
-	None = -1 // for counts whose 0 is the default
-	Any  = -2 // number of clients, administrators or faults, in Bounds; what is proved then holds for all
+	None = -1 // for counts whose 0 means the default
+	Any  = -2 // any number of clients, administrators or faults, in Bounds: what is proved then holds for every number
 )
 
-// Options say on which server a lock is judged, and by what.
+// Options say on which server a lock is judged, and against which properties.
 type Options struct {
-	Server     string                // "" is the simulated broker, "rabbitmq" one that is found, or started if it is installed; or an amqp:// address
-	Properties []Property            // to judge; none is all that apply
-	Own        []Own                 // that are judged as well
-	Require    []Property            // that must be judged for the result to hold
+	Server     string                // "" is the simulated broker; "rabbitmq" is one that is found, or started if it is installed; or an amqp:// address
+	Properties []Property            // to judge; empty means all that apply
+	Own        []Own                 // your own properties, judged as well
+	Require    []Property            // properties that must be judged for the result to hold
 	Strict     bool                  // an acquire that fails promises that all slots were taken at one moment, not each at some
 	First      bool                  // end at the first violation
-	Log        io.Writer             // for external programs' standard error
-	Found      func(*Counterexample) // a violation as it is seen, and again when more is known of it
-	Progress   func(done, of int)    // executions, states (of 0) or rounds
+	Log        io.Writer             // receives the standard error of external programs
+	Found      func(*Counterexample) // called when a violation is seen, and again when more is known about it
+	Progress   func(done, of int)    // counts executions, states (of is 0 then) or rounds
 }
 
-// Sample says which executions Prove and Test draw. Clients go through their calls so many Rounds; administrators change the
-// number of Slots. A count that is 0 is drawn.
+// Sample says which executions Prove and Test draw. Each client goes through its calls Rounds times. Administrators change
+// the number of Slots. A count that is 0 is drawn.
 type Sample struct {
 	Options
-	Seed                                     uint64        // decides everything that is drawn; 0 is 1
+	Seed                                     uint64        // seed of the random choices; 0 is 1
 	Executions                               int           // 0 is 100,000, or 2,000 if external or in Test
 	Time                                     time.Duration // end earlier; 0 is no limit
-	Workers                                  int           // 0 is one for each processor, and of an Exec's more where its clients wait; clients that share something in one process take 1
-	Clients, Admins, Slots, Rounds, Restarts int           // Restarts are of the server
-	Start                                    []int         // the slots that exist at first, such as 1 and 3; none is 1 to Slots
-	CrashShare                               float64       // of operations in which a client dies, from 0 to 1
+	Workers                                  int           // 0 is one for each processor, and more for an Exec whose clients wait; if clients share state in one process, set 1
+	Clients, Admins, Slots, Rounds, Restarts int           // Restarts are restarts of the server
+	Start                                    []int         // the slots that exist at first, such as 1 and 3; empty means 1 to Slots
+	CrashShare                               float64       // share of operations during which a client dies, from 0 to 1
 }
 
-// Bounds say what Explore visits: by default one round of 2 Clients, 1 administrator, 2 Slots and 1 crash; if external, of 2, none,
-// 1 and none.
+// Bounds say what Explore visits. The default is one round of 2 Clients, 1 administrator, 2 Slots and 1 crash; for an
+// external lock, 2 Clients, no administrator, 1 slot and no crash.
 type Bounds struct {
 	Options
 	Clients, Admins, Slots, Rounds                int
 	Start                                         []int           // as in Sample
-	From                                          *Counterexample // begin with its clients, in the state that it is in After so many steps
+	From                                          *Counterexample // begin in the state of this counterexample after After steps, with its clients
 	After                                         int
-	Locks                                         []string // their names, at most two; none is one lock called jobs
-	Calls, AdminCalls                             string   // what one of them calls, such as "acquire,remove:1"
-	Crashes, Drops, ChannelErrors, Lost, Restarts int      // clients die, connections drop, channels end, replies get lost, the server restarts
+	Locks                                         []string // names of the locks, at most two; empty means one lock called jobs
+	Calls, AdminCalls                             string   // calls of each client or administrator, such as "acquire,remove:1"
+	Crashes, Drops, ChannelErrors, Lost, Restarts int      // numbers of clients that die, connections that drop, channels that end, replies that get lost, and restarts of the server
 	Prompt                                        bool     // the server notices a lost connection at once, not at any later moment
 	Workers                                       int      // 0 is one for each processor
-	Depth                                         int      // end after so many levels; 0 is no bound
-	Memory                                        int64    // end at about so many bytes; 0 is 8 GiB
-	Exact                                         bool     // keep states whole, not as fingerprints
-	Checkpoint, Resume                            string   // files that the search is left in if it ends early, and that it goes on from
-	Executions                                    int      // of an external lock, at most; 0 is 10,000
-	Simulate                                      int      // take so many random executions, by Seed, instead of all; 0 is all
+	Depth                                         int      // maximum number of levels; 0 is no bound
+	Memory                                        int64    // end at about this many bytes; 0 is 8 GiB
+	Exact                                         bool     // store whole states, not fingerprints
+	Checkpoint, Resume                            string   // file in which the search is saved if it ends early; file from which it continues
+	Executions                                    int      // maximum number for an external lock; 0 is 10,000
+	Simulate                                      int      // number of random executions, drawn by Seed, to run instead of all; 0 is all
 	Seed                                          uint64
 }
 
-// Load says how much is done in Stress: by default by 5 Clients and 1 administrator, with 2 Slots, for 200 Rounds.
+// Load is the load in Stress: by default 5 Clients and 1 administrator, with 2 Slots, for 200 Rounds.
 type Load struct {
 	Options
-	Seed                                     uint64 // decides everything that is drawn; 0 is 1
+	Seed                                     uint64 // seed of the random choices; 0 is 1
 	Clients, Admins, Slots, Rounds, Restarts int
 	CrashShare                               float64   // as in Sample
 	Proxy                                    bool      // external clients go through a proxy, so that more can be judged
-	History                                  io.Writer // for the history, before it is judged
+	History                                  io.Writer // receives the history before it is judged
 }
 
-// or is a number of an option, its default where it is left out.
+// or returns the value of an option: n, or usual if n is 0.
 func or(n, usual int) int {
 	switch n {
 	case 0:
@@ -92,13 +92,13 @@ func or(n, usual int) int {
 	return n
 }
 
-// count is a number of something, by the name of its option.
+// count is the value of an option that counts something, with the option's name.
 type count struct {
 	name string
 	n    int
 }
 
-// check refuses numbers that mean nothing.
+// check refuses numbers that have no meaning.
 func check(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n < Any {
@@ -108,7 +108,7 @@ func check(numbers ...count) error {
 	return nil
 }
 
-// finite refuses any number of something.
+// finite refuses Any.
 func finite(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n == Any {
@@ -128,7 +128,7 @@ func positive(numbers ...count) error {
 	return nil
 }
 
-// sampling says which executions are drawn.
+// sampling returns the settings by which executions are drawn.
 func (o *Sample) sampling() (s engine.Sampling, err error) {
 	if err := positive(count{"Executions", o.Executions}, count{"Workers", o.Workers}); err != nil {
 		return s, err
@@ -141,7 +141,7 @@ func (o *Sample) sampling() (s engine.Sampling, err error) {
 	return s, err
 }
 
-// shape is what of the workload is not drawn.
+// shape returns the part of the workload that is given rather than drawn.
 func (o *Sample) shape() (s sim.Shape, err error) {
 	for _, n := range []struct {
 		count
@@ -165,7 +165,7 @@ func (o *Sample) shape() (s sim.Shape, err error) {
 	return s, err
 }
 
-// started are the slots that exist at first, where they are not 1 to their number.
+// started returns the slots that exist at first, or 0 for the default: 1 to number.
 func started(slots []int, number int) (set scenario.SlotSet, err error) {
 	for _, slot := range slots {
 		if slot < 1 || slot >= monitor.Slots {
@@ -179,7 +179,7 @@ func started(slots []int, number int) (set scenario.SlotSet, err error) {
 	return set, nil
 }
 
-// load is how much clients of a lock type do.
+// load returns the load of clients of a lock of the given type.
 func (o *Load) load(kind lock.Kind) (stress.Load, error) {
 	err := finite(count{"Clients", o.Clients}, count{"Admins", o.Admins}, count{"Slots", o.Slots}, count{"Rounds", o.Rounds}, count{"Restarts", o.Restarts})
 	if err != nil {
@@ -203,7 +203,8 @@ func (o *Load) load(kind lock.Kind) (stress.Load, error) {
 	return fit, asInvalid(fit.Check(kind))
 }
 
-// exploration is what is explored, of no lock yet. Where nothing is said there are so many administrators, slots and crashes.
+// exploration returns the settings of an exploration, without its lock. admins, slots and crashes are the defaults for
+// numbers that are not set.
 func (o *Bounds) exploration(admins, slots, crashes int) (e explore.Exploration, err error) {
 	if err := o.check(); err != nil {
 		return e, err
@@ -236,10 +237,10 @@ func (o *Bounds) exploration(admins, slots, crashes int) (e explore.Exploration,
 	return e, nil
 }
 
-// unbounded reports whether there is any number of clients or administrators.
+// unbounded reports whether the number of clients or of administrators is Any.
 func (o *Bounds) unbounded() bool { return o.Clients == Any || o.Admins == Any }
 
-// check refuses numbers that mean nothing, alone or together.
+// check refuses numbers that have no meaning, alone or in combination.
 func (o *Bounds) check() error {
 	if err := finite(count{"Slots", o.Slots}, count{"Rounds", o.Rounds}); err != nil {
 		return err
@@ -256,7 +257,7 @@ func (o *Bounds) check() error {
 	return check(append(faults, count{"Clients", o.Clients}, count{"Admins", o.Admins})...)
 }
 
-// from is where an exploration begins that goes on from a counterexample.
+// from sets the counterexample from which an exploration begins, if there is one.
 func (o *Bounds) from(e *explore.Exploration) error {
 	switch {
 	case o.From == nil && o.After == 0:
@@ -272,7 +273,7 @@ func (o *Bounds) from(e *explore.Exploration) error {
 	return nil
 }
 
-// search is how states are visited.
+// search returns the settings of the search.
 func (o *Bounds) search() search.Options {
 	s := search.Options{
 		Workers: o.Workers, Depth: o.Depth, Memory: o.Memory, First: o.First, Reductions: search.AllReductions,

@@ -27,24 +27,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// run is one call of a verb: whose lock, what is judged, and the server that it runs on.
+// run is one call of a verb: the lock, what is judged, and the server.
 type run struct {
 	Target
 	o        Options
 	ctx      context.Context
-	kind     lock.Kind // that the target is taken for
-	list     own.List  // of its user's own properties
+	kind     lock.Kind // type by which the target is judged
+	list     own.List  // the user's own properties
 	judged   property.Set
 	required property.Set
-	broker   *rabbitmq.Broker // nil is the simulated one
-	end      func()           // of ctx
-	restarts bool             // the server has to be one that can be restarted
-	past     *kept.Past       // whose counterexamples are carried out first; nil is none
-	earlier  *kept.Earlier    // what became of them
-	known    known.Findings   // that are no failure until they expire
+	broker   *rabbitmq.Broker // nil is the simulated broker
+	end      func()           // cancels ctx
+	restarts bool             // the server must be one that can be restarted
+	past     *kept.Past       // its counterexamples are carried out first; nil is none
+	earlier  *kept.Earlier    // results of these counterexamples
+	known    known.Findings   // violations that are no failure until they expire
 }
 
-// newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
+// newRun returns a run, after it has checked the target and the own properties. The verb checks its other options.
 func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 	t, kind, err := t.settled()
 	if err != nil {
@@ -59,7 +59,7 @@ func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 
 func (r *run) external() bool { return r.own == nil }
 
-// judge reads which properties are judged, and which have to be.
+// judge sets which properties are judged, and which must be.
 func (r *run) judge(applicable property.Set) (err error) {
 	if r.judged, err = setOf(r.o.Properties, r.list, applicable, r.kind); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (r *run) judge(applicable property.Set) (err error) {
 	return err
 }
 
-// simulated runs what the simulated broker alone can do.
+// simulated runs do, for a verb that needs the simulated broker.
 func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error) {
 	if r.o.Server != "" {
 		return nil, invalid("%s of %s on a real server: expected the simulated broker; Stress uses a real one", verb, r.name)
@@ -80,7 +80,7 @@ func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error
 	return r.guarded(do)
 }
 
-// guarded does something with a target that may be somebody else's machine: its mistake is an error.
+// guarded runs do. If the target is a user's protocol, its mistakes are returned as errors.
 func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	if r.guard == nil {
 		return do()
@@ -96,7 +96,7 @@ func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	return res, err
 }
 
-// on runs something on the server that is asked for.
+// on runs do on the server that Options name.
 func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	if r.o.Server == "" {
 		return r.guarded(do)
@@ -109,8 +109,8 @@ func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	return res, errors.Join(err, r.broker.Stop())
 }
 
-// start finds or starts the server. A shared server has an account of the run's names, so that the next run deletes what a
-// killed one has left. If another run takes this one for dead, its context ends.
+// start finds or starts the server. On a shared server, the run registers its names, so that the next run can delete what a
+// killed run has left. If another run takes this one for dead, this run's context is cancelled.
 func (r *run) start() (err error) {
 	url := r.o.Server
 	if url == "rabbitmq" {
@@ -121,10 +121,10 @@ func (r *run) start() (err error) {
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.end = cancel
-	if r.broker.CanRestart() { // it is ours, and gone with us
+	if r.broker.CanRestart() { // the server is ours, and ends with this process
 		return nil
 	}
-	found, err := r.broker.Register(ctx, func(error) { cancel() }) // Stop says why
+	found, err := r.broker.Register(ctx, func(error) { cancel() }) // Stop returns the reason
 	for _, left := range found.Left {
 		r.tell(left)
 	}
@@ -145,7 +145,7 @@ func (r *run) tell(what string) {
 	}
 }
 
-// until are the properties whose violation ends the run.
+// until returns the properties whose violation ends the run.
 func (r *run) until() property.Set {
 	if r.o.First {
 		return r.judged
@@ -153,7 +153,7 @@ func (r *run) until() property.Set {
 	return 0
 }
 
-// found tells of a violation.
+// found returns the function that reports a violation; nil is none.
 func (r *run) found() func(*histories.Counterexample) {
 	if r.o.Found == nil {
 		return nil
@@ -161,7 +161,7 @@ func (r *run) found() func(*histories.Counterexample) {
 	return func(ce *histories.Counterexample) { r.o.Found(counterexampleOf(ce, r.Target)) }
 }
 
-// progress tells how far a run is.
+// progress returns the function that reports progress; nil is none.
 func (r *run) progress() func(engine.Progress) {
 	if r.o.Progress == nil {
 		return nil
@@ -169,7 +169,7 @@ func (r *run) progress() func(engine.Progress) {
 	return func(p engine.Progress) { r.o.Progress(p.Scenarios, p.Of) }
 }
 
-// result is what a run came to, or ended with.
+// result returns the public result of a run that ended with res and err.
 func (r *run) result(res *engine.Result, err error) (*Result, error) {
 	if res == nil {
 		return nil, public(err)
@@ -188,7 +188,7 @@ func (r *run) sample(s *Sample) (*Result, error) {
 	return r.simulated("Prove", func() (*Result, error) { return r.prove(s) })
 }
 
-// carryOut carries out the counterexamples of earlier runs, if that is asked for.
+// carryOut carries out the counterexamples of earlier runs, if there are any to carry out.
 func (r *run) carryOut(c interface {
 	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
 }) (err error) {
@@ -198,12 +198,12 @@ func (r *run) carryOut(c interface {
 	return public(err)
 }
 
-// judging says what is judged.
+// judging returns what is judged, and how.
 func (r *run) judging() engine.Judging {
 	return engine.Judging{Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire()}
 }
 
-// sampling says which executions are drawn.
+// sampling returns the settings by which executions are drawn.
 func (r *run) sampling(s *Sample) (engine.Sampling, error) {
 	out, err := s.sampling()
 	out.Until, out.Known = r.until(), r.known
@@ -246,7 +246,8 @@ func (r *run) explore(b *Bounds) (*Result, error) {
 	return r.result(&x.Result, err)
 }
 
-// asAny takes a lock written in Go that is not said to be of a type for a semaphore, or else for a mutex.
+// asAny judges a lock whose type may be unknown. It judges a lock written in Go of unknown type as a semaphore or, if the
+// lock's clients are no administrators, as a mutex.
 func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
 	res, err := judge()
 	if r.Target.kind == "" && errors.Is(err, inprocess.ErrNoAdministrator) {
@@ -282,7 +283,7 @@ func (r *run) proveExternal(s *Sample) (*Result, error) {
 	})
 }
 
-// lock is the external target, on the server that it stands on.
+// lock returns the external target with the server that it uses.
 func (r *run) lock() (l gated.Lock, err error) {
 	on, err := r.gated()
 	if err != nil {
@@ -291,7 +292,7 @@ func (r *run) lock() (l gated.Lock, err error) {
 	return r.Target.lock(r.kind, on, r.o.Log)
 }
 
-// gated is the server as external clients reach it through the gate.
+// gated returns the server that external clients reach through the gate.
 func (r *run) gated() (on gated.Server, err error) {
 	switch {
 	case r.broker == nil:
@@ -317,7 +318,7 @@ func (r *run) exploreExternal(b *Bounds) (*Result, error) {
 	case b.unbounded():
 		return nil, invalid("any number of external clients: expected a number")
 	}
-	e, err := b.exploration(0, 1, 0) // that clients die is for whoever wants to wait for them
+	e, err := b.exploration(0, 1, 0) // no crashes by default: executions with crashes take long
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +332,7 @@ func (r *run) exploreExternal(b *Bounds) (*Result, error) {
 	})
 }
 
-// keep writes the history of a run before it is judged, if that is asked for.
+// keep writes the history of a run before it is judged, if Load.History is set.
 func (o *Load) keep(h *history.History, _ string) (string, error) {
 	if o.History == nil {
 		return "", nil
@@ -339,7 +340,7 @@ func (o *Load) keep(h *history.History, _ string) (string, error) {
 	return "", histories.WriteHistory(o.History, h)
 }
 
-// judgedByHistory says what is judged of a run whose history alone is known.
+// judgedByHistory returns what is judged of a run of which only the history is known.
 func (r *run) judgedByHistory() engine.Judging {
 	j := r.judging()
 	j.Properties &= property.Applicable(r.kind)
@@ -394,7 +395,7 @@ func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
 	return r.replayed(ce, x, err)
 }
 
-// replayed is the result of a replay: the one property that the counterexample is kept for.
+// replayed returns the result of a replay, which judges only the property that the counterexample violates.
 func (r *run) replayed(ce *histories.Counterexample, x *engine.Replayed, err error) (*Result, error) {
 	if err != nil {
 		return nil, public(err)

@@ -27,25 +27,25 @@ const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent
 // Target is the lock to judge. The zero value is Reference(Semaphore).
 type Target struct {
 	name    string
-	own     *lock.Target // of this module; nil is an external one
-	kind    Kind         // that it is taken for; "" is to be found out
+	own     *lock.Target // a lock of this module; nil is an external lock
+	kind    Kind         // type by which it is judged; "" is still to be found out
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
-	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and what watches it during a run, for each run
+	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and the guard that watches it, for each run
 	guard   *protocol.Guard
 	client  client
 	options [][2]string
-	err     error // why there is no such target
+	err     error // the reason why the target is invalid
 }
 
-// client is how an external lock is used, and what it promises.
+// client says how an external lock is used, and what it promises.
 type client struct {
 	server, contract, holding string
 	servers                   int
 	patience, limit           time.Duration
 }
 
-// Reference is the reference lock of a type, which has every property.
+// Reference returns the reference lock of a type, which has every property.
 func Reference(k Kind) Target {
 	kind, err := lock.KindNamed(string(k))
 	if err != nil {
@@ -54,7 +54,7 @@ func Reference(k Kind) Target {
 	return ours(engine.Reference(kind))
 }
 
-// Mutant is the reference with one bug, by its name.
+// Mutant returns the mutant of that name: a reference lock with one bug.
 func Mutant(name string) Target {
 	t, err := engine.TargetNamed(name)
 	if err != nil || t.Breaks == "" {
@@ -63,7 +63,7 @@ func Mutant(name string) Target {
 	return ours(t)
 }
 
-// Mutants are the names of all, each with the property that it breaks.
+// Mutants returns the names of all mutants, each with the property that it violates.
 func Mutants() map[string]Property {
 	all := make(map[string]Property)
 	for _, t := range engine.Mutants() {
@@ -72,16 +72,17 @@ func Mutants() map[string]Property {
 	return all
 }
 
-// Exec is a lock in any language: a shell's command, run once for each client and called by JSON-RPC over its standard
-// input and output.
+// Exec returns a lock in any language: a shell command that is run once for each client, and called by JSON-RPC over its
+// standard input and output.
 func Exec(command string) Target { return Target{name: command, exec: command, kind: Semaphore} }
 
-// Go is a lock written in Go: connect makes a client, connected to the server at a URL, whose end ends the context.
+// Go returns a lock written in Go. connect makes a client that is connected to the server at url; the client's end cancels
+// ctx.
 func Go(name string, connect func(ctx context.Context, url string) (Lock, error)) Target {
 	return Target{name: name, connect: connect}
 }
 
-// shown is the target's name; of a command, without its secrets.
+// shown returns the target's name. If the target is a command, its secrets are left out.
 func (t Target) shown() string {
 	if t.exec != "" {
 		return secret.Command(t.exec)
@@ -91,7 +92,7 @@ func (t Target) shown() string {
 
 func ours(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
 
-// As has an external target judged as of that type; a [Lock] that is no [Administrator] is a mutex.
+// As sets the type by which an external target is judged. A [Lock] that is no [Administrator] is a mutex.
 func (t Target) As(k Kind) Target {
 	if (t.own != nil || t.machine != nil) && k != t.kind {
 		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
@@ -100,44 +101,45 @@ func (t Target) As(k Kind) Target {
 	return t
 }
 
-// With sets an option of the target's. Prove draws the others.
+// With sets an option of the target. Prove draws the other options.
 func (t Target) With(option, value string) Target {
 	t.options = append(slices.Clip(t.options), [2]string{option, value})
 	return t
 }
 
-// On has an external lock stand on so many servers of a kind, such as "redis", which are started for the run; "amqp" is
-// Options.Server.
+// On makes an external lock use the given number of servers of a kind, such as "redis", which are started for the run. For
+// "amqp", the server is Options.Server.
 func (t Target) On(server string, servers int) Target {
 	t.client.server, t.client.servers = server, servers
 	return t
 }
 
-// Promising names what an external lock promises: guidelines, mutex, semaphore, lease, or properties.
+// Promising sets what an external lock promises: guidelines, mutex, semaphore, lease, or properties.
 func (t Target) Promising(contract string) Target {
 	t.client.contract = contract
 	return t
 }
 
-// HeldBy says what holds an external lock at the broker, such as "queue jobs-{slot}", so that errors are found earlier.
+// HeldBy says which item on the broker shows that an external lock is held, such as "queue jobs-{slot}", so that errors are
+// found earlier.
 func (t Target) HeldBy(what string) Target {
 	t.client.holding = what
 	return t
 }
 
-// Patience is for how long others wait for an external client that sends nothing; 0 is 2 s.
+// Patience is the time to wait for an external client that sends nothing; 0 is 2 s.
 func (t Target) Patience(d time.Duration) Target {
 	t.client.patience = d
 	return t
 }
 
-// Limit is how long a call may take, of a Protocol or in Stress; 0 is 10 s.
+// Limit is the maximum duration of a call, of a Protocol or in Stress; 0 is 10 s.
 func (t Target) Limit(d time.Duration) Target {
 	t.client.limit = d
 	return t
 }
 
-// lock is an external target as the gate has it.
+// lock converts an external target to the form that the gate uses.
 func (t Target) lock(kind lock.Kind, on gated.Server, log io.Writer) (l gated.Lock, err error) {
 	l = gated.Lock{Starter: t.starter(log), Exec: t.exec, Name: t.label(), Kind: kind, Options: t.told(), On: on, Patience: t.client.patience}
 	if l.Demands, err = property.ParseContract(t.client.contract); err != nil {
@@ -147,7 +149,7 @@ func (t Target) lock(kind lock.Kind, on gated.Server, log io.Writer) (l gated.Lo
 	return l, asInvalid(err)
 }
 
-// label is what the result calls an external target: a program says its own name.
+// label returns the name of an external target in results: "" for a program, which says its own name.
 func (t Target) label() string {
 	if t.exec != "" {
 		return ""
@@ -159,7 +161,7 @@ func (t Target) zero() bool {
 	return t.own == nil && t.machine == nil && t.exec == "" && t.connect == nil && t.err == nil
 }
 
-// settled is the target, checked, and the type that it is taken for first.
+// settled checks the target, and returns it with the type by which it is judged at first.
 func (t Target) settled() (Target, lock.Kind, error) {
 	if t.zero() {
 		options, client := t.options, t.client
@@ -188,7 +190,7 @@ func (t Target) settled() (Target, lock.Kind, error) {
 	return t, kind, nil
 }
 
-// applicable are the properties that mean something for the target, taken for a lock of that type.
+// applicable returns the properties that apply to the target, judged as a lock of type k.
 func (t Target) applicable(k lock.Kind) property.Set {
 	if t.own == nil {
 		return property.ApplicableExternal(k)
@@ -196,7 +198,7 @@ func (t Target) applicable(k lock.Kind) property.Set {
 	return property.Of(t.own)
 }
 
-// starter makes clients of an external target.
+// starter returns what starts clients of an external target.
 func (t Target) starter(log io.Writer) foreign.Starter {
 	if t.exec != "" {
 		return &subprocess.Starter{Command: t.exec, Stderr: log}
@@ -204,7 +206,7 @@ func (t Target) starter(log io.Writer) foreign.Starter {
 	return inprocess.Starter{Name: t.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) { return t.connect(ctx, url) }}
 }
 
-// told is the options as they are handed to external clients.
+// told returns the options as external clients get them.
 func (t Target) told() map[string]string {
 	out := make(map[string]string)
 	for _, o := range t.options {
@@ -213,19 +215,19 @@ func (t Target) told() map[string]string {
 	return out
 }
 
-// Lock is one client of locks. Calls come one at a time. An error other than [ErrNoEffect] leaves open whether the call had
-// an effect. Optional methods: Several() bool, whether it may hold several locks; AcquireWithin(ctx, name, time.Duration)
-// waits; AcquireFor(ctx, name, time.Duration) takes a lease; AcquireLimited(ctx, name, limit int); Token(name string, slot
-// int) int64.
+// Lock is one client of locks. Its methods are called one at a time. After an error other than [ErrNoEffect], the call may
+// or may not have had an effect. Optional methods: Several() bool reports whether the client may hold several locks;
+// AcquireWithin(ctx, name, time.Duration) waits; AcquireFor(ctx, name, time.Duration) takes a lease; AcquireLimited(ctx,
+// name, limit int) states how many clients may hold the lock; Token(name string, slot int) int64 returns the fencing token.
 type Lock interface {
-	Acquire(ctx context.Context, name string) (slot int, err error)           // from 1, or 0 if all are taken
+	Acquire(ctx context.Context, name string) (slot int, err error)           // slots count from 1; 0 if all are taken
 	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone
 	Release(ctx context.Context, name string, slot int) error
-	Close() error // its connection
+	Close() error // closes the connection
 }
 
-// Administrator is a Lock that makes locks with so many slots. Add and Remove, with Create's parameters, and Wait, with
-// Release's, are optional.
+// Administrator is a Lock that can also create locks with a given number of slots, destroy them, and count their slots.
+// Optional methods: Add and Remove, with Create's parameters, and Wait, with Release's.
 type Administrator interface {
 	Lock
 	Create(ctx context.Context, name string, slots int) error

@@ -13,16 +13,16 @@ import (
 // ErrNoEngine is wrapped in the error that a [Starter] returns if no container engine answers.
 var ErrNoEngine = errors.New("no container engine answers")
 
-// Image is a server's official image. Its name is that of the server: rabbitmq, mariadb, postgres, redis or consul.
+// Image is a server's official image. Name is the server's name: rabbitmq, mariadb, postgres, redis or consul.
 type Image struct{ Name, Tag string }
 
-// kind is what the images of a server have in common.
+// kind is what all images of a server have in common.
 type kind struct {
-	tag         string // that tests start
+	tag         string // default tag, which tests start
 	repository  string
 	port        int
-	address     string            // with the host and port left out
-	environment map[string]string // has it start without a password
+	address     string            // without the host and port
+	environment map[string]string // lets the server start without a password
 }
 
 var kinds = map[string]kind{
@@ -35,29 +35,29 @@ var kinds = map[string]kind{
 
 var tagForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// Parse is the image that is named NAME:TAG, if the name is that of a server.
+// Parse parses an image of the form NAME:TAG. ok is false if no server has that name.
 func Parse(text string) (Image, bool) {
 	name, tag, _ := strings.Cut(text, ":")
 	_, known := kinds[name]
 	return Image{name, tag}, known && tagForm.MatchString(tag)
 }
 
-// Usual is the image of a server for whoever names no tag.
+// Usual returns the image of a server with the default tag.
 func Usual(name string) Image { return Image{name, kinds[name].tag} }
 
-// String is the image as [Parse] reads it.
+// String returns the image in the form that [Parse] reads.
 func (i Image) String() string { return i.Name + ":" + i.Tag }
 
-// Reference is the image as an engine knows it.
+// Reference returns the image's name for a container engine.
 func (i Image) Reference() string { return kinds[i.Name].repository + ":" + i.Tag }
 
-// Port is where the server listens in its container.
+// Port returns the port on which the server listens in its container.
 func (i Image) Port() int { return kinds[i.Name].port }
 
-// Environment is what the server is started with.
+// Environment returns the environment variables with which the server is started.
 func (i Image) Environment() map[string]string { return kinds[i.Name].environment }
 
-// URL is the address of the server whose port is published at a host and port.
+// URL returns the server's address if its port is published at the given host and port.
 func (i Image) URL(at string) string { return fmt.Sprintf(kinds[i.Name].address, at) }
 
 // Server is a server in a container that was started for this process alone.
@@ -70,14 +70,14 @@ type Server interface {
 	Stop() error
 }
 
-// Ready reports by nil that the server at an address takes commands.
+// Ready returns nil if the server at url accepts commands.
 type Ready func(ctx context.Context, url string) error
 
 // Starter starts a server in a container, and waits until it is ready. The server lives until Stop.
 type Starter func(ctx context.Context, i Image, ready Ready) (Server, error)
 
-// MayStart reports whether there may be a container engine: whether the environment names one, or its command is
-// installed. It asks nobody.
+// MayStart reports whether there may be a container engine: the environment names one, or its command is installed. It
+// contacts no engine.
 func MayStart() bool {
 	for _, name := range []string{"docker", "podman"} {
 		if _, err := exec.LookPath(name); err == nil {

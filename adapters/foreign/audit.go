@@ -11,8 +11,8 @@ import (
 // every dead client and connection. In the audit only one client works at a time:
 //
 //  1. While clients believe that they hold the lock, fresh clients acquire what they can get. The believers verify the lock,
-//     and all clients give it back. If the lock has leases, a fresh client then acquires it, and gives it back. A client that
-//     cannot know whether it holds something is killed.
+//     and all clients give it back. If the lock has leases, a fresh client then acquires it, and gives it back. A client
+//     that cannot know whether it holds something is killed.
 //  2. Time passes, so that everything that expires has expired.
 //  3. Fresh clients acquire: each free slot is granted, and the next acquire is refused. They count the slots, and give all
 //     back.

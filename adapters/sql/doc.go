@@ -1,10 +1,10 @@
-// Package databases is real MariaDB and PostgreSQL, to check the simulated row store. It sends the commands of model/sql on
-// separate connections, and reads the answers as the same replies.
+// Package databases checks the simulated row store against real MariaDB and PostgreSQL servers. It sends the commands of
+// model/sql on separate connections, and reads the answers as the same replies.
 //
 // A server is found by [Find] (find.go): LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL, otherwise one on the usual port of
-// this machine. A call of [Server.Database] makes a database with a name of its own there, and Close drops it. A later run
-// drops one that a dead run left. The server is asked whether a command waits for a lock ([Session.Reply], session.go);
-// elapsed time does not decide that.
+// this machine. A call of [Server.Database] makes a database with a name of its own there, and Close drops it. If a run
+// dies, a later run drops its database. The server is asked whether a command waits for a lock ([Session.Reply],
+// session.go); elapsed time does not decide that.
 //
 // [Server.Replay] carries out a trace there. Its time is virtual (clock.go), and its faults happen to the sessions'
 // sockets (line.go).

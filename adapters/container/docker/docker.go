@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	answerLimit = 5 * time.Second  // for the engine to say whether it is there
-	startLimit  = 5 * time.Minute  // for a server to be ready, with its image pulled
-	stopLimit   = 30 * time.Second // for a server to end in good order
+	answerLimit = 5 * time.Second  // time for the engine to answer
+	startLimit  = 5 * time.Minute  // time for a server to be ready, which includes pulling its image
+	stopLimit   = 30 * time.Second // time for a server to shut down in good order
 	pause       = 100 * time.Millisecond
 )
 
@@ -75,8 +75,8 @@ func Start(ctx context.Context, i container.Image, ready container.Ready) (_ con
 // here is the host at which an engine on this machine publishes ports.
 const here = "127.0.0.1"
 
-// publish has a port of the container be the host's, for this machine alone if the host is this one. The port is one of
-// our choice: one of the engine's choice is another after a restart.
+// publish publishes a port of the container at the host's port at. If the host is this machine, only this machine can reach
+// it. We choose the port, since a port that the engine chooses changes with a restart.
 func publish(port int, host, at string) func(*spec.HostConfig) {
 	binding := network.PortBinding{HostPort: at}
 	if host == here {
@@ -87,7 +87,7 @@ func publish(port int, host, at string) func(*spec.HostConfig) {
 	}
 }
 
-// await waits until the server takes commands.
+// await waits until the server accepts commands.
 func (s *server) await(ctx context.Context) error {
 	for {
 		err := s.ready(ctx, s.url)
@@ -105,7 +105,7 @@ func (s *server) await(ctx context.Context) error {
 	}
 }
 
-// said is the last line of what the server has printed.
+// said returns the last line that the server has printed.
 func (s *server) said(ctx context.Context) string {
 	last := "nothing"
 	logs, err := s.container.Logs(ctx)
@@ -138,19 +138,19 @@ func (s *server) Restart(ctx context.Context) error {
 	return s.await(ctx)
 }
 
-// Stop implements [container.Server]. The server is killed: nothing of it is kept.
+// Stop implements [container.Server]. It kills the server, and removes its data.
 func (s *server) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
 	if s.container != nil {
 		return testcontainers.TerminateContainer(s.container, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
 	}
-	// The engine may have made it though we were not told, as we were interrupted.
+	// If Start was interrupted, the engine may have made the container without our knowing.
 	_, _ = s.engine.Client().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	return nil
 }
 
-// find asks the engine whether it is there, and returns it with the host at which it publishes ports.
+// find connects to the engine, and returns it with the host at which it publishes ports.
 func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 	type answer struct {
 		engine *testcontainers.DockerProvider
@@ -158,10 +158,10 @@ func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 		err    error
 	}
 	answered := make(chan answer, 1)
-	go func() { // it obeys no context
+	go func() { // the calls below take no context
 		var a answer
 		defer func() {
-			if failure := recover(); failure != nil { // as it does on an environment that makes no sense
+			if failure := recover(); failure != nil { // testcontainers-go panics if the environment makes no sense
 				a.err = fmt.Errorf("%v", failure)
 			}
 			answered <- a
@@ -187,7 +187,7 @@ func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 	}
 }
 
-// missing says that no engine answers, where one was looked for, and what to do.
+// missing returns the error that no engine answers, with the places that were tried, and what to do.
 func missing(why error) error {
 	at := "at the usual sockets of Docker (DOCKER_HOST names none)"
 	if host := os.Getenv("DOCKER_HOST"); host != "" {
@@ -196,7 +196,7 @@ func missing(why error) error {
 	return fmt.Errorf("%w %s: %s; start Docker, or Podman's service (podman system service) with its socket in DOCKER_HOST", container.ErrNoEngine, at, oneLine(why))
 }
 
-// explained is what an engine says of a container, in one line, with what to do where Ryuk is the reason.
+// explained returns an engine's error in one line. If Ryuk is the cause, it adds what to do.
 func explained(err error) error {
 	said := oneLine(err)
 	if _, engine, ok := strings.Cut(said, "Error response from daemon: "); ok {
@@ -212,7 +212,7 @@ func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
 }
 
-// freePort is a port without a listener on this machine.
+// freePort returns a port of this machine on which no process listens.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(here, "0"))
 	if err != nil {
@@ -222,5 +222,5 @@ func freePort() (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Reaps reports whether a container ends with the process that started it, however it ends.
+// Reaps reports whether a container is removed when the process that started it ends in any way.
 func Reaps() bool { return !testcontainers.ReadConfig().Config.RyukDisabled }

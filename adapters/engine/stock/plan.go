@@ -37,8 +37,8 @@ const (
 	passes                    // time passes
 )
 
-// plan is what happened in an execution, as far as clients can repeat it: up to the step that shows a violation of safety,
-// or otherwise up to the audit.
+// plan returns the actions of a round: what happened in an execution, as far as clients can repeat it. It ends with the step
+// that shows a violation of safety or, if there is none, with the beginning of the audit.
 func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	clients, before, events := int32(len(t.Scenario.Clients)), int64(0), t.History.Events
 	if safety.Has(v.Property) && v.Step < len(t.Steps) {
@@ -59,7 +59,7 @@ func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	return all
 }
 
-// actionOf is an event in the form of an action. It is false for an event that no client causes.
+// actionOf converts an event to an action. It returns false for an event that no client causes.
 func actionOf(e history.Event, clients int32) (action, bool) {
 	if e.F == history.Crash {
 		return action{kind: crashes, client: int(e.Target)}, true

@@ -59,7 +59,7 @@ func (r *round) call(ctx context.Context, a action) {
 	}()
 }
 
-// lock is the name of a lock of the round.
+// lock returns the name of the round's lock with index place.
 func (r *round) lock(place int) string { return fmt.Sprintf("%s-%d", r.name, place) }
 
 // await waits for the call of a client that is under way.

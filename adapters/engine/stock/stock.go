@@ -40,7 +40,7 @@ func (r Result) String() string {
 	return fmt.Sprintf("in %d of %d rounds on %s, with up to %v of delay for each command", r.Wrong, r.Rounds, r.On, jitter)
 }
 
-// Repeatable are the properties whose violations can be repeated, as they are judged by what clients are told.
+// Repeatable are the properties whose violations can be repeated, since they are judged by the replies that clients get.
 const Repeatable = property.Set(0) | 1<<property.MutualExclusion | 1<<property.LimitRespected | 1<<property.EffectiveRelease |
 	1<<property.CrashFrees | 1<<property.NoLeak | 1<<property.Progress
 
@@ -87,7 +87,7 @@ func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Viola
 	return res, err
 }
 
-// run is the servers, the proxies and the clients.
+// run has the servers, the proxies and the clients.
 type run struct {
 	config  *Config
 	servers []process.Stock
@@ -98,7 +98,7 @@ type run struct {
 	limits  bool             // clients state how many may hold the lock
 }
 
-// limit is the limit to state in a call: most if the clients state limits, and otherwise 0, which is none.
+// limit returns the limit that clients state in a call: most if they state limits, and otherwise 0, which means none.
 func (r *run) limit(most int) int {
 	if r.limits {
 		return most

@@ -16,53 +16,51 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Config says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
-// given.
+// Config configures the clients that use a lock on a real broker, and the load. Starter, URL and Load must be given.
 type Config struct {
 	Starter foreign.Starter
 	Kind    lock.Kind
-	Options map[string]any // the target's own, handed to every client
-	URL     string         // where the broker is
-	// URLs are where clients find it, where it has several nodes: client k uses the k-th, and starts over behind the last.
-	// Empty is URL for all.
+	Options map[string]any // options of the target, given to every client
+	URL     string         // the broker's address
+	// URLs are the addresses of the broker's nodes, if there are several: client k uses the k-th, and after the last URL the
+	// first follows. If empty, all clients use URL.
 	URLs []string
-	// Holds has the lock be held for long, while faults befall the broker, instead of rounds. It may be nil.
+	// Holds makes clients hold the lock for long, instead of rounds, while faults affect the broker. It may be nil.
 	Holds *Holds
-	// Proxy has each client reach the broker through a proxy of its own, which counts what passes. The
-	// broker's address has to begin with amqp:// then.
+	// Proxy makes each client reach the broker through a proxy of its own, which counts what passes. The broker's address
+	// must begin with amqp:// then.
 	Proxy bool
-	// Load is how much is done. A client that dies is killed between two operations of its.
+	// Load is the load. A client that is to die is killed between two of its operations.
 	stress.Load
-	// Limit is how long an operation may take; one that takes longer is taken for one that never returns, and
-	// its client is killed. 0 is [DefaultLimit].
+	// Limit is the maximum duration of an operation. An operation that takes longer is treated as one that never returns,
+	// and its client is killed. 0 is [DefaultLimit].
 	Limit time.Duration
-	// Sweep deletes queues from the broker whether or not they exist: those that have the guidelines' names,
-	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
-	// left what they leave.
+	// Sweep deletes queues from the broker, whether or not they exist: the queues named by the guidelines and, if the
+	// clients go through proxies, all that they have declared. It may be nil; then what clients leave stays there.
 	Sweep func(queues []string) error
-	// Notes registers what clients make on the broker: all of it through the proxy, otherwise only what Sweep learns. It may
-	// be nil.
+	// Notes records what clients make on the broker: everything if they go through proxies, and otherwise only what Sweep
+	// learns. It may be nil.
 	Notes plugin.Notes
 }
 
-// DefaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
+// DefaultLimit is generous, since a client that is killed during an operation can report nothing about it.
 const DefaultLimit = 10 * time.Second
 
-// Stats is how much was done in a run.
+// Stats are the statistics of a run.
 type Stats struct {
-	Name       string        // what the clients call their lock
-	Elapsed    time.Duration // of the rounds, and of replacing clients between them
-	Rounds     int           // that were begun
-	Operations int           // that came to an end
-	Crashes    int           // clients that were killed because the load says so
+	Name       string        // the clients' own name for their implementation
+	Elapsed    time.Duration // duration of the rounds, including the time to replace clients between rounds
+	Rounds     int           // rounds that began
+	Operations int           // operations that ended
+	Crashes    int           // clients that were killed because of Load.CrashShare
 	Died       int           // clients that ended by themselves
 	Late       int           // operations that took longer than the limit
 	Unclear    int           // operations whose outcome the client did not know
-	Wire       *gate.Counts  // what went through the proxies; nil without them
-	Told       []Told        // what clients were told unasked while they held the lock, with [Config.Holds]
+	Wire       *gate.Counts  // what passed the proxies; nil without proxies
+	Told       []Told        // messages that showed clients that they may have lost the lock, with [Config.Holds]
 }
 
-// add adds what another client did.
+// add adds the statistics of another client.
 func (s *Stats) add(o *Stats) {
 	s.Operations += o.Operations
 	s.Crashes += o.Crashes
@@ -130,7 +128,7 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	return s.history(), s.stats(), err
 }
 
-// prefix begins the lock's name.
+// prefix returns the beginning of the lock's name.
 func (c *Config) prefix() string {
 	if c.Notes != nil {
 		return c.Notes.Prefix()
@@ -138,7 +136,8 @@ func (c *Config) prefix() string {
 	return stress.Prefix()
 }
 
-// custody has a client of its own do something to the lock, or nothing, which is but a look at the client.
+// custody starts the setup client, and makes it carry out op on the lock. With NoOp it only reads how the client describes
+// itself.
 func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error) {
 	l, err := s.begin(ctx, 0, 0, nil)
 	if err != nil {
@@ -149,7 +148,7 @@ func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error)
 	if op == lock.NoOp || op == lock.Destroy && !l.offers(op) {
 		return nil
 	}
-	if !l.offers(op) && l.about.Limits { // it has no slots, but for the limits that callers state
+	if !l.offers(op) && l.about.Limits { // it has no slots, only the limits that callers state
 		return nil
 	}
 	if !l.offers(op) {
@@ -164,7 +163,7 @@ func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error)
 	return err
 }
 
-// setUp makes the lock, if it is one that begins with slots.
+// setUp creates the lock, if it has slots to begin with.
 func (s *runner) setUp(ctx context.Context) error {
 	op := lock.Create
 	if s.config.Slots == 0 {
@@ -178,8 +177,8 @@ func (s *runner) setUp(ctx context.Context) error {
 	return s.custody(ctx, op, s.config.Slots)
 }
 
-// clear takes the lock away, also when the run was interrupted. An operation that its clients can't do is of no interest if
-// the lock is swept up after them.
+// clear destroys the lock, even if the run was interrupted. An error of the clients' destroy is ignored if Sweep then
+// deletes what is left.
 func (s *runner) clear(ctx context.Context) error {
 	if s.config.Holds != nil && ctx.Err() != nil { // nodes may be cut off or down
 		return s.sweep()
@@ -201,17 +200,18 @@ func (s *runner) clear(ctx context.Context) error {
 	return s.sweep()
 }
 
-// interruptedLimit is how long a client may take to destroy the lock after an interrupt, when somebody waits.
+// interruptedLimit is the time that a client has to destroy the lock after an interrupt.
 const interruptedLimit = 5 * time.Second
 
-// sweep deletes what may be left, if there is somebody who does: queues that have the guidelines' names, and what was seen.
+// sweep deletes what may be left, if Config.Sweep is set: the queues named by the guidelines, and the queues that clients
+// were seen to declare.
 func (s *runner) sweep() error {
 	if s.config.Sweep == nil {
 		return nil
 	}
 	queues := s.usual()
 	for _, name := range s.declared.Queues() {
-		if s.config.Notes != nil || stress.Marked(name) { // otherwise it may have been there before
+		if s.config.Notes != nil || stress.Marked(name) { // otherwise the queue may have existed before the run
 			queues = append(queues, name)
 		}
 	}
@@ -219,10 +219,10 @@ func (s *runner) sweep() error {
 	return s.config.Sweep(slices.Compact(queues))
 }
 
-// usual are the queues that the lock has by the guidelines.
+// usual returns the queues that the guidelines name for the lock.
 func (s *runner) usual() []string { return plugin.Usual(s.lock, s.config.MaxSlots()) }
 
-// declaring is told what clients are about to make.
+// declaring records that a client is about to declare a queue or an exchange.
 func (s *runner) declaring(queue, exchange string) {
 	s.note(queue, exchange)
 	s.declared.Take(queue)

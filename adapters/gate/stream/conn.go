@@ -147,7 +147,7 @@ func (c *Conn) cut(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// instead is b, or other if b is nil.
+// instead returns other, or b if other is nil.
 func instead(other, b []byte) []byte {
 	if other != nil {
 		return other
@@ -379,8 +379,8 @@ func (c *Conn) closes() {
 	}
 }
 
-// look wakes those who wait, so that they look again. It takes mu, so that it cannot come between their last look and their
-// wait.
+// look wakes the goroutines that wait on c, so that they check their conditions again. It takes mu, so that none of them
+// misses the wake-up between its check and its wait.
 func (c *Conn) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,18 +8,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Lone is one server of our own that stands for a cluster, with items that are not counted. A plug-in embeds it.
+// Lone is one server that stands for a cluster, and whose items have no amounts. Plug-ins embed it.
 type Lone struct {
 	gate.Private
 	*Proxy
-	scheme string // of its addresses
-	item   string // what its items are called
+	scheme string // scheme of its addresses
+	item   string // word for its items
 	items  func() []gate.Item
-	before map[string]bool // items that there were before the run
-	err    error           // of what could not be done, the first
+	before map[string]bool // items that existed before the run
+	err    error           // the first error
 }
 
-// ErrSeveral refuses servers of a kind, unless they are one. A lock on several has its items on each: none is known that does that.
+// ErrSeveral returns an error if servers is not 1. A lock that uses several servers of such a kind would have items on each
+// of them; no such lock is known.
 func ErrSeveral(kind string, servers int) error {
 	if servers == 1 {
 		return nil
@@ -27,7 +28,8 @@ func ErrSeveral(kind string, servers int) error {
 	return fmt.Errorf("%d servers of %s: expected one, which stands for a cluster", servers, kind)
 }
 
-// NewLone is a server behind a proxy, with addresses of a scheme. items are what it has, each called item.
+// NewLone returns a server behind a proxy. Its addresses have the given scheme. items lists the server's items, and item is
+// the word for one of them.
 func NewLone(p *Proxy, scheme, item string, items func() []gate.Item) Lone {
 	return Lone{Proxy: p, scheme: scheme, item: item, items: items}
 }
@@ -41,13 +43,13 @@ func (l *Lone) Listen(g gate.Gate, limits gate.Limits) (gate.Address, error) {
 	return Addresses{a}, nil
 }
 
-// Plays reports whether a fault can be made to happen: connections have no channels, and the server stands for a cluster, which is
-// not restarted.
+// Plays reports whether the gate can cause a fault: all but the end of a channel, as connections have no channels, and a
+// restart, as the server stands for a cluster, which is not restarted.
 func (*Lone) Plays(do scenario.ActionKind) bool {
 	return do != scenario.ChannelError && do != scenario.Restart
 }
 
-// Begin begins a run.
+// Begin begins a run. part is the text that the names of the run's locks contain.
 func (l *Lone) Begin(part string) {
 	l.before = make(map[string]bool)
 	for _, item := range l.items() {
@@ -56,7 +58,7 @@ func (l *Lone) Begin(part string) {
 	l.Proxy.Begin(NewNames(part))
 }
 
-// Items are what there was not before the run.
+// Items returns the items that did not exist before the run.
 func (l *Lone) Items() (all []gate.Item) {
 	for _, item := range l.items() {
 		if !l.before[item.Name] {
@@ -66,14 +68,14 @@ func (l *Lone) Items() (all []gate.Item) {
 	return all
 }
 
-// Canonical is an item's name in traces.
+// Canonical returns an item's name as traces show it.
 func (l *Lone) Canonical(name string) string { return l.Names().Item(name) }
 
-// Note keeps the first error of what could not be done.
+// Note records err, unless an earlier error is recorded.
 func (l *Lone) Note(err error) { l.err = cmp.Or(l.err, err) }
 
-// Err is that error.
+// Err returns the first recorded error.
 func (l *Lone) Err() error { return l.err }
 
-// Words are those of items, which have nothing in them that is counted.
+// Words returns the word for an item; there is none for its amount, as items have no amounts.
 func (l *Lone) Words() (item, amount string) { return l.item, "" }

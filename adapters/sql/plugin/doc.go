@@ -1,6 +1,8 @@
-// Package plugin is databases at the gate, as package gate wants a server: anybody's clients send SQL to a server of our own, one
-// statement at a time, and the server has our clock. Each kind of server is a [Database]: folder postgres, and folder mariadb.
+// Package plugin puts database servers behind the gate. It implements the server that package gate defines: external clients
+// send SQL, one statement at a time, to a server that lockproof starts with a virtual clock. Each kind of server implements
+// [Database], in the folders postgres and mariadb.
 //
-// What there is, for audits, are tables that have more rows than at the beginning of the run, and locks that belong to no row. Rows
-// that a run leaves in a table stay there: the names of locks differ from run to run.
+// For audits, the items are tables that have more rows than at the beginning of the run, and locks that belong to no row.
+// Rows that a run leaves in a table stay there. They do not disturb later runs, since the names of locks differ from run to
+// run.
 package plugin

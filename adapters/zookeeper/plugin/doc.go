@@ -7,10 +7,10 @@
 // client. The plug-in then closes the session, by its number and password, as the server itself would.
 //
 //	server.go     the server: its nodes, and what a run may leave there
-//	instance.go   the process, its connections, and when it has nothing more to say
+//	instance.go   the process, its connections, and when it is at rest
 //	control.go    a client of our own
 //	sessions.go   the sessions of clients, and when they end
 //	session.go    a connection: where requests and replies end
 //	jute.go       numbers and texts as ZooKeeper writes them
-//	words.go      requests and replies as traces have them, and what they do
+//	words.go      requests and replies: what they do, and how traces show them
 package plugin

@@ -1,20 +1,20 @@
-// Package mariadb is MariaDB at the gate: anybody's clients send the protocol of MySQL and MariaDB to a server of our own, one command at
-// a time, and the server has our clock.
+// Package mariadb puts MariaDB behind the gate: external clients send commands in the protocol of MySQL and MariaDB, one at
+// a time, to a server that lockproof starts with a virtual clock.
 //
-//	instance.go   the server: it is started for a run's clients and ended with them, and its time passes when we say so
-//	program.go    the programs that are installed, and the files with which a server begins
-//	rest.go       when the server's threads have nothing more to do
-//	session.go    a connection as the protocol has it: what the client sends
-//	prepared.go   statements that are prepared, and the values of their parameters
-//	reply.go      and what the server says
-//	packet.go     where packets end, and what they say
-//	control.go    our own connection, by which we ask the server
+//	instance.go   the server: its start and end, and what the gate asks of it
+//	program.go    the installed programs, and a server's initial files
+//	rest.go       waits until the server's threads are at rest
+//	session.go    a connection: parses what the client sends
+//	prepared.go   prepared statements, and the values of their parameters
+//	reply.go      parses what the server sends
+//	packet.go     packets and their fields
+//	control.go    our own connection to the server, as its administrator
 //
-// The server's time is ours: NOW(), SLEEP, and how long GET_LOCK, rows and tables are waited for, which the server looks at each
-// millisecond. Not ours is after how long an idle connection is closed (wait_timeout). Each statement of a connection adds a microsecond
-// to NOW(6) while time stands still, as MariaDB has it.
+// The server's time is virtual: NOW(), SLEEP, and the timeouts of GET_LOCK, rows and tables, which the server checks every
+// millisecond. Only the timeout of idle connections (wait_timeout) is real. While time stands still, each statement of a
+// connection adds a microsecond to NOW(6): MariaDB itself does that.
 //
-// What is not done: compression, encryption and LOAD DATA LOCAL, whose connections are ended; cursors of clients that want no EOF packets;
-// commands of replication; servers of Oracle's, whose programs have other names. For audits, user-level locks are not counted.
-// Clients have one database for all.
+// These are not supported: compression, encryption and LOAD DATA LOCAL, which end the connection; cursors of clients that
+// use no EOF packets; commands of replication; Oracle's MySQL servers, whose programs have other names. Audits do not count
+// user-level locks. All clients use the same database.
 package mariadb
