@@ -10,9 +10,9 @@ import (
 )
 
 // A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
-// should have to wait for the end of a lease. A client does have to wait if another client has unknowingly left a key: the
-// reply to its acquire was lost, or some of several servers refused the acquire. The audit asks for such a lock once, before
-// time passes. To be granted then is a promise, which most locks do not give.
+// should have to wait for the end of a lease. A client does have to wait if another client has left a key without knowing
+// it: the reply to its acquire was lost, or some of several servers refused the acquire. In the audit a fresh client
+// acquires such a lock once, before leases end. That this acquire is granted is a promise that most locks do not give.
 
 // soon is the minimum time, in virtual milliseconds, that clients have to clean up by themselves.
 const soon = 1000
@@ -70,7 +70,7 @@ func (r *run) leaseLasts(l uint8) bool {
 	return false
 }
 
-// before is the gravest event that has happened to lock l, in words.
+// before describes the gravest event that has happened to lock l.
 func (r *run) before(l uint8) (what string) {
 	if r.befell.lost != "" {
 		return r.befell.lost
@@ -91,7 +91,7 @@ func (r *run) before(l uint8) (what string) {
 	return what
 }
 
-// loses is what a fault takes from client c, in words; "" is nothing.
+// loses describes what client c loses by a fault; "" is nothing.
 func loses(do scenario.ActionKind, c uint8) string {
 	switch do {
 	case scenario.Lose:

@@ -10,10 +10,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A client may report, unasked, that it has lost a lock; from then on it does not believe to hold it. When it reports is up
-// to the library, and is measured. A client that reports at all gives two promises. What it reports lost is lost: package
-// beliefs judges that. And if another client was granted its lock, it reports that before an execution is at rest: that is
-// judged here.
+// A client may report, unasked, that it has lost a lock. From then on the client does not believe that it holds the lock.
+// The library decides when to report; the delay is measured. A client that reports losses makes two promises. First, a lock
+// that it reports as lost is lost: package beliefs judges that. Second, if another client was granted its lock, it reports
+// the loss before the execution is at rest: that is judged here.
 
 // Losing is a Client that may report, unasked, that it has lost a lock.
 type Losing interface {
@@ -35,8 +35,8 @@ func lossesOf(c Client) []Loss {
 	return nil
 }
 
-// Told counts the reports of clients about locks that another client had been granted, and says how late the latest was, in
-// virtual time.
+// Told counts the clients' reports of locks that another client had been granted. Most is the longest delay of a report
+// after that grant, in virtual time.
 type Told struct {
 	Times int
 	Most  time.Duration
@@ -58,8 +58,8 @@ func (t *Told) Reading() string {
 
 // loss is a hold of a lock that was granted to another client.
 type loss struct {
-	to uint8 // the other client; 0 is none
-	at int64 // when, in virtual milliseconds
+	to uint8 // the other client; 0 if there is no loss
+	at int64 // time of that grant, in virtual milliseconds
 }
 
 // losses handles reports of clients that came before (during is true) or after the answer to the operation that has just
@@ -73,7 +73,7 @@ func (r *run) losses(all map[*clientHandle][]Loss, during bool) {
 	}
 }
 
-// tellings are the reports of clients since the last call.
+// tellings returns the losses that clients have reported since the last call, by client.
 func (r *run) tellings() map[*clientHandle][]Loss {
 	if !r.about.Losses {
 		return nil
@@ -87,8 +87,7 @@ func (r *run) tellings() map[*clientHandle][]Loss {
 	return all
 }
 
-// hasLost handles the report of p that it has lost what it holds. If there is no lease, the hold may still exist on the
-// server.
+// hasLost handles the report of p that it has lost what it holds. Without leases, the server may still count p as a holder.
 func (r *run) hasLost(p *clientState) {
 	if p.held == 0 {
 		return
@@ -106,7 +105,7 @@ func (r *run) hasLost(p *clientState) {
 	r.endStep()
 }
 
-// grants notes the holders whose lock p was granted.
+// grants records a loss for every other client that believes to hold what p was just granted.
 func (r *run) grants(p *clientState) {
 	p.loss = loss{}
 	if !r.about.Losses || r.alike || r.about.shares() {

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// audits are the situations from which an exploration has seen an audit. An audit depends only on the server's state and on
-// what each client was told: executions with the same situation have the same audit, whatever the order of their commands.
-// One audit is enough if clients are deterministic, which an exploration assumes.
+// audits is the set of the situations that an exploration has audited without finding a violation. An audit depends only on
+// the server's state and on what each client has done and was told, so executions that end in the same situation need only
+// one audit. That holds if clients are deterministic, which an exploration assumes.
 type audits map[situation]bool
 
 // situation is a digest of the server's state and of each client's actions and answers.
 type situation [sha256.Size]byte
 
-// seen reports whether an exploration has seen the audit of the current situation before, and records it.
+// seen reports whether an exploration has audited the current situation before. It stores the situation in r.at.
 func (r *run) seen() bool {
 	if r.audits == nil {
 		return false
@@ -31,8 +31,8 @@ func (r *run) seen() bool {
 	return known && r.audits[at]
 }
 
-// situation is the current situation, once clients and the server are at rest. It is unknown for servers that do not show
-// their state, and for locks with running leases.
+// situation returns the current situation; clients and the server must be at rest. known is false for servers that do not
+// show their state, and for locks with leases.
 func (r *run) situation() (at situation, known bool) {
 	server, told := r.server.(gate.Stated)
 	if !told || r.about.Leases || r.shared || slices.ContainsFunc(r.sc.Clients, func(c scenario.Client) bool { return c.With > 0 }) {

@@ -54,7 +54,7 @@ func (s *Session) at(ctx context.Context, now int64, begins bool) error {
 	for _, c := range clocks {
 		err := s.Set(ctx, fmt.Sprintf("lockproof.%s = '%d'", c, now))
 		if code, known := codeOf(err); known && code == model.InFailed {
-			return nil // nothing but the transaction's end is taken, which asks for no time
+			return nil // the transaction has failed: the server only accepts its end, which needs no time
 		}
 		if err != nil {
 			return err

@@ -51,7 +51,7 @@ func (l *line) reset() {
 	defer l.mu.Unlock()
 	l.cut = true
 	if tcp, ok := l.conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = tcp.SetLinger(0) // then it is closed, no sooner and no later
+		_ = tcp.SetLinger(0) // an error means that the socket is closed already
 	}
 	if l.conn != nil {
 		_ = l.conn.Close()

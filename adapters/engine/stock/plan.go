@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lease here lasts a second, which libraries that count in seconds still support. Time runs faster here than in
-// executions.
+// A lease here lasts a second, the shortest that libraries support which count in seconds. The pauses of an execution are
+// shortened in proportion.
 const (
 	lease  = time.Second
 	faster = foreign.LeaseTime / lease

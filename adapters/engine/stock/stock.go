@@ -22,7 +22,7 @@ type Config struct {
 	Starter foreign.Starter // starts the clients
 	Finding *histories.Counterexample
 	Rounds  int           // 0 is [DefaultRounds]
-	Time    time.Duration // ends it earlier; 0 is no limit
+	Time    time.Duration // maximum duration of all rounds; 0 is no limit
 }
 
 // DefaultRounds is the default number of rounds.

@@ -131,7 +131,7 @@ func (h headers) read(block []byte, name string) (value string, err error) {
 }
 
 const (
-	messageHead = 5        // bytes: whether it is compressed, and how long it is
+	messageHead = 5        // bytes: a flag for compression, and the length
 	mostMessage = 15 << 20 // bytes; etcd takes 2 MiB
 )
 

@@ -69,35 +69,35 @@ func (s *Stats) add(o *Stats) {
 	s.Unclear += o.Unclear
 }
 
-// Run has external clients use a lock on a real broker as close to simultaneously as possible, without a
-// schedule: all of them begin each round at one instant. In a round a client acquires, verifies a few times,
-// and releases; an administrator adds, removes, creates or counts. Operations that clients do not offer are not called.
+// Run makes external clients use a lock on a real broker as close to simultaneously as possible, without a schedule: all
+// clients begin each round at the same moment. In a round a client acquires, verifies a few times, and releases; an
+// administrator adds, removes, creates or counts. Operations that clients do not offer are not called.
 //
-// It returns what they saw as a history in real-time order: an invocation is recorded before the client is
-// called, a completion when it has answered. One life of a client is one process, numbered as [history.Event]
-// says. A client whose operation took too long, or has an unknown result, is killed and replaced before the next round.
+// Run returns what the clients saw as a history in real-time order: an invocation is recorded before the client is called,
+// and a completion when the client has answered. One life of a client is one process, numbered as [history.Event] says. A
+// client whose operation took too long, or has an unknown result, is killed and replaced before the next round.
 //
 // The history claims no more than was seen:
 //
-//   - Crash is recorded just before a client is killed, or after it was found dead. Gone never is: nobody here sees
-//     when the broker drops what a dead client had. It may be free at any moment from the crash on, or never.
-//   - Why an acquire got nothing is unknown: only in the audit does it say something about the lock.
-//   - Why a verify says no is unknown: its client may have given up the slot or not.
-//   - Which slot it was is not recorded where all that were granted have one number, or none: any of them is as good, and it is
-//     counted how many hold the lock.
-//   - Connections are not recorded. A client that connects anew while it holds nothing goes on as the same process.
-//     One whose connection ended while it holds a slot would be blamed for what it could not know: only a crash ends
-//     a connection here, so the broker must not be restarted meanwhile.
+//   - Crash is recorded just before a client is killed, or after it was found dead. Without Holds, Gone is not recorded,
+//     since Run does not see when the broker drops what a dead client had. A dead client's slot may become free at any
+//     moment after the crash, or never.
+//   - The reason for a refused acquire is unknown. A refusal says something about the lock only in the audit.
+//   - The reason for a negative verify is unknown: the client may or may not have given up the slot.
+//   - If all grants have the same slot number, or none, slots are not recorded. The history then only tells how many clients
+//     hold the lock.
+//   - Without Holds, connections are not recorded. A client that reconnects while it holds nothing continues as the same
+//     process. If a connection ended while its client holds a slot, the client would be blamed for what it could not know.
+//     Here only a crash ends a connection, so the broker must not be restarted meanwhile.
 //
-// When all rounds are over, the lock is audited, as a run at the gate is: see [history.Audit].
+// When all rounds are over, the lock is audited like a run at the gate: see [history.Audit].
 //
-// Clients that answer in time are killed between operations: if a connection dies just as it declares an exclusive
+// Clients that answer in time are killed between operations only. If a connection dies just as it declares an exclusive
 // queue, RabbitMQ 3.10.8 may delete the queue of the next owner (rabbitmq-server #15276), and the lock would be blamed.
 //
-// The setup client creates the lock before the first round, and destroys it after the last if destroy is
-// offered. History and statistics are what the run found, even if it ended with an error: that of ctx, or of
-// a client that can't be started or breaks the protocol. They are nil if the run could not begin. Every client has
-// ended when Stress returns.
+// The setup client creates the lock before the first round, and destroys it after the last if it offers destroy. If the run
+// ends with an error (the error of ctx, or of a client that can't be started or breaks the protocol), history and statistics
+// are what was recorded up to then. They are nil if the run could not begin. Every client has ended when Run returns.
 func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
 		return nil, nil, fmt.Errorf("stress with %w", err)

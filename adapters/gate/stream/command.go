@@ -138,7 +138,8 @@ func (x *exchange) EndsConnection() (ends, byClient bool) {
 // EndsPart is false: connections have no parts.
 func (x *exchange) EndsPart() (ends, fault bool) { return false, false }
 
-// Cost is the exchange in the form in which promises about cost are judged. The operations of a driver are unknown.
+// Cost returns the exchange in the form in which promises about cost are judged. Known is false, as the operations of the
+// client's driver are unknown.
 func (x *exchange) Cost() backend.Exchange {
 	c := x.command
 	e := backend.Exchange{

@@ -19,7 +19,7 @@ const (
 	mostUncut = 16 << 20
 	// mostParked is the number of a connection's commands at the gate at which reading from its client pauses.
 	mostParked = 1 << 12
-	// writeLimit is how long a client may leave data unread.
+	// writeLimit is the maximum time that a client may leave data unread.
 	writeLimit = 30 * time.Second
 )
 
@@ -30,9 +30,9 @@ type Conn struct {
 	reader  *socket.Reader // of the client's socket
 	up      net.Conn
 	said    *socket.Reader // of the server's socket
-	catches sync.Mutex     // one goroutine at a time waits until all server output was shown: the reader calls only one
+	catches sync.Mutex     // only one goroutine at a time waits until all server output was shown, since the reader notifies only one
 	id      int64
-	joins   bool // the end of a command is unknown
+	joins   bool // the protocol is unknown, and so are the ends of commands
 
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -60,9 +60,9 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether data is on its way and does not wait at the gate. It may be the connection or a message of the
-// server, unknown to the gate so far; the server's greeting; the reply to a command that passes by itself; or bytes that the
-// client has not received.
+// underway reports whether something is on its way that does not wait at the gate: a connection or a message of the server
+// of which the gate has not been told yet, the server's greeting, the reply to a command that passed without waiting, or
+// bytes that the client has not received.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {
 		return true
@@ -113,7 +113,7 @@ func (c *Conn) read() error {
 	}
 }
 
-// joinPause is how long a client may pause within a command, if the ends of commands are unknown.
+// joinPause is the maximum pause of a client within a command, if the protocol is unknown: a longer pause ends the command.
 const joinPause = 2 * time.Millisecond
 
 // more adds what the client writes without a pause.
@@ -387,7 +387,8 @@ func (c *Conn) look() {
 	c.changed.Broadcast()
 }
 
-// listens reports whether the server may send something other than a reply to the last passed command.
+// listens reports whether the server may still send something: it owes a reply, or may send a message that no command asked
+// for.
 func (c *Conn) listens() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

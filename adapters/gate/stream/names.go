@@ -13,12 +13,12 @@ type Names struct {
 	keys   map[string]uint16
 }
 
-// NewNames are the names of a run whose locks have part in their names.
+// NewNames returns the names for a run. part is the text that the names of the run's locks contain.
 func NewNames(part string) *Names {
 	return &Names{part: part, values: make(map[string]string), keys: make(map[string]uint16)}
 }
 
-// Item is an item's name without the part that differs from run to run.
+// Item returns an item's name without the part that differs from run to run.
 func (n *Names) Item(name string) string {
 	if n.part == "" {
 		return name
@@ -26,7 +26,7 @@ func (n *Names) Item(name string) string {
 	return strings.ReplaceAll(name, n.part, "")
 }
 
-// Own reports whether a text contains the part of the run.
+// Own reports whether text contains the part that differs from run to run.
 func (n *Names) Own(text string) bool { return n.part != "" && strings.Contains(text, n.part) }
 
 // Value replaces a value that differs from run to run by its number, in order of first use.
@@ -39,7 +39,7 @@ func (n *Names) Value(value string) string {
 	return alias
 }
 
-// Key is an item's number in the run, from 1; 0 is none.
+// Key returns the number of the named item in the run, from 1; 0 is for an empty name.
 func (n *Names) Key(name string) uint16 {
 	if name == "" {
 		return 0

@@ -11,7 +11,7 @@ type Protocol interface {
 	Session() Session
 }
 
-// Unknown is an unknown protocol: all that a client writes before it waits is one command.
+// Unknown is a protocol that is not known: everything that a client writes without a pause is one command.
 type Unknown interface {
 	Protocol
 	// Shown describes a command in words.
@@ -28,7 +28,7 @@ type Session interface {
 	Reply(b []byte) (r Said, n, settles int, err error)
 	// Greets reports whether the server is still to send a greeting, before which the client sends nothing.
 	Greets() bool
-	// Listens reports whether the server may send something unasked, or later.
+	// Listens reports whether the server may send a message that no command asked for.
 	Listens() bool
 }
 

@@ -50,7 +50,7 @@ func (p *Proxy) Begin(n *Names) {
 	p.names = n
 }
 
-// Names are the names of the current run.
+// Names returns the names of the current run.
 func (p *Proxy) Names() *Names {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *Proxy) Settle() error {
 	return nil
 }
 
-// listening are the connections on which the server may send something unasked, or later.
+// listening returns the connections on which the server may still send something.
 func (p *Proxy) listening() (all []*Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *Proxy) Listen(g gate.Gate, l gate.Limits, url func(host string) string)
 	return a, nil
 }
 
-// Address is where one client finds one server.
+// Address is one client's address for one server.
 type Address struct {
 	proxy    *Proxy
 	gate     gate.Gate
@@ -110,12 +110,12 @@ type Address struct {
 	closed bool
 }
 
-// Addresses are where one client finds each of several servers.
+// Addresses has one client's address for each of several servers.
 type Addresses []*Address
 
 var _ gate.Watched = Addresses(nil)
 
-// URLs are the addresses in the form that clients expect.
+// URLs returns the addresses in the form that clients expect.
 func (all Addresses) URLs() (urls []string, _ error) {
 	for _, a := range all {
 		urls = append(urls, a.url)
@@ -123,7 +123,7 @@ func (all Addresses) URLs() (urls []string, _ error) {
 	return urls, nil
 }
 
-// Underway reports whether data of the client is on its way and bypasses the gate.
+// Underway reports whether something from or for the client is on its way that does not wait at the gate.
 func (all Addresses) Underway() bool { return slices.ContainsFunc(all, (*Address).underway) }
 
 // underway reports whether a connection is being made, or a command that passes by itself has no reply yet.
@@ -196,7 +196,7 @@ func (a *Address) Close() error {
 	return err
 }
 
-// acceptPause is how long to wait when connections can't be accepted.
+// acceptPause is the pause after a connection could not be accepted.
 const acceptPause = 10 * time.Millisecond
 
 func (a *Address) accept() {

@@ -80,7 +80,7 @@ func (s *sessions) advance(ms int64) (over []*one) {
 	return over
 }
 
-// left is how long a session still has; 0 is for ever.
+// left returns the remaining milliseconds of a session; 0 if there is no such session.
 func (s *sessions) left(id int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -99,7 +99,7 @@ func readRows(c *plugin.Control) (rows [][]string, err error) {
 		case b[0] == isOK && ends == 0:
 			return nil, nil
 		case b[0] == isEOF && len(b) < shortEOF:
-			if ends++; ends == 2 { // one is behind the columns
+			if ends++; ends == 2 { // the first ends the columns, the second the rows
 				return rows, nil
 			}
 		case ends == 1:

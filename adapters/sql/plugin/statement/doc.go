@@ -1,3 +1,3 @@
-// Package statement reads statements of SQL as far as a gate has to know them: what they do, whether they mean something to other
-// clients, and how traces show them.
+// Package statement parses SQL statements as far as a gate needs: what they do, whether they concern other clients, and how
+// traces show them.
 package statement
