@@ -108,7 +108,7 @@ func check(numbers ...count) error {
 	return nil
 }
 
-// finite refuses Any.
+// finite refuses numbers that are Any, or have no meaning.
 func finite(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n == Any {

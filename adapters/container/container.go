@@ -18,7 +18,7 @@ type Image struct{ Name, Tag string }
 
 // kind is what all images of a server have in common.
 type kind struct {
-	tag         string // default tag, which tests start
+	tag         string // default tag, with which tests start the server
 	repository  string
 	port        int
 	address     string            // without the host and port

@@ -136,8 +136,8 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	}
 }
 
-// comesBy waits until a client sends something or gets an answer: the client may be computing, wait by its own clock, or be
-// kept waiting by the server, for which time then passes. It returns false if nothing comes within limit.
+// comesBy waits until a client sends something or gets an answer, and returns false if that takes longer than limit. The
+// client may be computing, or waiting by its own clock. If the server keeps a client waiting, comesBy lets time pass.
 func (r *run) comesBy(limit time.Duration) (bool, error) {
 	if came, err := r.wait(r.ctx, min(lull, limit), r.comes); came || err != nil {
 		return came, err

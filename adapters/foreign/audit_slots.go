@@ -24,8 +24,8 @@ func (r *run) slots(l uint8) (least, most int) {
 	return beliefs.SlotsIn(&history.History{Kind: r.config.Kind, Slots: all, Events: r.record.Events}, uint16(l))
 }
 
-// fill makes fresh clients acquire all slots of a lock, and one more be refused; then all are released. full is false if a
-// slot was refused, or if too many were granted.
+// fill makes fresh clients acquire all slots of a lock, makes one more client be refused, and then releases all slots. full
+// is false if a slot was refused or too many were granted.
 func (r *run) fill(l uint8, least, most int) (full bool, err error) {
 	defer func() { err = errors.Join(err, r.releases(l)) }()
 	held, err := r.takeAll(l, least, most)

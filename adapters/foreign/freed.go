@@ -12,7 +12,7 @@ import (
 // A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
 // should have to wait for the end of a lease. A client does have to wait if another client has left a key without knowing
 // it: the reply to its acquire was lost, or some of several servers refused the acquire. In the audit a fresh client
-// acquires such a lock once, before leases end. That this acquire is granted is a promise that most locks do not give.
+// acquires such a lock once, before leases end. Most locks do not promise that it is granted.
 
 // soon is the minimum time, in virtual milliseconds, that clients have to clean up by themselves.
 const soon = 1000

@@ -13,7 +13,7 @@ import (
 
 // audits is the set of the situations that an exploration has audited without finding a violation. An audit depends only on
 // the server's state and on what each client has done and was told, so executions that end in the same situation need only
-// one audit. That holds if clients are deterministic, which an exploration assumes.
+// one audit. An exploration assumes that clients are deterministic.
 type audits map[situation]bool
 
 // situation is a digest of the server's state and of each client's actions and answers.

@@ -14,7 +14,7 @@ import (
 // line is the socket of a session, which can be cut. A cut line sends nothing more: it also refuses the new connection on
 // which pgx asks the server to cancel the current statement.
 type line struct {
-	timed   bool            // the durations of commands are measured: the server keeps its own settings
+	timed   bool            // the durations of commands are measured, so sessions keep the server's own settings
 	traffic measure.Traffic // counts what is sent and received
 	mu      sync.Mutex
 	conn    net.Conn

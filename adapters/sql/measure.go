@@ -21,7 +21,8 @@ type Measured struct {
 	locks    atomic.Int64 // number of locks made so far
 }
 
-// Measured makes a database on the server, in which locks are measured. Close drops it.
+// Measured makes a database on the server, in which the locks to measure have their rows. [Measured.Close] drops the
+// database.
 func (s *Server) Measured(ctx context.Context) (*Measured, error) {
 	d, err := s.Database(ctx)
 	if err != nil {

@@ -12,19 +12,20 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Replay carries out the steps of a simulated trace on a real server: each client's commands in the recorded order,
-// on a connection of its own, compared at every reply. A client's machine is a function of the replies and of its
-// clock, so equal replies are the same execution.
+// Replay carries out the steps of a simulated trace on a real server. Each client sends its commands in the recorded order
+// on its own connection, and every reply is compared with the recorded one. A client's lock machine depends only on the
+// replies and its clock, so equal replies mean the same execution.
 //
-//   - A command that waits has no reply yet: the server is asked whether it waits. Its reply is compared in the step that
-//     hands it over, and has to be there by then. Before each step, every command under way has ended or waits.
-//   - Time is the trace's: MariaDB's sessions get it by SET timestamp, and PostgreSQL's clocks are functions of the database.
-//     Only a wait that ends by lock_wait_timeout takes real time.
+//   - A command that waits has no reply yet: Replay asks the server whether the command waits. The reply is compared in the
+//     step in which the trace delivers it, and must have arrived by then. Before each step, every command under way has
+//     ended or waits.
+//   - Time is that of the trace: MariaDB's sessions get it by SET timestamp, and PostgreSQL's clocks are functions in the
+//     database. Only a wait that ends by a lock wait timeout takes real time.
 //   - A client's death, a dropped connection and a lost reply reset the socket, and the replay waits for the server's
 //     reaction. A half-open connection is silent until the trace detects it.
 //   - Restarts are left out, since the server may have other users.
 //
-// Rows are in a database of their own, which is dropped at the end.
+// The rows are in a database that Replay makes, and drops at the end.
 func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: s.String(), Steps: len(t.Steps)}
 	if r.Skipped = s.refuses(t); r.Skipped != "" {

@@ -27,8 +27,8 @@ type round struct {
 	err   error // of a client that breaks the protocol
 }
 
-// hold is a period in which a client held a lock for certain: from the answer to its acquire to its next call of anything,
-// its crash, or the end of its lease.
+// hold is a period during which a client certainly held a lock. It begins with the answer to the client's acquire, and ends
+// with the client's next call, its crash, or the end of its lease.
 type hold struct {
 	client, lock, limit int
 	from, to            int // to is 0 while the hold lasts

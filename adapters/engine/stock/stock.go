@@ -68,7 +68,7 @@ func Run(ctx context.Context, c Config) (res Result, err error) {
 	return repeat(ctx, &c, found.Trace, found.Violation)
 }
 
-// broken are the faults that this package does not cause.
+// broken are the faults that this package cannot cause. A finding with one of them is not repeated.
 var broken = []scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.Pause, scenario.Restart}
 
 // repeat makes clients repeat what they did in an execution.

@@ -118,7 +118,7 @@ func (i *instance) close() error {
 const keepEvery = 400 * time.Millisecond
 
 // keep renews the leases that are still running by the schedule. If etcd has ended one of these by its own clock, as on a
-// machine that stood still, keep notes an error.
+// machine that stood still, keep records an error.
 func (i *instance) keep(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()

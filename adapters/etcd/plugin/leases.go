@@ -142,8 +142,9 @@ func (l *leases) split(key string) (name, lease string) {
 	return key[:i+1], key[i+1:]
 }
 
-// kept records whether etcd had a lease at the time asked. If etcd did not have it any more, late reports whether etcd may
-// have ended it by its own clock. Otherwise a client has ended it, and the answer has not arrived yet.
+// kept records the result of asking etcd for a lease at the time asked: there says that etcd had it. If it is gone, late
+// reports whether etcd may have ended it by its own clock. Otherwise a client has ended it, and the answer has not arrived
+// yet.
 func (l *leases) kept(id int64, there bool, asked time.Time) (late bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

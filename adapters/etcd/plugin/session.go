@@ -108,8 +108,8 @@ func (c *call) takes(part []byte) (whole bool, err error) {
 	return whole, err
 }
 
-// cut appends part to the incomplete message rest. If messages are complete then, it returns the last of them, and otherwise
-// last.
+// cut appends part to rest, the beginning of an incomplete message, and removes all messages that are complete then. message
+// is the last of these; if none is complete, it is last, and whole is false.
 func cut(rest, part, last []byte) (_, message []byte, whole bool, err error) {
 	rest = append(rest, part...)
 	for {

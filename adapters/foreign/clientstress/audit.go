@@ -63,8 +63,8 @@ func (c *client) release(ctx context.Context) {
 	}
 }
 
-// fill makes fresh clients acquire all slots, and one more be refused; then all are released. It returns false if a free
-// slot was refused.
+// fill makes fresh clients acquire all slots, makes one more client be refused, and then releases all slots. It returns
+// false if a free slot was refused.
 func (s *runner) fill(ctx context.Context) bool {
 	defer s.release(ctx)
 	least, most := s.slots()

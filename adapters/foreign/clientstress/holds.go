@@ -158,9 +158,9 @@ func (l *life) watch(s *runner, url string) (string, error) {
 	return made.URLFor(url)
 }
 
-// noticed handles the end of a client's connection. It records this only while the client's life lasts, and only if a hold
-// ends or may end by it: the client holds the lock and had the connection when it got it, or the client is acquiring and has
-// not closed the connection itself.
+// noticed handles the end of a client's connection. It records the end only during the client's life, and only if a hold may
+// depend on the connection: the client holds the lock and had the connection at the grant, or the client is acquiring and
+// has not closed the connection itself.
 func (s *runner) noticed(l *life, n notice) {
 	l.mu.Lock()
 	held := l.holding && !n.opened.After(l.since)

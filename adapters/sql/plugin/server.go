@@ -162,7 +162,7 @@ func (s *Server) own(name string) bool { return s.part != "" && strings.Contains
 // Canonical returns an item's name as traces show it.
 func (s *Server) Canonical(name string) string { return s.names.Item(name) }
 
-// Words returns the words for an item, and for what it contains.
+// Words returns the words for an item and for its amount.
 func (s *Server) Words() (item, amount string) { return "table", "rows" }
 
 // Remove deletes tables that are named after the run. Rows in other tables stay.
