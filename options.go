@@ -27,7 +27,7 @@ type Options struct {
 	Properties []Property            // to judge; empty means all that apply
 	Own        []Own                 // your own properties, judged as well
 	Require    []Property            // properties that must be judged for the result to hold
-	Strict     bool                  // an acquire that fails promises that all slots were taken at one moment, not each at some
+	Strict     bool                  // a failed acquire promises that all slots were taken at the same moment, not each at a moment of its own
 	First      bool                  // end at the first violation
 	Log        io.Writer             // receives the standard error of external programs
 	Found      func(*Counterexample) // called when a violation is seen, and again when more is known about it
@@ -40,7 +40,7 @@ type Sample struct {
 	Options
 	Seed                                     uint64        // seed of the random choices; 0 is 1
 	Executions                               int           // 0 is 100,000, or 2,000 if external or in Test
-	Time                                     time.Duration // end earlier; 0 is no limit
+	Time                                     time.Duration // maximum duration; 0 is no limit
 	Workers                                  int           // 0 is one for each processor, and more for an Exec whose clients wait; if clients share state in one process, set 1
 	Clients, Admins, Slots, Rounds, Restarts int           // Restarts are restarts of the server
 	Start                                    []int         // the slots that exist at first, such as 1 and 3; empty means 1 to Slots
@@ -58,13 +58,13 @@ type Bounds struct {
 	Locks                                         []string // names of the locks, at most two; empty means one lock called jobs
 	Calls, AdminCalls                             string   // calls of each client or administrator, such as "acquire,remove:1"
 	Crashes, Drops, ChannelErrors, Lost, Restarts int      // numbers of clients that die, connections that drop, channels that end, replies that get lost, and restarts of the server
-	Prompt                                        bool     // the server notices a lost connection at once, not at any later moment
+	Prompt                                        bool     // the server notices a lost connection at once; otherwise at any later moment
 	Workers                                       int      // 0 is one for each processor
 	Depth                                         int      // maximum number of levels; 0 is no bound
 	Memory                                        int64    // end at about this many bytes; 0 is 8 GiB
 	Exact                                         bool     // store whole states, not fingerprints
 	Checkpoint, Resume                            string   // file in which the search is saved if it ends early; file from which it continues
-	Executions                                    int      // maximum number for an external lock; 0 is 10,000
+	Executions                                    int      // maximum number of executions of an external lock; 0 is 10,000
 	Simulate                                      int      // number of random executions, drawn by Seed, to run instead of all; 0 is all
 	Seed                                          uint64
 }
@@ -75,7 +75,7 @@ type Load struct {
 	Seed                                     uint64 // seed of the random choices; 0 is 1
 	Clients, Admins, Slots, Rounds, Restarts int
 	CrashShare                               float64   // as in Sample
-	Proxy                                    bool      // external clients go through a proxy, so that more can be judged
+	Proxy                                    bool      // external clients use a proxy, so that more can be judged
 	History                                  io.Writer // receives the history before it is judged
 }
 

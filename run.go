@@ -32,7 +32,7 @@ type run struct {
 	Target
 	o        Options
 	ctx      context.Context
-	kind     lock.Kind // type by which the target is judged
+	kind     lock.Kind // lock type as which the target is judged
 	list     own.List  // the user's own properties
 	judged   property.Set
 	required property.Set
@@ -44,7 +44,7 @@ type run struct {
 	known    known.Findings   // violations that are no failure until they expire
 }
 
-// newRun returns a run, after it has checked the target and the own properties. The verb checks its other options.
+// newRun checks the target and the options that all verbs share, and returns a run. The verb checks its own options.
 func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 	t, kind, err := t.settled()
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *run) on(do func() (*Result, error)) (*Result, error) {
 }
 
 // start finds or starts the server. On a shared server, the run registers its names, so that the next run can delete what a
-// killed run has left. If another run takes this one for dead, this run's context is cancelled.
+// killed run has left. If another run decides that this one is dead, this run's context is cancelled.
 func (r *run) start() (err error) {
 	url := r.o.Server
 	if url == "rabbitmq" {

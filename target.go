@@ -28,7 +28,7 @@ const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent
 type Target struct {
 	name    string
 	own     *lock.Target // a lock of this module; nil is an external lock
-	kind    Kind         // type by which it is judged; "" is still to be found out
+	kind    Kind         // lock type as which it is judged; "" is not yet known
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
 	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and the guard that watches it, for each run
@@ -92,7 +92,7 @@ func (t Target) shown() string {
 
 func ours(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
 
-// As sets the type by which an external target is judged. A [Lock] that is no [Administrator] is a mutex.
+// As sets the lock type as which an external target is judged. A [Lock] that is no [Administrator] is a mutex.
 func (t Target) As(k Kind) Target {
 	if (t.own != nil || t.machine != nil) && k != t.kind {
 		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
@@ -161,7 +161,7 @@ func (t Target) zero() bool {
 	return t.own == nil && t.machine == nil && t.exec == "" && t.connect == nil && t.err == nil
 }
 
-// settled checks the target, and returns it with the type by which it is judged at first.
+// settled checks the target, and returns it with the lock type as which it is judged at first.
 func (t Target) settled() (Target, lock.Kind, error) {
 	if t.zero() {
 		options, client := t.options, t.client

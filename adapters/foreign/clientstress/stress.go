@@ -30,7 +30,8 @@ type Config struct {
 	// Proxy makes each client reach the broker through a proxy of its own, which counts what passes. The broker's address
 	// must begin with amqp:// then.
 	Proxy bool
-	// Load says how many clients there are, and what they do. A client that is to die is killed between two of its operations.
+	// Load says how many clients there are, and what they do. A client that is to die is killed between two of its
+	// operations.
 	stress.Load
 	// Limit is the maximum duration of an operation. An operation that takes longer is treated as one that never returns,
 	// and its client is killed. 0 is [DefaultLimit].
