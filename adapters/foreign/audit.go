@@ -20,7 +20,8 @@ import (
 //  5. Fresh clients acquire all slots again and give them back, after which the broker has no more items than before.
 //
 // These operations are recorded in the history and in the trace like any other. If too many slots are granted, the judge of
-// certain holds reports it. A refusal is reported here, with the gravest earlier event. No earlier event excuses a refusal.
+// certain holds reports it. If a free slot is refused, beliefs.Audit reports it, with the gravest earlier fault. No earlier
+// fault excuses a refusal.
 
 const (
 	// mostAuditors is the maximum number of clients that audit: one for each slot, and clients that are refused.

@@ -71,7 +71,7 @@ func (r *run) destroyAll() (all bool, err error) {
 	if !r.supports(lock.Destroy) || r.handles[0].client == nil {
 		return false, nil
 	}
-	all = r.sc.HistoryTells() // if slot numbers have gaps, the client may not find all that is to be destroyed
+	all = r.sc.HistoryTells() // if a lock began with gaps in its slot numbers, the client may not find all slots
 	for _, l := range r.sc.Locks {
 		res, err := r.handles[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if died(err) {

@@ -39,8 +39,8 @@ func (t token) shown(params []string, marks int, n *stream.Names) string {
 	return t.text
 }
 
-// Value returns a value as traces show it. Small numbers, and values that contain the part of the run, are shown as they are
-// or without that part; any other value is replaced by a number.
+// Value returns a value as traces show it. Small numbers, booleans and NULL are shown as they are. A value that contains the
+// part of the run is shown without that part. Any other value differs from run to run, and is replaced by a number.
 func Value(value string, n *stream.Names) string {
 	switch {
 	case value == "":
