@@ -17,7 +17,8 @@ import (
 const (
 	// mostUncut is the maximum number of bytes kept of one incomplete command or reply.
 	mostUncut = 16 << 20
-	// mostParked is the number of a connection's commands at the gate at which reading from its client pauses.
+	// mostParked is the maximum number of commands of a connection that wait at the gate. When it is reached, reading from
+	// the client pauses.
 	mostParked = 1 << 12
 	// writeLimit is the maximum time that a client may leave data unread.
 	writeLimit = 30 * time.Second
