@@ -107,8 +107,8 @@ func (t Target) With(option, value string) Target {
 	return t
 }
 
-// On makes an external lock use the given number of servers of a kind, such as "redis", which are started for the run. For
-// "amqp", the server is Options.Server.
+// On puts an external lock on so many servers of a kind, such as "redis", which are started for the run; "amqp" is
+// Options.Server.
 func (t Target) On(server string, servers int) Target {
 	t.client.server, t.client.servers = server, servers
 	return t
@@ -127,7 +127,7 @@ func (t Target) HeldBy(what string) Target {
 	return t
 }
 
-// Patience is the time to wait for an external client that sends nothing; 0 is 2 s.
+// Patience is the time to wait for a client that sends nothing; 0 is 2 s.
 func (t Target) Patience(d time.Duration) Target {
 	t.client.patience = d
 	return t
