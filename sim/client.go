@@ -202,7 +202,8 @@ func (w *World) act(c, link uint8) {
 	w.complete(c) // the client's operation may have waited for this step
 }
 
-// learned tells the monitor of a client's belief if it may have shrunk other than by a reply to its operation.
+// learned tells the monitor what a client believes to hold, after a step that may have ended a hold although no reply to
+// an operation said so.
 func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {

@@ -29,8 +29,8 @@ type Result struct {
 	History *history.History
 	Reading linear.Options
 
-	// Labels are the data of the run's counterexamples. Others are the data for properties that only scenarios of another
-	// kind than the first have shown: see [sample.Conclude].
+	// Labels are the data of the run's counterexamples. If scenarios were drawn from several spaces, these are the data of
+	// the first space; Others are those of properties that only a further space has shown violated: see [sample.Conclude].
 	Labels Labels
 	Others map[property.Property]Labels
 

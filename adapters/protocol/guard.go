@@ -63,7 +63,8 @@ func New(name string, kind lock.Kind, variant func(*amqplock.Protocol) amqplock.
 	}}}, g
 }
 
-// made is the machine that somebody else's function makes. One that makes none is the reference, and a mistake.
+// made calls variant, a user's function, to make a machine. If variant returns nil or panics, this is noted as its mistake,
+// and the machine is the reference.
 func (g *Guard) made(p *amqplock.Protocol, variant func(*amqplock.Protocol) amqplock.Implementation) (own amqplock.Implementation) {
 	copied := *p // what it writes to is its own
 	why := "it returned nil"

@@ -2,7 +2,7 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// careful reports whether effects at moments other than the best must be tried.
+// careful reports whether an effect must be tried at several moments. Otherwise the best moment is known, and is enough.
 func (w *frontier) careful() bool {
 	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.failedAcquire == property.Strong && w.fulls > 0 && w.pending.some
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 )
 
-// driven is a machine of a lock, whose commands its owner sends.
+// driven is the state machine of a client. The code that has the driven sends the machine's commands.
 type driven struct {
 	protocol amqplock.Implementation
 	machine  amqplock.Machine

@@ -245,8 +245,8 @@ func answers(covered []string) (out []string) {
 	return out
 }
 
-// same compares the first executions behind a row's costs with a real server: if the replies are equal, the costs are equal.
-// It is "" without a server.
+// same carries out on a real server the first executions from which a row's costs come, and says whether the replies are the
+// same: then the costs are, too. It is "" without a server.
 func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error) {
 	if a.Agree == nil {
 		return "", nil

@@ -204,8 +204,8 @@ func (s *runner) clear(ctx context.Context) error {
 // interruptedLimit is the time that a client has to destroy the lock after an interrupt.
 const interruptedLimit = 5 * time.Second
 
-// sweep deletes what may be left, if Config.Sweep is set: the queues named by the guidelines, and the queues that clients
-// were seen to declare.
+// sweep deletes what may be left, if Config.Sweep is set: the queues with the names that the guidelines of amqp-locks
+// prescribe, and the queues that clients were seen to declare.
 func (s *runner) sweep() error {
 	if s.config.Sweep == nil {
 		return nil

@@ -97,8 +97,8 @@ func (e ending) close() error {
 }
 
 // interruptible is a context that the first interrupt ends, so that the run ends in good order. The second interrupt ends
-// the program at once, unless it comes within together, when it counts as the same: the program timeout signals its child,
-// and then the child's group. The end of the terminal is an interrupt, too, unless nohup is used. If a reader such as head
+// the program at once. If it comes no later than the time together after the first, it counts as the same interrupt, since
+// timeout(1) signals its child, and then the child's group. The end of the terminal is an interrupt, too, unless nohup is used. If a reader such as head
 // is gone, writing fails, and the program continues: there may be files left to write.
 func interruptible(together time.Duration) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
