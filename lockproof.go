@@ -59,6 +59,7 @@ func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) 
 		return nil, err
 	}
 	file := *c.file
+	r.restarts = file.Scenario.Restarts()
 	if own := file.Violation.Own; own != "" {
 		if o.Server != "" {
 			return nil, invalid("replaying %s on a real server: expected the simulated broker, which a property of your own looks at", own)
