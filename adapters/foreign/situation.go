@@ -39,6 +39,8 @@ func (r *run) situation() (at situation, known bool) {
 		return at, false
 	}
 	state, whole := server.State(func(c gate.Conn) uint8 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		if of := r.connections[c]; of != nil {
 			return r.numberOf(of.client)
 		}
