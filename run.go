@@ -189,9 +189,7 @@ func (r *run) sample(s *Sample) (*Result, error) {
 }
 
 // carryOut carries out the counterexamples of earlier runs, if there are any to carry out.
-func (r *run) carryOut(c interface {
-	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
-}) (err error) {
+func (r *run) carryOut(c kept.Carrier) (err error) {
 	if r.past != nil {
 		r.earlier, err = c.CarryOut(r.ctx, *r.past)
 	}

@@ -26,6 +26,11 @@ type Past struct {
 	Command func(ce *histories.Counterexample, path string) (shows string) // that shows the execution of a file; may be nil
 }
 
+// Carrier is the configuration of a run, which carries out what earlier runs have left of its lock.
+type Carrier interface {
+	CarryOut(context.Context, Past) (*Earlier, error)
+}
+
 // Lock identifies the counterexamples that belong to a run's lock.
 type Lock struct {
 	Target   string // "" is unknown: a program is identified by its command

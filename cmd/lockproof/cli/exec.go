@@ -177,7 +177,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if cfg.Workers == 0 {
 		cfg.Workers, cfg.More = workers, gated.MoreWorkers*workers
 	}
-	if err := f.begin(c, cfg, &cfg.Known, &cfg.Earlier); err != nil {
+	if cfg.Known, cfg.Earlier, err = f.begin(c, cfg); err != nil {
 		return err
 	}
 	line := newProgress().within(cfg.Time)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -118,7 +117,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if cfg.Shape, err = f.shape(c, cfg.Target.Kind); err != nil {
 		return err
 	}
-	if err := f.begin(c, cfg, &cfg.Known, &cfg.Earlier); err != nil {
+	if cfg.Known, cfg.Earlier, err = f.begin(c, cfg); err != nil {
 		return err
 	}
 	line := newProgress().within(cfg.Time)
@@ -134,15 +133,12 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 }
 
 // begin repeats the counterexamples that earlier runs have left, before a run draws anything, and reads the known findings.
-func (f *proveFlags) begin(c *cobra.Command, run interface {
-	CarryOut(context.Context, kept.Past) (*kept.Earlier, error)
-}, findings *known.Findings, earlier **kept.Earlier) (err error) {
-	if *findings, err = f.known(); err != nil {
-		return err
+func (f *proveFlags) begin(c *cobra.Command, run kept.Carrier) (known.Findings, *kept.Earlier, error) {
+	findings, err := f.known()
+	if err == nil {
+		f.earlier, err = run.CarryOut(c.Context(), kept.Past{Folder: f.folder(), Command: replaying})
 	}
-	f.earlier, err = run.CarryOut(c.Context(), kept.Past{Folder: f.folder(), Command: replaying})
-	*earlier = f.earlier
-	return err
+	return findings, f.earlier, err
 }
 
 // fit refuses flags without effect for such a run.
