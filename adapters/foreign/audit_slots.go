@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/beliefs"
@@ -25,9 +24,17 @@ func (r *run) slots(l uint8) (least, most int) {
 }
 
 // fill makes fresh clients acquire all slots of a lock, makes one more client be refused, and then releases all slots. full
-// is false if a slot was refused or too many were granted.
+// is false if a slot was refused or too many were granted. An error ends the run, and with it the clients: one of them may
+// still have an operation under way, so that none is asked to release anything.
 func (r *run) fill(l uint8, least, most int) (full bool, err error) {
-	defer func() { err = errors.Join(err, r.releases(l)) }()
+	if full, err = r.filled(l, least, most); err != nil {
+		return false, err
+	}
+	return full, r.releases(l)
+}
+
+// filled is fill without the releases.
+func (r *run) filled(l uint8, least, most int) (full bool, err error) {
 	held, err := r.takeAll(l, least, most)
 	if err != nil || held < least || held > most { // beliefs.Audit or the judge of certain holds reports it
 		return false, err
