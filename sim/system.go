@@ -51,7 +51,27 @@ type Effect struct {
 	Method        uint8
 	Answer        uint8
 	Key           uint16
-	Restarted     bool // the servers restarted: all sessions ended
+	Restarted     bool                        // the servers restarted: all sessions ended
+	Stored        bool                        // another client's queue or consumer may have got a message
+	Passed        [lock.MaxLocks]monitor.Seen // the locks' states during and after the action
+}
+
+// Kept returns the part of e that changes what the monitor keeps of other clients, for the properties in keep. Effects of
+// which the same part is kept change equal clients equally.
+func (e Effect) Kept(keep property.Set) (kept Effect) {
+	if e.Restarted && !monitor.Memoryless(keep) {
+		return e
+	}
+	kept.Restarted, kept.Stored = e.Restarted, e.Stored
+	if e.Stored {
+		kept.Method, kept.Answer, kept.Key = e.Method, e.Answer, e.Key
+	}
+	for l := range e.Passed {
+		kept.Passed[l] = e.Passed[l].Kept(keep)
+	}
+	kept.Before.Witnessed, kept.After.Witnessed = e.Before.Witnessed, e.After.Witnessed
+	kept.Before.WitnessedStrong, kept.After.WitnessedStrong = e.Before.WitnessedStrong, e.After.WitnessedStrong
+	return kept
 }
 
 // NewSystem makes the transition system of bounds that have passed Check.
@@ -296,6 +316,7 @@ func (w *World) owns(c uint8) bool {
 // Take carries out one of the actions that Actions has returned.
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
+	w.Monitor.Mark()
 	before, sight, view := w.truth, w.Monitor.Visible(a.Client), 0
 	if a.Client > 0 {
 		s.view = s.View(int(a.Client), s.view[:0])
@@ -303,7 +324,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 	}
 	out := s.act(a)
 	x := &out.Exchange
-	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart}
+	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart, x.Stored, w.Monitor.Passed()}
 	s.normalise()
 	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.WitnessedStrong != w.Monitor.WitnessedStrong || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
 	if !out.Visible {

@@ -24,6 +24,9 @@ type Exchange struct {
 	Aborted bool
 	// Ended says that the session is over, because of the command or as the answer to it.
 	Ended bool
+	// Stored says that a message of the command, or of those that it commits, has stayed in a queue or went to a
+	// consumer, which may be another client's.
+	Stored bool
 	// Minimal says that every driver offers the command (guidelines, "Limitation Tolerance").
 	Minimal bool
 	// Key is the backend's own number of the resource, whatever its kind; 0 is none.

@@ -186,6 +186,9 @@ type lockWatch struct {
 	// Leases only: the largest fencing token granted, and the number of grants.
 	token  uint32
 	grants uint8
+	// The lock's state when the current action began, and the states that it has passed through since. A search asks for
+	// them after the action; they are no part of a state.
+	before, passed Seen
 }
 
 // Cost is the cost of one operation.
@@ -331,6 +334,9 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 
 // meet marks a beginning operation and the operations under way as concurrent.
 func (m *Monitor) meet(c uint8, w *watch) {
+	if w.op.Administrative() {
+		m.locks[w.lock].passed.Begun = true
+	}
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
 		if uint8(i)+1 == c || o.lock != w.lock {
@@ -350,15 +356,15 @@ func (m *Monitor) meet(c uint8, w *watch) {
 
 // observe adds the lock's current state to the sets of a call.
 func (m *Monitor) observe(c uint8, w *watch) {
-	t := &m.locks[w.lock].truth
-	w.existed |= t.Exists
-	w.absent |= AllSlots &^ t.Exists
-	w.busy |= AllSlots &^ t.Free()
-	w.empty |= AllSlots &^ t.Taken
-	w.counted |= 1 << bits.OnesCount16(t.Exists)
+	t, seen := &m.locks[w.lock].truth, m.see(w.lock)
+	w.existed |= seen.Existed
+	w.absent |= seen.Absent
+	w.busy |= seen.Busy
+	w.empty |= seen.Empty
+	w.counted |= seen.Counted
 	m.countAside(w)
-	w.full = w.full || t.Free() == 0
-	w.waited = w.waited || m.administered(w.lock, t)
+	w.full = w.full || seen.Full
+	w.waited = w.waited || seen.Waited
 	mine := t.owned(m.owner(c))
 	w.mine |= mine
 	w.held |= t.Exists & mine

@@ -114,6 +114,7 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	if m.foreign && x.Access != backend.Create && x.Access != backend.Delete {
 		return
 	}
+	m.locks[w.lock].passed.Changed = true
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
 		if uint8(i)+1 != c && o.lock == w.lock && o.alive && o.working {

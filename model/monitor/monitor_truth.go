@@ -19,6 +19,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 		m.leases(l, c, &old, t)
 	}
 	m.ownersChanged(l, c, &old, t)
+	m.locks[l].passed.add(m.see(l))
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
 		if w.lock == l && w.op != lock.NoOp {

@@ -160,6 +160,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) (x backend.Exchange) {
 func (k *cluster) exchange(s *amqp.Sent, confirms bool, x *backend.Exchange) {
 	s.Command.ExchangeTo(&s.Reply, s.Command.Replies(confirms), x)
 	k.roles.mean(s.Command.Queue, x)
+	x.Stored = k.broker.Stored()
 }
 
 // Reply implements [sim.Cluster].

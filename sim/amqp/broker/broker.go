@@ -37,6 +37,7 @@ type Broker struct {
 	now     int64
 	timed   bool         // some queue or message has had an expiry, so that time matters
 	awaits  bool         // a channel may have an unacknowledged message
+	stored  bool         // a message has stayed in a queue or went to a consumer; see Stored
 	queues  []queue      // by amqp.Queue; grows when a name is first used
 	conns   []connection // by Conn-1
 	mail    *mail        // nil until some queue has dead letters
@@ -55,7 +56,7 @@ func (b *Broker) Configure(opts Options) { b.opts = opts }
 
 // Reset makes the broker as new, at time 0, and reuses its memory.
 func (b *Broker) Reset() {
-	b.now, b.timed, b.awaits = 0, false, false
+	b.now, b.timed, b.awaits, b.stored = 0, false, false, false
 	clear(b.gone)
 	for i := range b.queues {
 		b.queues[i].reset()

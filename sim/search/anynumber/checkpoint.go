@@ -18,7 +18,7 @@ import (
 // parts, views, roles, effects, contexts with their steps, and pending contexts. The SHA-256 of everything ends the file.
 const (
 	magic   = "lockproof views\n"
-	version = 3
+	version = 4
 )
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")

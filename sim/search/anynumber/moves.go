@@ -159,8 +159,12 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 		w.crowded = true
 		return nil
 	}
-	for _, a := range w.enter(shared, all).Actions(min(1, int(own)), nil) {
-		if m := w.take(shared, all, a); w.tooManySlots(m.shared) {
+	sys := w.enter(shared, all)
+	for i, a := range sys.Actions(min(1, int(own)), nil) {
+		if i > 0 {
+			sys = w.enter(shared, all)
+		}
+		if m := w.take(sys, all, a); w.tooManySlots(m.shared) {
 			w.beyond = true
 		} else {
 			out = append(out, m)
@@ -169,9 +173,9 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 	return out
 }
 
-// take carries out action a of the first client of all, or of the broker, and records its effect on the other clients.
-func (w *worker) take(shared uint32, all []uint32, a scenario.Action) move {
-	sys := w.enter(shared, all)
+// take carries out action a of the first client of all, or of the broker, and records its effect on the other clients. sys
+// is the world with the parts of all.
+func (w *worker) take(sys *sim.System, all []uint32, a scenario.Action) move {
 	out := sys.Take(a)
 	w.cover.Note(a, &out)
 	if out.Timed {
@@ -265,7 +269,8 @@ func (w *worker) after(how *takenIn, part uint32) uint32 {
 // watched is like after, but carries out the action beside the client. The action must be the same move as without it.
 func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	m := &how.move
-	n := w.take(how.shared, w.with(how, part), m.action)
+	all := w.with(how, part)
+	n := w.take(w.enter(how.shared, all), all, m.action)
 	to, ok := w.effects.at(m.effect).get(part)
 	if !n.same(m) || !ok {
 		w.fail(fmt.Errorf("%v comes to something else beside a client that looks alike, or of whom nothing may be seen", m.action))

@@ -196,12 +196,9 @@ func newPlan(b Bounds) *plan {
 		shared: states.NewTable(), clients: states.NewTable(), views: states.NewViews(), roles: &roles{ids: make(map[role]uint32)},
 	}
 	p.viewOf = func(sys *sim.System, n int) []byte { return sys.View(n, nil) }
-	p.effectOf = func(e sim.Effect) sim.Effect { return e }
+	p.effectOf = func(e sim.Effect) sim.Effect { return e.Kept(b.Properties) }
 	p.bounds.Clients = slices.Concat(b.Clients, b.Any)
 	p.bounds.Forever = true
-	if monitor.Memoryless(b.Properties) {
-		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
-	}
 	p.slots = b.MostSlots()
 	return p
 }
