@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Ready implements [scenario.World].
+// Ready implements [scenario.World]: it reports whether client c can take a step now.
 func (r *run) Ready(c uint8) bool {
 	p := &r.clients[c-1]
 	if p.dead || p.wake > r.now || !r.turn(p) {
@@ -19,19 +19,19 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
 }
 
-// mostByThemselves is the number of commands that an uncalled client may send in a row while it receives nothing and the
-// state of the locks on the broker does not change.
+// mostByThemselves is the maximum number of commands that a client may send in a row between operations. A message that
+// the client receives unasked restarts the count.
 const mostByThemselves = 8
 
-// chatters reports whether a client keeps sending commands although no operation was called, for example because it checks
-// what it holds periodically. Its further commands wait until its next operation is called, so that the other clients can go
-// on.
+// chatters reports whether a client has sent too many commands in a row between operations, for example because it
+// checks periodically what it holds. Its further commands then wait until its next operation is called, so that other
+// clients can go on.
 func (a *clientHandle) chatters() bool {
 	return a.unasked >= mostByThemselves && timeOf(a.client) == nil
 }
 
-// atChange reports whether the next command of client p may change the state of a lock on the broker. If p has an operation
-// still to be called, the first command of that operation may change it, unless the operation only queries.
+// atChange reports whether the next command of client p may change the state of a lock on the broker. If no command is
+// at the gate, it is judged by p's next operation: all but verify and count may change the state.
 func (r *run) atChange(p *clientState) bool {
 	cmd := p.first()
 	if cmd == nil {
@@ -41,17 +41,18 @@ func (r *run) atChange(p *clientState) bool {
 	return cmd.MayChange()
 }
 
-// atChanges reports whether faults occur at commands that may change state, rather than behind them: the faults that lose
-// or delay a reply.
+// atChanges reports whether the scenario has faults that lose or delay a reply. These faults occur at commands that may
+// change state, and not after them.
 func (r *run) atChanges() bool {
 	return slices.ContainsFunc(r.sc.Faults, func(f scenario.Fault) bool {
 		return f.Do == scenario.Lose || f.Do == scenario.CrashEffect || f.Do == scenario.Stall
 	})
 }
 
-// SentBy implements [scenario.World]. Scenarios are drawn for locks that need a few commands per operation. Therefore at
-// most mostWeighed commands of an operation count, plus its end; an operation without commands counts as well. So faults can
-// occur in every operation and between any two operations, however many commands they need.
+// SentBy implements [scenario.World]: faults occur after a given number of a client's commands. Scenarios are drawn for
+// locks that need a few commands per operation. Therefore only the call of an operation counts, its commands from the
+// second to number mostWeighed, and its end. So a fault can occur in every operation and between any two, however many
+// commands they need.
 func (r *run) SentBy(c uint8) uint16 {
 	switch p := &r.clients[c-1]; {
 	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
@@ -65,20 +66,21 @@ func (r *run) SentBy(c uint8) uint16 {
 	}
 }
 
-// mostWeighed is the maximum number of commands of one operation that count.
+// mostWeighed is the number of the last command of an operation that counts in SentBy. The first counts as the call.
 const mostWeighed = 3
 
-// weighs reports whether the n-th command of an operation counts, for n from 2.
+// weighs reports whether the n-th command of an operation counts in SentBy. The first counts as the call.
 func (r *run) weighs(n int) bool {
 	n -= int(r.sc.Deeper)
 	return n > 1 && n <= mostWeighed
 }
 
-// Ways implements [scenario.World]. The random choices of an external client are not controlled.
+// Ways implements [scenario.World]. It is 0: the random choices of an external client cannot be controlled.
 func (r *run) Ways(uint8) int { return 0 }
 
-// Links implements [scenario.World]. A client has one link for each connection on which one of its commands waits, and at
-// least one link. It has one more if its next operation may be called ahead.
+// Links implements [scenario.World]: a set of the choices for the client's next step, as bits. There is one for each
+// connection on which a command waits, at least one, and one more if the client's next operation may be called ahead of
+// these commands.
 func (r *run) Links(c uint8) uint8 {
 	p := &r.clients[c-1]
 	n := p.passes()
@@ -88,18 +90,19 @@ func (r *run) Links(c uint8) uint8 {
 	return 1<<n - 1
 }
 
-// passes is the number of links of a client that let one of its commands pass.
+// passes is the number of choices that let one of the client's waiting commands pass, at least 1.
 func (a *clientHandle) passes() int { return max(1, len(a.heads())) }
 
-// mayCallAhead reports whether the next operation of client p may be called before a waiting command of p passes. The
-// waiting command is one that p sent by itself, or the first command of the operation. When that command passes, p's
-// conclusions from its clock may be outdated, for example that its lease still lasts. This is offered only for clients with
-// virtual time: the conclusions of other clients are unknown.
+// mayCallAhead reports whether the next operation of client p may be called while a command of p still waits, or before
+// its own first command passes. When the command passes later, p's conclusions from its clock may be outdated, for
+// example that its lease still lasts. This is possible only for clients with virtual time, as nothing is known of the
+// conclusions of others.
 func (r *run) mayCallAhead(p *clientState) bool {
 	return !p.busy && timeOf(p.client) != nil && (p.held > 0 && p.lease.ends > 0 || p.first() != nil) && r.upcoming(p, p.id)
 }
 
-// Undetected implements [scenario.World].
+// Undetected implements [scenario.World]: the client of the oldest half-open connection, one that is dead but not yet
+// noticed by the broker; 0 if there is none.
 func (r *run) Undetected() uint8 {
 	if len(r.halfOpen) == 0 {
 		return 0
@@ -107,7 +110,7 @@ func (r *run) Undetected() uint8 {
 	return r.numberOf(r.halfOpen[0].client)
 }
 
-// Wake implements [scenario.World].
+// Wake implements [scenario.World]: the virtual milliseconds until a pause or a timer of a client ends; 0 if none will.
 func (r *run) Wake() int64 {
 	wake := int64(0)
 	for i := range r.clients {
@@ -119,7 +122,7 @@ func (r *run) Wake() int64 {
 	return max(0, earlier(wake-r.now, milliseconds(r.nextTimer((*clientState).sleeps))))
 }
 
-// earlier is the smaller of a and b, where only positive values count.
+// earlier is the smaller positive one of a and b; 0 or less if neither is positive.
 func earlier(a, b int64) int64 {
 	if a <= 0 || b > 0 && b < a {
 		return b
@@ -127,7 +130,8 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// first is the client's first command at the gate. It is nil if there is none, or if another command has to pass before it.
+// first is the client's command at the gate that would pass next. It is nil if there is none, or if another command of
+// the same connection must pass first.
 func (a *clientHandle) first() gate.Command {
 	if a.mayReorder() {
 		return a.head(0)
@@ -140,18 +144,20 @@ func (a *clientHandle) first() gate.Command {
 	return a.parked[0]
 }
 
-// mayReorder reports whether commands that the client sent on different connections may pass in another order than that of
-// their arrival. They may if there are several servers, or if the client has virtual time: threads of its own may send, for
-// example to renew. Without virtual time it is unknown whether the client waits for one command before it sends the next.
+// mayReorder reports whether commands of one client on different connections may pass in another order than they
+// arrived in. They may if there are several servers, or if the client has virtual time, because its threads may then
+// send independently, for example to renew a lease. Without virtual time it is unknown whether the client waits for one
+// command before it sends the next.
 func (a *clientHandle) mayReorder() bool {
 	return a.runner.server.Endpoints() > 1 || timeOf(a.client) != nil
 }
 
-// mostHeads is the maximum number of a client's commands to choose from. The link for calling ahead is additional.
+// mostHeads is the maximum number of a client's waiting commands to choose from. The choice to call ahead comes in
+// addition.
 const mostHeads = 7
 
-// heads are the client's first commands at the gate, one for each connection with waiting commands. The first element is the
-// result of first.
+// heads are the client's commands at the gate that can pass next, one for each connection on which commands wait. The
+// first element is the command that first returns.
 func (a *clientHandle) heads() (all []gate.Command) {
 	if !a.mayReorder() {
 		if cmd := a.first(); cmd != nil {
@@ -170,7 +176,7 @@ func (a *clientHandle) heads() (all []gate.Command) {
 	return all[:min(len(all), mostHeads)]
 }
 
-// head is the element of heads that link stands for, or the last element if link is too large; nil if heads is empty.
+// head is the element of heads with index link, or the last one if link is too large; nil if heads is empty.
 func (a *clientHandle) head(link uint32) gate.Command {
 	all := a.heads()
 	if len(all) == 0 {
@@ -179,7 +185,8 @@ func (a *clientHandle) head(link uint32) gate.Command {
 	return all[min(int(link), len(all)-1)]
 }
 
-// upcoming skips operations of p that make no sense now, and reports whether an operation is left.
+// upcoming skips operations of p that make no sense now, such as a release without a hold. It reports whether an
+// operation is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
 	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
@@ -188,16 +195,16 @@ func (r *run) upcoming(p *clientState, c uint8) bool {
 	return p.next < len(ops)
 }
 
-// mayRelease reports whether op is a release although p certainly holds nothing. After an acquire without an answer that is
-// not certain.
+// mayRelease reports whether op is a needless release, which the scenario makes although p holds nothing. If p is
+// unsure what it holds, the release is not needless.
 func (p *clientState) mayRelease(op scenario.Operation) bool {
 	return op.Op == lock.Release && op.Arg == scenario.Anyway && p.held == 0 && !p.unsure
 }
 
-// lockOf is the lock that client c uses. For a client that audits it is the lock that it used last.
+// lockOf is the number of the lock that client c uses. For a client that audits, it is the lock that it used last.
 func (r *run) lockOf(c uint8) uint8 { return r.clients[c-1].lock }
 
-// Can reports whether an action is possible now.
+// Can reports whether an action of the schedule is possible now.
 func (r *run) Can(a scenario.Action) bool {
 	if !r.playable(a.Kind) {
 		return false
@@ -226,9 +233,9 @@ func (r *run) Can(a scenario.Action) bool {
 	return false
 }
 
-// idle lets a long time pass in which no command passes. A client that would renew its hold cannot do so. Its hold is
-// therefore no longer certain, until the client is told again that it holds the lock. The duration of a lease is known, so
-// holds with leases are judged by that.
+// idle lets a long time pass in which no command passes, so that clients cannot renew their holds. A hold therefore
+// ceases to be certain until the client is told again that it holds the lock. Holds with leases are not affected, as
+// the end of a lease is known.
 func (r *run) idle(seconds int64) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !r.about.Leases && !p.dead && (p.held > 0 || p.busy) {
@@ -238,18 +245,18 @@ func (r *run) idle(seconds int64) {
 	r.pass(1000 * seconds)
 }
 
-// pass lets ms milliseconds of virtual time pass, in steps from one client's timer to the next.
+// pass lets ms milliseconds of virtual time pass. It stops at each timer of a client, so that the client can react.
 func (r *run) pass(ms int64) {
 	for ms > 0 {
 		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
 		r.passOn(step)
 		if ms -= step; ms > 0 {
-			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // the next call of settle sees the error
+			_, _ = r.comeToRest(r.ctx, r.handlesInPlay()) // an error shows in the next call of settle
 		}
 	}
 }
 
-// passOn lets ms milliseconds of virtual time pass in one step.
+// passOn lets ms milliseconds of virtual time pass without a stop.
 func (r *run) passOn(ms int64) {
 	r.now += ms
 	r.record.At(r.now)
@@ -281,7 +288,7 @@ func (r *run) has(l *connection) bool {
 	return l.opened && !l.released
 }
 
-// open are the connections of client p that are open on the broker and that p did not abandon.
+// open are the connections of client p that are open on the broker and not half-open.
 func (r *run) open(p *clientState) (open []*connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -293,7 +300,7 @@ func (r *run) open(p *clientState) (open []*connection) {
 	return open
 }
 
-// invoke calls a client's next operation.
+// invoke calls client c's next operation, unless one is under way.
 func (r *run) invoke(c uint8) {
 	p := &r.clients[c-1]
 	if p.busy || !r.upcoming(p, c) {
@@ -305,7 +312,7 @@ func (r *run) invoke(c uint8) {
 	r.call(p, r.lockOf(c), op)
 }
 
-// call calls operation op of client p on lock l.
+// call calls operation op of client p on lock l, and records the invocation.
 func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 	p.busy, p.lock, p.op, p.arg, p.needless = true, l, op.Op, op.Arg, p.mayRelease(op)
 	p.counted, p.weight = 0, p.weight+1
@@ -333,7 +340,7 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		p.before = p.address.Counts()
 	}
 	if !r.auditing {
-		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // a waiting acquire may ask repeatedly
+		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // a waiting acquire may ask often
 	}
 	r.record.invoke(p, l, r.alike, &params)
 	p.clientHandle.call(op.Op, params)
@@ -342,8 +349,8 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 // waits reports whether op is an acquire that may wait for the lock.
 func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
 
-// bears reports whether the cost of an operation of p may be attributed to the operation: p has the connection that it works
-// on, and no fault has occurred, so that there is nothing to repair.
+// bears reports whether the cost of an operation of p counts for the promises about cost. It does if p has a connection
+// and there was no fault, as p then has nothing to repair.
 func (r *run) bears(p *clientState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,10 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// When a scenario is over, its locks are audited at rest: all faults and operations have ended, and the broker has noticed
-// every dead client and connection. In the audit only one client works at a time:
+// When a scenario is over, its locks are audited at rest: all faults and operations have ended, and the broker has
+// noticed every dead client and connection. In the audit only one client works at a time. A fresh client is one that
+// took no part in the scenario.
 //
-//  1. While clients believe that they hold the lock, fresh clients acquire what they can get. The believers verify the lock,
+//  1. While clients believe that they hold the lock, fresh clients acquire what they can get. The believers verify it,
 //     and all clients give it back. If the lock has leases, a fresh client then acquires it, and gives it back. A client
 //     that cannot know whether it holds something is killed.
 //  2. Time passes, so that everything that expires has expired.
@@ -19,30 +20,31 @@ import (
 //  4. Each survivor acquires once, and gives the slot back. An administrator adds a slot and removes it.
 //  5. Fresh clients acquire all slots again and give them back, after which the broker has no more items than before.
 //
-// These operations are recorded in the history and in the trace like any other. If too many slots are granted, the judge of
-// certain holds reports it. If a free slot is refused, beliefs.Audit reports it, with the gravest earlier fault. No earlier
-// fault excuses a refusal.
+// These operations are recorded in the history and in the trace like any other. If too many slots are granted, the
+// judge of certain holds reports it. If a free slot is refused, beliefs.Audit reports it, with the gravest earlier
+// fault. No earlier fault excuses a refusal.
 
 const (
-	// mostAuditors is the maximum number of clients that audit: one for each slot, and clients that are refused.
+	// mostAuditors is the maximum number of clients that audit: one for each slot, and some that are refused.
 	mostAuditors = lock.MaxSlots + 3
-	// attempts is the number of times that a client tries before its request counts as refused. The client may first have to
-	// notice that it has lost its connection, or a former attempt may have to be undone.
+	// attempts is the number of attempts after which a client's request counts as refused in an audit. The client may
+	// first have to notice a lost connection, or to undo an earlier attempt.
 	attempts = 4
-	// restTime is the minimum number of virtual milliseconds that pass at rest, so that everything that expires has expired.
-	// RabbitMQ takes back an unacknowledged message after half an hour (consumer_timeout), which would hide that the message
-	// was lost. So restTime is less.
+	// restTime is the minimum time in virtual milliseconds that passes at rest, so that everything that can expire has
+	// expired. It is less than half an hour, after which RabbitMQ takes back unacknowledged messages
+	// (consumer_timeout). That would hide that they were lost.
 	restTime = 25 * 60 * 1000
-	// fewSlots is the number of slots up to which the audit assumes that a lock has room for one more.
+	// fewSlots is the maximum number of slots of a lock to which the audit adds one more: locks with more slots may
+	// have no room.
 	fewSlots = 6
-	// betweenAttempts is the number of virtual milliseconds between two attempts.
+	// betweenAttempts is the pause between two attempts, in virtual milliseconds.
 	betweenAttempts = 60 * 1000
-	// leastLenience is the minimum time to wait for an operation that was under way when the scenario ended.
+	// leastLenience is the minimum time to wait for an operation that is under way when the scenario ends.
 	leastLenience = 50 * time.Millisecond
 )
 
-// end brings everything to rest, audits the locks, and tidies up. over says that the scenario was carried out completely;
-// otherwise there is no audit.
+// end ends all faults and operations, audits the locks, and deletes them. over says that the scenario was carried out
+// completely; otherwise there is no audit.
 func (r *run) end(over bool) error {
 	clean := over && !r.befell.faulty() && r.done()
 	if err := r.rest(); err != nil {
@@ -54,7 +56,7 @@ func (r *run) end(over bool) error {
 		}
 		r.audited = true
 	}
-	r.openGate(true) // the execution has ended: what follows is not recorded
+	r.openGate(true) // nothing is recorded from here on
 	if err := r.releaseAll(); err != nil {
 		return err
 	}

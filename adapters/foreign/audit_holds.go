@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// giveBack makes every client that believes to hold a lock verify it, after fresh clients have acquired what they can get,
-// and makes all clients release the lock. Afterwards what no client holds should be free, even if a lease has not ended.
+// giveBack lets fresh clients acquire what they can get. Each client that believes to hold a lock then verifies it, and
+// all release it. Afterwards all locks should be free, even before leases end.
 func (r *run) giveBack() error {
 	for l := range r.sc.Locks {
 		believers := r.believers(uint8(l))
@@ -35,8 +35,8 @@ func (r *run) giveBack() error {
 	return r.endUnsure()
 }
 
-// affirm makes a client that believes to hold a lock verify and extend it. If the lease is over, the client would extend a
-// lease on what other clients hold by now.
+// affirm makes client p, which believes to hold lock l, verify and extend its hold. If p's lease has ended, p would
+// extend a lease on what another client holds by now.
 func (r *run) affirm(p *clientState, l uint8) error {
 	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
 		if !r.supports(op) || !scenario.Sensible(op, p.held > 0) {
@@ -49,7 +49,7 @@ func (r *run) affirm(p *clientState, l uint8) error {
 	return nil
 }
 
-// endUnsure kills the clients that cannot know whether they hold something: whatever they hold must become free then.
+// endUnsure kills the clients that cannot know whether they hold something. What they hold must then become free.
 func (r *run) endUnsure() error {
 	for i := range r.sc.Clients {
 		p := &r.clients[i]
@@ -66,12 +66,12 @@ func (r *run) endUnsure() error {
 	return nil
 }
 
-// hasHungUp reports whether all sockets of a client are closed. mu is held.
+// hasHungUp reports whether all sockets of a client are closed. The caller must hold mu.
 func (a *clientHandle) hasHungUp() bool {
 	return !slices.ContainsFunc(a.connections, func(l *connection) bool { return !l.hungUp })
 }
 
-// believers returns the living clients that believe to hold lock l.
+// believers are the living clients that believe to hold lock l.
 func (r *run) believers(l uint8) (all []*clientState) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && p.client != nil && p.held > 0 && p.lock == l {
@@ -81,7 +81,7 @@ func (r *run) believers(l uint8) (all []*clientState) {
 	return all
 }
 
-// challenge makes fresh clients acquire what they can get of a lock that others believe to hold.
+// challenge makes fresh clients acquire lock l, which other clients believe to hold, until one is refused.
 func (r *run) challenge(l uint8) error {
 	_, most := r.slots(l)
 	for k := 0; k <= most; k++ {

@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// inventory returns the items that clients have made on the server: the amount of each, by name.
+// inventory maps each item that clients have created on the server, such as a queue, to its amount, such as the number
+// of messages.
 func (r *run) inventory() map[string]int {
 	all := make(map[string]int)
 	for _, item := range r.server.Items() {
@@ -20,8 +21,8 @@ func (r *run) inventory() map[string]int {
 	return all
 }
 
-// grown judges whether the broker has more items, or larger amounts, after an audit than before: what each audit adds is
-// never removed. New items that replace others do not count.
+// grown records a violation if an audit leaves more items on the broker than before, or larger amounts: each audit
+// would add as much. New items that replace old ones do not count.
 func (r *run) grown(l uint8, before map[string]int) {
 	if r.disagrees() != "" {
 		return
@@ -35,7 +36,7 @@ func (r *run) grown(l uint8, before map[string]int) {
 		switch {
 		case !there && len(now) > len(before):
 			what = thing
-		case there && now[name] > n && !r.about.Tokens: // tokens may be counted by messages
+		case there && now[name] > n && !r.about.Tokens: // the number of messages may be a fencing token, which grows
 			what = fmt.Sprintf("%d %s more in %s", now[name]-n, amount, thing)
 		default:
 			continue
@@ -63,7 +64,7 @@ func (r *run) releaseAll() error {
 	return nil
 }
 
-// destroyAll makes the setup client destroy the locks. all is false if a lock was not destroyed.
+// destroyAll makes the setup client destroy the locks. all says that every lock was destroyed.
 func (r *run) destroyAll() (all bool, err error) {
 	if r.config.Kind == lock.Mutex {
 		return true, nil
@@ -71,7 +72,7 @@ func (r *run) destroyAll() (all bool, err error) {
 	if !r.supports(lock.Destroy) || r.handles[0].client == nil {
 		return false, nil
 	}
-	all = r.sc.HistoryTells() // if a lock began with gaps in its slot numbers, the client may not find all slots
+	all = r.sc.HistoryTells() // with gaps in the slot numbers, destroy may not find all slots
 	for _, l := range r.sc.Locks {
 		res, err := r.handles[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if died(err) {
@@ -86,14 +87,14 @@ func (r *run) destroyAll() (all bool, err error) {
 	return all, nil
 }
 
-// sweep deletes the items that are left. destroyed says that all locks were destroyed, in an execution in which nothing went
-// wrong: then an item that is left is a violation.
+// sweep deletes the items that clients have left on the server. If destroyed is set, all locks were destroyed and
+// nothing went wrong, so that a left item is a violation.
 func (r *run) sweep(destroyed bool) error {
 	left := r.server.Items()
-	if r.shared { // the shared connection stays open; on a real server its exclusive items end with it
+	if r.shared { // a real server deletes exclusive items when the shared connection closes
 		left = slices.DeleteFunc(left, func(i gate.Item) bool { return i.Owner != nil && !r.server.Ours() })
 	}
-	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // tokens must go on growing, so their items stay
+	if destroyed && r.config.Kind != lock.Mutex && !r.about.Tokens && r.disagrees() == "" { // fencing tokens must stay
 		r.exercised = r.exercised.With(property.NoLeak)
 		if len(left) > 0 {
 			thing, _ := r.server.Words()
@@ -111,7 +112,7 @@ func (r *run) sweep(destroyed bool) error {
 	return r.server.Remove(names)
 }
 
-// part cuts a connection that owns an item: the server deletes the item with the connection.
+// part cuts a connection that owns an item, so that the server deletes the item.
 func (r *run) part(c gate.Conn) {
 	r.mu.Lock()
 	if l := r.connections[c]; l != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// rest ends all faults and operations. Paused clients continue, replies arrive, connections that the broker has dropped are
-// cut, and the broker notices every dead client and connection.
+// rest ends all faults and operations. It resumes paused clients and delivers late replies. It cuts connections that
+// the broker has dropped, and makes the broker notice all dead clients and connections. Operations under way may end.
 func (r *run) rest() error {
 	r.record.Begin(scenario.Action{Kind: scenario.Audit})
 	r.auditing = true
@@ -24,14 +24,15 @@ func (r *run) rest() error {
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
-	if !r.about.Leases { // leases have not ended yet
+	if !r.about.Leases { // leases may still last, so the event comes later
 		r.event(history.Audit, 0)
 	}
 	r.endStep()
 	return nil
 }
 
-// resolve ends half-open connections and pauses, and cuts the connections that the server has dropped.
+// resolve makes the server notice half-open connections, resumes paused clients, and cuts the connections that the
+// server has dropped.
 func (r *run) resolve() {
 	for _, l := range r.halfOpen {
 		l.conn.Release()
@@ -60,7 +61,7 @@ func (r *run) resolve() {
 	}
 }
 
-// replace cuts a connection, unless it is cut already, so that its client has to open another. mu is held.
+// replace cuts a connection, if it is not cut, so that its client has to open a new one. The caller must hold mu.
 func (r *run) replace(l *connection) {
 	if !l.cut {
 		l.cut, l.client.dirty, l.client.harmed = true, true, true
@@ -69,8 +70,7 @@ func (r *run) replace(l *connection) {
 	}
 }
 
-// release lets the server see the end of every connection that its client has closed, including connections of clients
-// outside the scenario.
+// release tells the server of every connection that its client has closed, also for clients outside the scenario.
 func (r *run) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +85,8 @@ func (r *run) release() {
 	}
 }
 
-// finishCalls waits for operations that were under way when the scenario ended. A client whose operation does not end is
-// killed, and counted as hung.
+// finishCalls waits for the operations that are under way when the scenario ends. If an operation does not end in time,
+// its client is killed and counted as hung.
 func (r *run) finishCalls() error {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -95,7 +95,7 @@ func (r *run) finishCalls() error {
 			return err
 		}
 		if !over {
-			r.lenience = max(r.lenience/2, leastLenience) // other clients may hang as well
+			r.lenience = max(r.lenience/2, leastLenience) // other clients may hang as well, so wait less
 			r.uncontrolled.Hung++
 			r.crash(p.id, false)
 		}
@@ -103,8 +103,8 @@ func (r *run) finishCalls() error {
 	return nil
 }
 
-// goOn passes commands, one at a time and each in a step of its own, until over returns true and no command waits at the
-// gate. It returns false if that takes longer than limit.
+// goOn lets commands pass, one at a time and each in its own step, until over returns true and no command waits at the
+// gate. It is false if that takes longer than limit.
 func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	for began := time.Now(); ; {
 		if err := r.settle(); err != nil {
@@ -128,7 +128,7 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 			}
 			continue
 		}
-		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // otherwise the command belongs to the step that began the operation
+		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // not the first command of an operation
 			r.endStep()
 			r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: c})
 		}
@@ -136,8 +136,9 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	}
 }
 
-// comesBy waits until a client sends something or gets an answer, and returns false if that takes longer than limit. The
-// client may be computing, or waiting by its own clock. If the server keeps a client waiting, comesBy lets time pass.
+// comesBy waits until a client sends a command or completes an operation. It is false if that takes longer than limit.
+// A client may be computing or waiting by its own clock. If the server keeps a client waiting, comesBy lets virtual
+// time pass.
 func (r *run) comesBy(limit time.Duration) (bool, error) {
 	if came, err := r.wait(r.ctx, min(lull, limit), r.comes); came || err != nil {
 		return came, err
@@ -148,8 +149,8 @@ func (r *run) comesBy(limit time.Duration) (bool, error) {
 	return r.wait(r.ctx, limit, r.comes)
 }
 
-// waiting returns the next client, in turn, that has a command at the gate, or 0 for none. A client that keeps sending
-// without an operation does not count.
+// waiting is the next client, in turn, with a command at the gate; 0 if there is none. It skips clients that keep
+// sending between operations.
 func (r *run) waiting() uint8 {
 	for range r.clients {
 		r.last = r.last%uint8(len(r.clients)) + 1
@@ -160,7 +161,8 @@ func (r *run) waiting() uint8 {
 	return 0
 }
 
-// comes reports whether a client has a command or an answer at the gate. mu is held.
+// comes reports whether a client has a command at the gate, or a result that was not handled yet. The caller must hold
+// mu.
 func (r *run) comes() bool {
 	for i := range r.clients {
 		if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
@@ -170,8 +172,8 @@ func (r *run) comes() bool {
 	return false
 }
 
-// elapse lets virtual milliseconds pass, if the server's time is virtual. Whatever clients do by their own timers meanwhile
-// is carried out.
+// elapse lets ms milliseconds of virtual time pass, if the server has virtual time. Commands that clients send
+// meanwhile because of their timers pass.
 func (r *run) elapse(ms int64) error {
 	for r.server.Ours() && ms > 0 {
 		step := earlier(ms, milliseconds(r.nextTimer(anybody)))
@@ -190,8 +192,8 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idles lets time pass at rest, so that everything that expires has expired. With leases and virtual time, it first lets two
-// leases pass. If clients are still active by themselves then, it stops there: they may go on for ever.
+// idles lets time pass at rest until everything has expired that can. With leases and virtual time, it first lets two
+// leases pass. If a client still has a timer then, idles stops: the client may go on forever.
 func (r *run) idles() error {
 	ms := max(restTime, r.longestExpiry())
 	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {
@@ -203,7 +205,7 @@ func (r *run) idles() error {
 	return r.elapse(ms)
 }
 
-// longestExpiry returns the virtual milliseconds after which every item has expired that has an expiry time.
+// longestExpiry is the time in virtual milliseconds after which all items with an expiry have expired.
 func (r *run) longestExpiry() (ms int64) {
 	for _, item := range r.server.Items() {
 		ms = max(ms, 2*item.Lasts)

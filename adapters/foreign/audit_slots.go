@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// slots returns the minimum and the maximum number of slots that a lock may have, given the administrative operations so
-// far.
+// slots is the minimum and maximum number of slots that lock l may have after the administrative operations so far.
+// They differ if an operation's outcome is unknown.
 func (r *run) slots(l uint8) (least, most int) {
 	switch {
 	case r.about.Slotless():
@@ -23,9 +23,9 @@ func (r *run) slots(l uint8) (least, most int) {
 	return beliefs.SlotsIn(&history.History{Kind: r.config.Kind, Slots: all, Events: r.record.Events}, uint16(l))
 }
 
-// fill makes fresh clients acquire all slots of a lock, makes one more client be refused, and then releases all slots. full
-// is false if a slot was refused or too many were granted. An error ends the run, and with it the clients: one of them may
-// still have an operation under way, so that none is asked to release anything.
+// fill lets fresh clients acquire all slots of lock l until one is refused, and then release them. full is false if a
+// free slot was refused or too many slots were granted. After an error no client is asked to release anything, because
+// one may still have an operation under way; the run ends and with it the clients.
 func (r *run) fill(l uint8, least, most int) (full bool, err error) {
 	if full, err = r.filled(l, least, most); err != nil {
 		return false, err
@@ -33,10 +33,10 @@ func (r *run) fill(l uint8, least, most int) (full bool, err error) {
 	return full, r.releases(l)
 }
 
-// filled is fill without the releases.
+// filled is fill without releasing the slots.
 func (r *run) filled(l uint8, least, most int) (full bool, err error) {
 	held, err := r.takeAll(l, least, most)
-	if err != nil || held < least || held > most { // beliefs.Audit or the judge of certain holds reports it
+	if err != nil || held < least || held > most { // reported by beliefs.Audit or the judge of certain holds
 		return false, err
 	}
 	if held > 0 {
@@ -47,8 +47,8 @@ func (r *run) filled(l uint8, least, most int) (full bool, err error) {
 	return true, r.apart(l, least, most)
 }
 
-// takeAll makes fresh clients acquire slots of a lock, one after the other, until one is refused. held is the number of
-// slots that were granted.
+// takeAll lets fresh clients acquire slots of lock l, one after the other, until one is refused. held is the number of
+// slots granted.
 func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 	for held <= most {
 		p, err := r.auditor(held)
@@ -56,7 +56,7 @@ func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 			return held, err
 		}
 		tries := attempts
-		if held >= least { // may be refused
+		if held >= least { // the lock may have no more slots
 			tries = 1
 		}
 		granted, err := r.obtains(p, l, tries)
@@ -68,7 +68,7 @@ func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 	return held, nil
 }
 
-// apart makes a client acquire each other lock while lock l is full. Locks with similar names must not depend on each other.
+// apart lets a client acquire each other lock while lock l is full: locks with similar names must be independent.
 func (r *run) apart(l uint8, least, most int) error {
 	for o := range r.sc.Locks {
 		if slots, _ := r.slots(uint8(o)); o == int(l) || slots == 0 {
@@ -97,8 +97,8 @@ func (r *run) apart(l uint8, least, most int) error {
 	return nil
 }
 
-// separate judges a refusal of lock o while lock l was full, and reports whether o is independent of l. It depends on l if
-// it is granted as soon as l is released, and refused in each attempt when l is full again.
+// separate judges why lock o was refused while lock l was full. It reports whether o is independent of l. They depend
+// on each other if o is granted once l is released, and refused in each attempt when l is full again.
 func (r *run) separate(p *clientState, l, o uint8, least, most int) (bool, error) {
 	if err := r.releases(l); err != nil {
 		return false, err
@@ -115,7 +115,7 @@ func (r *run) separate(p *clientState, l, o uint8, least, most int) (bool, error
 	return r.obtains(p, o, attempts)
 }
 
-// counted makes a client count the slots of a lock, all of which are held.
+// counted lets a client count the slots of lock l while all are held. The judge of the history checks the result.
 func (r *run) counted(l uint8) error {
 	if !r.supports(lock.Count) {
 		return nil
@@ -127,7 +127,7 @@ func (r *run) counted(l uint8) error {
 	return err
 }
 
-// survive makes every surviving client of a lock acquire it once, and release it.
+// survive lets every surviving client of lock l acquire it once and release it.
 func (r *run) survive(l uint8, least int) error {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -144,7 +144,7 @@ func (r *run) survive(l uint8, least int) error {
 	return nil
 }
 
-// administer makes a fresh client add a slot to a lock that no client uses, and remove it again.
+// administer lets a fresh client add a slot to lock l, which no client uses, and remove it again.
 func (r *run) administer(l uint8, least, most int) error {
 	if r.config.Kind != lock.Semaphore || least != most || least == 0 || least > fewSlots || !r.supports(lock.Add) || !r.supports(lock.Remove) {
 		return nil
@@ -189,14 +189,14 @@ func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 	return false, nil
 }
 
-// notice waits in real time, longer after each attempt, for clients whose time is not virtual. A client whose operation
-// fails without sending anything may be about to notice that its connection has ended.
+// notice waits in real time, longer after each attempt. A client without virtual time whose operation fails without
+// sending anything may be about to notice that its connection has ended.
 func (r *run) notice(attempt int) error {
 	_, err := r.wait(r.ctx, r.config.Patience>>(2*(attempts-1-attempt)), func() bool { return false })
 	return err
 }
 
-// asks makes a client carry out an operation, in a step of its own, while no other client is working.
+// asks lets client p carry out operation op on lock l in a step of the audit, while no other client works.
 func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
 	arg := uint8(0)
 	if op == lock.Acquire && r.about.Limits {
@@ -205,9 +205,9 @@ func (r *run) asks(p *clientState, l uint8, op lock.Op) (lock.Result, error) {
 	return r.asksOf(p, l, scenario.Operation{Op: op, Arg: arg})
 }
 
-// asksOf is like asks, for an operation with its argument.
+// asksOf is asks for an operation with a given argument.
 func (r *run) asksOf(p *clientState, l uint8, op scenario.Operation) (lock.Result, error) {
-	if p.dead || p.client == nil { // its operation before did not end
+	if p.dead || p.client == nil { // an earlier operation has ended the client
 		return lock.Result{}, nil
 	}
 	r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
@@ -230,7 +230,7 @@ func (r *run) asksOf(p *clientState, l uint8, op scenario.Operation) (lock.Resul
 	return p.result, nil
 }
 
-// auditor is the k-th client that audits, counted from 0. It has taken no part in the scenario.
+// auditor is the k-th client that audits, from 0. It took no part in the scenario. It is started if necessary.
 func (r *run) auditor(k int) (*clientState, error) {
 	n := len(r.sc.Clients)
 	for len(r.clients) <= n+k {

@@ -11,66 +11,68 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// clientHandle is the place of one client number: the current client, its address, and its connections.
+// clientHandle stands for one client number. It has the current client of that number, its address and its connections.
+// A client that is killed is replaced by another in the same handle.
 type clientHandle struct {
 	runner  *Runner
 	number  int
 	address gate.Address
 	client  Client
-	starts  int // number of clients started for this handle; clients themselves need not be comparable
+	starts  int // number of clients started for this handle, which tells clients apart
 	about   About
-	cancel  context.CancelFunc // of the context of the client's calls
+	cancel  context.CancelFunc // ends the context of the client's calls
 
-	// The goroutines of the gate and of calls change these fields, under the runner's mu.
+	// The runner's mu guards these fields, as goroutines of the gate and of calls change them.
 	connections []*connection
-	host        *clientHandle  // the handle whose address its commands arrive at: itself, unless clients share a connection
-	current     *connection    // the connection that it opened last, nil once it knows that it has none
+	host        *clientHandle  // handle at whose address its commands arrive: itself, unless clients share a connection
+	current     *connection    // the connection that the client opened last; nil if the client knows that it has none
 	parked      []gate.Command // commands at the gate, in order of arrival
 	calling     bool
-	answer      *answer // of a completed call that was not yet looked at
+	answer      *answer // result of a completed call that was not handled yet
 	timer       timer
 	repose
 	wear
 }
 
-// repose describes why a client sends nothing.
+// repose describes why a client sends nothing at the moment.
 type repose struct {
-	stalled bool      // it waits for a reply that is kept at the gate
-	until   time.Time // the latest time, by its own clock, until which it may wait for the lock; zero if it may not wait
-	due     bool      // a step has let its waiting time pass
-	asleep  bool      // a wait for it ended without result, and nothing has arrived from it since
-	given   bool      // a message that answers no command was sent to it, and nothing has arrived from it since
-	rested  bool      // it is idle, and has done everything that the last message asked for
-	fanned  bool      // it has sent its commands to several servers, as far as can be seen
+	stalled bool      // the client waits for a reply that is held back at the gate
+	until   time.Time // latest time, by the client's clock, until which it waits for the lock; zero if it does not wait
+	due     bool      // a step has let the client's waiting time end
+	asleep  bool      // the runner has stopped waiting for the client, and nothing has arrived from it since
+	given   bool      // an unasked message was sent to the client, and nothing has arrived from it since
+	rested  bool      // the client is idle, and has handled the last message that it received
+	fanned  bool      // the client has sent its commands to several servers, as far as known
 	paused  bool
-	unasked int // commands that passed although it was neither called nor sent anything
-	late    int // commands in this run that arrived outside of operations
+	unasked int // number of its commands that passed between operations since it last received something
+	late    int // number of its commands in this run that arrived between operations
 }
 
-// wear is what scenarios have done to a client.
+// wear is what earlier scenarios have done to a client, so that it may have to be reset or replaced.
 type wear struct {
-	keeps  baseline // its state when it is idle and nothing has happened to it
-	most   int      // maximum number of simultaneous connections since it last began
-	cut    bool     // connections were cut since
-	harmed bool     // connections were cut or dropped, so that it may fail to close them
-	dirty  bool     // something has happened to it that the next scenario must not see
-	// restless says that it keeps sending commands by itself although it has released everything.
+	keeps  baseline // the client's connections when it is idle and undisturbed
+	most   int      // maximum number of its simultaneous connections since the last check
+	cut    bool     // connections were cut since the last check
+	harmed bool     // connections were cut or dropped, so that an error when the client closes is ignored
+	dirty  bool     // the client must be reset before the next scenario
+	// restless says that the client keeps sending commands by itself although it has released everything.
 	restless bool
 }
 
-// baseline is the number of connections, and of their parts, that an idle client has on the broker.
+// baseline is the number of connections and of their parts, such as AMQP channels, that an idle client has on the
+// broker.
 type baseline struct{ connections, parts int }
 
-// answer is the result of a call.
+// answer is the result of a call, as the client returned it.
 type answer struct {
 	result lock.Result
-	said   string // error text of the target
-	token  int64  // token that came with the grant
+	said   string // error text of the target; "" if there is none
+	token  int64  // fencing token of the grant; 0 if there is none
 	err    error
 }
 
-// ready ensures that the client is running, connected and idle. A client that ends by itself is replaced, up to startTries
-// times in a row.
+// ready ensures that the client is running, connected and idle. If the client ends by itself, it is replaced, up to
+// startTries times in a row.
 func (a *clientHandle) ready(ctx context.Context) (err error) {
 	for range startTries {
 		if err = a.begin(ctx); !errors.Is(err, ErrDied) {
@@ -84,10 +86,10 @@ func (a *clientHandle) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// startTries is the maximum number of successive clients that end by themselves before they have carried out anything.
+// startTries is the maximum number of clients in a row that may end by themselves at the start.
 const startTries = 3
 
-// begin makes the client run, connected and idle.
+// begin starts the client if necessary, and ensures that it is connected and idle.
 func (a *clientHandle) begin(ctx context.Context) error {
 	fresh := a.client == nil
 	if fresh {
@@ -101,7 +103,7 @@ func (a *clientHandle) begin(ctx context.Context) error {
 		}
 		return a.begin(ctx)
 	}
-	sharing := a.runner.Sharing() // with a shared connection it is unknown which client owns a channel
+	sharing := a.runner.Sharing() // then it is unknown which client owns a channel
 	if !a.dirty && !sharing && a.baseline() == a.keeps {
 		return nil
 	}
@@ -115,8 +117,8 @@ func (a *clientHandle) begin(ctx context.Context) error {
 	return err
 }
 
-// stale reports whether the client would carry something over into later scenarios: commands that it sends by itself, or a
-// lost connection that a reset does not use. Otherwise stale starts a new measurement of the client's state.
+// stale reports whether the client must be replaced: it sends commands by itself, or it has lost a connection that a
+// reset would not renew. Otherwise stale starts a new count of the client's connections.
 func (a *clientHandle) stale() bool {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -127,7 +129,7 @@ func (a *clientHandle) stale() bool {
 	return false
 }
 
-// connected is the number of connections of the client. mu is held.
+// connected is the number of the client's open connections. The caller must hold mu.
 func (a *clientHandle) connected() (n int) {
 	for _, l := range a.connections {
 		if l.opened && !l.cut {
@@ -164,7 +166,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	return err
 }
 
-// find is a prepared client, or else a new one.
+// find is a prepared client, if there is one, else a newly started one.
 func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	if client := a.adopt(); client != nil {
 		return client, nil
@@ -172,14 +174,15 @@ func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	return a.runner.config.Starter.Start(ctx, a.number)
 }
 
-// reset makes the client acquire an unused lock, so that its connection and channels exist. It does this again after a
-// fault, which the client may have to notice first, and after the close of a channel that the client opens on demand. A
-// client that keeps no connection is accepted too; what it does in its first reset, it is assumed to do in each.
+// reset makes the client acquire and release an unused lock, so that its connection and channels exist. It repeats this
+// until the client has as many of them as at first: the client may have to notice a fault, or may open channels on
+// demand. first says that the client is new. It may keep no connection: what it does in the first reset is expected in
+// each.
 func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
 	}
-	limit := a.runner.config.Limit // a client that takes longer is replaced sooner
+	limit := a.runner.config.Limit // if it takes longer, replacing the client is faster
 	if first {
 		limit = a.runner.config.Start
 	}
@@ -190,7 +193,7 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 			params.Slot = int(r.Slot)
 			_, err = a.doWithin(ctx, limit, lock.Release, params)
 		}
-		if errors.Is(err, errLasts) && !first { // its driver may still wait for a fault of the scenario before
+		if errors.Is(err, errLasts) && !first { // the driver may still wait because of an earlier fault
 			return errNotReset
 		}
 		if err != nil {
@@ -207,10 +210,10 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	return errNotReset
 }
 
-// warming is the name of the lock that client number acquires in order to be connected.
+// warming is the name of the lock that the client with the given number acquires in a reset.
 func (s *Runner) warming(number int) string { return fmt.Sprintf("%swarm.c%d", s.prefix, number) }
 
-// baseline is the number of connections, and of their parts, that the client has on the broker now.
+// baseline counts the client's current connections on the broker and their parts.
 func (a *clientHandle) baseline() (now baseline) {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -223,21 +226,21 @@ func (a *clientHandle) baseline() (now baseline) {
 	return now
 }
 
-// resetTries is the maximum number of calls in which a client must return to its initial state.
+// resetTries is the maximum number of acquires in which a reset must restore the client's connections.
 const resetTries = 3
 
-// errNotReset is the error of a client that does not recover from a fault and has to be replaced.
+// errNotReset is the error for a client that does not recover from a fault, so that it has to be replaced.
 var errNotReset = errors.New("the client does not get back to where it was at first")
 
-// errLasts is the error of an operation outside of a scenario that does not end.
+// errLasts is the error for an operation outside of a scenario that does not end in time.
 var errLasts = errors.New("is not over")
 
-// do carries out an operation outside of a scenario, while the gate is open.
+// do carries out an operation outside of a scenario. The gate must be open.
 func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
 	return a.doWithin(ctx, a.runner.config.Start, op, params)
 }
 
-// doWithin is do with the given limit.
+// doWithin is do with a given time limit.
 func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op lock.Op, params Params) (lock.Result, error) {
 	s := a.runner
 	a.call(op, params)
@@ -260,7 +263,7 @@ func (a *clientHandle) doWithin(ctx context.Context, limit time.Duration, op loc
 	return answer.result, answer.err
 }
 
-// take returns the answer of a completed call and forgets it.
+// take returns and forgets the result of a completed call; nil if there is none.
 func (a *clientHandle) take() *answer {
 	a.runner.mu.Lock()
 	defer a.runner.mu.Unlock()
@@ -269,17 +272,17 @@ func (a *clientHandle) take() *answer {
 	return answer
 }
 
-// call begins an operation.
+// call begins an operation in a new goroutine. Its result is stored in a.answer.
 func (a *clientHandle) call(op lock.Op, params Params) {
 	s, client, hires := a.runner, a.client, a.starts
 	ctx, cancel := context.WithCancel(s.ctx)
 	switch {
 	case op != lock.Acquire || !s.about.Limits:
 		params.Limit = 0
-	case params.Limit == 0: // no other client is running
+	case params.Limit == 0: // the operation is not part of a scenario
 		params.Limit = 1
 	}
-	if op == lock.Acquire && s.about.Leases && params.Lease == 0 { // outside of a scenario
+	if op == lock.Acquire && s.about.Leases && params.Lease == 0 { // the operation is not part of a scenario
 		params.Lease = LeaseTime
 	}
 	if op == lock.Acquire && params.Mode == NoMode && params.Permits == 0 {
@@ -298,7 +301,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 		over := answer{r, ExplanationOf(client), TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if a.client == nil || a.starts != hires { // it was killed meanwhile, and its answer is no longer awaited
+		if a.client == nil || a.starts != hires { // the client was killed meanwhile, so the result is dropped
 			return
 		}
 		s.wakes(a)
@@ -307,7 +310,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	})
 }
 
-// kill ends the client as a crash does, and cuts its connections. The caller decides what the broker learns of that.
+// kill ends the client as a crash does, and cuts its connections. The caller decides when the broker notices.
 func (a *clientHandle) kill() error {
 	client := a.client
 	if client == nil {
@@ -333,7 +336,7 @@ func (a *clientHandle) kill() error {
 	return errors.Join(err, client.Close())
 }
 
-// discard returns parked without the commands that which selects.
+// discard drops the commands in parked for which which is true, and returns the others.
 func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Command {
 	return slices.DeleteFunc(parked, func(c gate.Command) bool {
 		if which(c) {
@@ -344,14 +347,14 @@ func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Comman
 	})
 }
 
-// discard removes the commands that which selects from the gate, whatever client sent them. mu is held.
+// discard drops the commands of all clients at the gate for which which is true. The caller must hold mu.
 func (s *Runner) discard(which func(gate.Command) bool) {
 	for _, a := range s.everybody() {
 		a.parked = discard(a.parked, which)
 	}
 }
 
-// leave notes that clients no longer work on connection l. mu is held.
+// leave records that clients no longer use connection l. The caller must hold mu.
 func (s *Runner) leave(l *connection) {
 	for _, a := range s.everybody() {
 		if a.current == l {
@@ -360,7 +363,7 @@ func (s *Runner) leave(l *connection) {
 	}
 }
 
-// forget removes connection l, whose ends are both closed. mu is held.
+// forget removes connection l, which both client and server have closed. The caller must hold mu.
 func (a *clientHandle) forget(l *connection) {
 	a.runner.leave(l)
 	a.runner.discard(func(c gate.Command) bool { return c.Conn() == l.conn })

@@ -8,29 +8,29 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// Clients with virtual time stand still, like the servers, until the runner lets time pass. It is then known, not guessed,
-// when such a client is at rest, and when it will act by itself because its timer ends: to retry, to renew its lease or to
-// give up. Time passes from timer to timer, for the servers and all clients alike.
+// Clients with virtual time stand still, like the servers, until the runner lets time pass. The runner then knows when
+// such a client is at rest, and when its next timer ends: the client then retries, renews its lease or gives up. Time
+// passes from timer to timer, for the servers and all clients alike.
 
 // Timed is a [Client] that may have virtual time.
 type Timed interface {
-	// Time controls the virtual time of the client. It is nil if the client uses the machine's clock, as far as known.
+	// Time controls the client's virtual time. It is nil if the client uses the machine's clock, as far as known.
 	Time() Time
-	// Begins starts the client's virtual time at since after the servers' clocks began. It does nothing for a client that
-	// uses the machine's clock.
+	// Begins starts the client's virtual time; since is the time since the servers' clocks began. It does nothing for a
+	// client that uses the machine's clock.
 	Begins(since time.Duration)
 }
 
 // Time controls the virtual time of one client.
 type Time interface {
-	// Set sets the client's clock to since after the servers' clocks began.
+	// Set sets the client's clock; since is the time since the servers' clocks began.
 	Set(since time.Duration)
-	// Rest reports whether the client will do nothing until something reaches it or time passes. next is the time until it
-	// then acts by itself; 0 is never. calling says that a call of the client is under way.
+	// Rest reports whether the client will do nothing until something reaches it or time passes. next is the time until
+	// its next timer ends; 0 means that it has none. calling says that a call of the client is under way.
 	Rest(calling bool) (rests bool, next time.Duration)
 }
 
-// timeOf is the virtual time of client c. It is nil if c uses the machine's clock, or if c is nil.
+// timeOf controls the virtual time of client c. It is nil if c is nil or uses the machine's clock.
 func timeOf(c Client) Time {
 	if t, ok := c.(Timed); ok {
 		return t.Time()
@@ -38,13 +38,13 @@ func timeOf(c Client) Time {
 	return nil
 }
 
-// timer is what is known of the next timer of a client with virtual time.
+// timer is the next timer of a client with virtual time, as far as known.
 type timer struct {
 	rests bool          // the client is at rest, and nothing has reached it since
-	ends  time.Duration // when it acts by itself, on the clock of [Runner.since]; 0 is never. Valid while rests is true
+	ends  time.Duration // when it ends, on the clock of Runner.since; 0 if there is none. Valid if rests is true
 }
 
-// restLook is the time between two looks at a client that is not at rest.
+// restLook is the pause between two checks of a client that is not at rest.
 const restLook = 200 * time.Microsecond
 
 // advance advances the clocks of the servers and of the clients with virtual time by d, rounded to whole milliseconds.
@@ -64,8 +64,8 @@ func (s *Runner) advance(d time.Duration) {
 	s.server.Advance(d.Milliseconds())
 }
 
-// ourTime reports whether clients are to have virtual time. It requires that the server has virtual time and that all data
-// on its way to the server is known.
+// ourTime reports whether clients should use virtual time. The server must have virtual time, and the runner must know
+// of all data on its way to the server.
 func (s *Runner) ourTime() bool {
 	if !s.server.Ours() || len(s.handles) == 0 {
 		return false
@@ -74,7 +74,7 @@ func (s *Runner) ourTime() bool {
 	return watched
 }
 
-// tellsTime reports whether clients have virtual time, judging by the setup client.
+// tellsTime reports whether clients use virtual time. The setup client stands for all.
 func (s *Runner) tellsTime() bool { return s.ourTime() && timeOf(s.handles[0].client) != nil }
 
 // timed reports whether all clients of the run have virtual time.
@@ -82,10 +82,10 @@ func (r *run) timed() bool {
 	return r.ourTime() && !slices.ContainsFunc(r.clients, func(p clientState) bool { return p.client != nil && timeOf(p.client) == nil })
 }
 
-// comeToRest waits until each client of all is at rest, at most as long as patience allows.
+// comeToRest waits until all given clients are at rest, for at most Config.Patience. calm is false after that.
 func (s *Runner) comeToRest(ctx context.Context, all []*clientHandle) (calm bool, err error) {
 	s.mu.Lock()
-	for _, a := range all { // something may have reached it since
+	for _, a := range all { // something may have reached the client since it was last checked
 		a.timer = timer{}
 	}
 	s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *Runner) comeToRest(ctx context.Context, all []*clientHandle) (calm bool
 	}
 }
 
-// soon waits until something has changed, or for a moment.
+// soon waits until something has changed at the gate, for at most restLook.
 func (s *Runner) soon(ctx context.Context) error {
 	select {
 	case <-s.wake:
@@ -123,7 +123,7 @@ func (s *Runner) soon(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// atRest reports whether a client is at rest, and records that.
+// atRest reports whether a client is at rest, and stores its next timer.
 func (s *Runner) atRest(a *clientHandle) bool {
 	s.mu.Lock()
 	t, calling, awaits := timeOf(a.client), a.calling, a.awaits()
@@ -145,7 +145,7 @@ func (s *Runner) atRest(a *clientHandle) bool {
 	return true
 }
 
-// awaits reports whether data is on its way from the client or to it. mu is held.
+// awaits reports whether data is on its way from the client or to it. The caller must hold mu.
 func (a *clientHandle) awaits() bool {
 	if w, ok := a.address.(gate.Watched); ok && w.Underway() {
 		return true
@@ -163,7 +163,7 @@ func (r *run) settleTimed() error {
 	for i := range r.clients {
 		a := r.clients[i].clientHandle
 		if !calm && a.client != nil && !a.timer.rests && a.calling && len(a.parked) == 0 {
-			r.uncontrolled.Thought++ // it computes
+			r.uncontrolled.Thought++ // the client still computes
 		}
 		a.asleep, a.rested = a.calling && len(a.parked) == 0, false
 	}
@@ -171,7 +171,7 @@ func (r *run) settleTimed() error {
 	return r.collect()
 }
 
-// handlesInPlay are the handles of the run's clients, without duplicates.
+// handlesInPlay are the handles of the run's clients, each once.
 func (r *run) handlesInPlay() (all []*clientHandle) {
 	for i := range r.clients {
 		if a := r.clients[i].clientHandle; !slices.Contains(all, a) {
@@ -181,7 +181,7 @@ func (r *run) handlesInPlay() (all []*clientHandle) {
 	return all
 }
 
-// nextTimer is the time until the first timer ends among the clients that of selects; 0 is never.
+// nextTimer is the time until the first timer ends among the clients for which of is true; 0 if there is none.
 func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,22 +197,22 @@ func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	return next
 }
 
-// anybody is true for every client.
+// anybody is true for every client. It is an argument of nextTimer.
 func anybody(*clientState) bool { return true }
 
-// sleeps reports whether a client goes on with its operation when its timer ends. mu is held.
+// sleeps reports whether the client is in an operation and waits for its timer. The caller must hold mu.
 func (p *clientState) sleeps() bool { return p.busy && p.calling && len(p.parked) == 0 }
 
 // milliseconds is d in milliseconds, rounded up.
 func milliseconds(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
-// flow waits until holds is true, outside of a run. It lets time pass for client a whenever a is at rest or the server keeps
-// a waiting. It is false if that takes longer than limit.
+// flow waits until holds is true, outside of a run, for at most limit. If client a is at rest or the server keeps it
+// waiting, flow lets virtual time pass. It is false after limit.
 func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration, holds func() bool) (bool, error) {
 	if !s.server.Ours() {
 		return s.wait(ctx, limit, holds)
 	}
-	blocked := 0 // virtual seconds for which the server has kept the client waiting
+	blocked := 0 // virtual seconds that passed because the server kept the client waiting
 	for end := time.Now().Add(limit); ; {
 		s.mu.Lock()
 		ok, excess := holds(), s.excess
@@ -236,7 +236,7 @@ func (s *Runner) flow(ctx context.Context, a *clientHandle, limit time.Duration,
 	}
 }
 
-// begins makes the first call of a client. Time passes for the client whenever it is at rest.
+// begins initializes a client. Virtual time passes while the client is at rest.
 func (s *Runner) begins(ctx context.Context, a *clientHandle, client Client, in Setup) (about About, err error) {
 	if t, ok := client.(Timed); ok {
 		t.Begins(s.since)

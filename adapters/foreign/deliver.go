@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// passage says what happens to a command that leaves the gate.
+// passage says what happens to a command when it leaves the gate.
 type passage struct {
-	released bool // the connection was abandoned: nothing sent on it reaches the broker
-	broken   bool // the command's part of the connection ends instead
+	released bool // the broker has dropped the connection, so the command does not reach it
+	broken   bool // a fault has broken its part of the connection, for example its channel, which the server closes
 }
 
-// dequeue takes the first command of client c off the gate, and says what happens to it. l is nil if the command is no
-// longer at the gate.
+// dequeue takes command cmd of client c off the gate, and says what happens to it. l is nil if the command is no longer
+// there. repliesDropped says that the client will not receive replies any more.
 func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connection, is passage) {
 	p := &r.clients[c-1]
 	r.mu.Lock()
@@ -39,16 +39,16 @@ func (r *run) dequeue(c uint8, cmd gate.Command, repliesDropped bool) (l *connec
 		l.passing(cmd)
 	}
 	is = passage{released: released, broken: broken}
-	if cmd.Pipelined() && !r.shared { // on a shared connection, commands of other clients say nothing
+	if cmd.Pipelined() && !r.shared { // on a shared connection the commands may be those of several clients
 		r.uncontrolled.Pipelined++
 	}
 	r.step = exchange{command: cmd}
 	return l, is
 }
 
-// tick counts a passing command.
+// tick counts a command of client p that passes.
 func (r *run) tick(p *clientState) {
-	if p.counted++; r.weighs(p.counted) { // the first command counts with its operation
+	if p.counted++; r.weighs(p.counted) { // the first command counts with the call
 		p.weight++
 	}
 	if !r.auditing {
@@ -59,9 +59,9 @@ func (r *run) tick(p *clientState) {
 	}
 }
 
-// deliver lets the first command of client c pass, and records the result. repliesDropped says that the reply is lost. The
-// result is nil if the command is no longer at the gate, because its connection was closed after something that the client
-// sent later.
+// deliver lets command cmd of client c pass, and records the reply. repliesDropped says that the client does not
+// receive the reply. The result is the command's connection. It is nil if the command is no longer at the gate, because
+// its connection was closed meanwhile.
 func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connection {
 	p := &r.clients[c-1]
 	l, is := r.dequeue(c, cmd, repliesDropped)
@@ -77,7 +77,7 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 	if is.released || is.broken {
 		r.harm(p.clientHandle)
 	}
-	if is.released { // the client sees only now that the broker is gone
+	if is.released { // now the client notices that the broker has dropped the connection
 		cmd.Discard()
 		if closes(cmd) && !l.stalled {
 			r.endBy(l, func() { l.conn.Farewell(cmd) })
@@ -100,7 +100,7 @@ func (r *run) deliver(c uint8, cmd gate.Command, repliesDropped bool) *connectio
 	return l
 }
 
-// keepsWaiting notes that the server keeps a command waiting.
+// keepsWaiting records that the server keeps command cmd waiting, for example for a lock in a database.
 func (s *Runner) keepsWaiting(l *connection, cmd gate.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *Runner) keepsWaiting(l *connection, cmd gate.Command) {
 	}
 }
 
-// passed records the effect of a passed command: its cost, and what client p may have lost by it.
+// passed records the effect of a command: its cost, and whether client p may have lost what it holds.
 func (r *run) passed(p *clientState, l *connection, x gate.Exchange) {
 	if !r.auditing {
 		cost := x.Cost()
@@ -120,13 +120,13 @@ func (r *run) passed(p *clientState, l *connection, x gate.Exchange) {
 		if r.has(l) {
 			r.lose(l, byClient)
 		}
-	} else if ends, fault := x.EndsPart(); ends { // an earlier grant may have been on that channel
+	} else if ends, fault := x.EndsPart(); ends { // the client may hold something by this channel
 		r.mayLose(l.client, fault)
 	}
 }
 
-// mayLose notes that slots of a process's clients may be free from now on: the slots that they hold and, after a fault,
-// those that they are about to be granted.
+// mayLose records that what the clients of a process hold may be free from now on. After a fault this includes what
+// they are acquiring.
 func (r *run) mayLose(a *clientHandle, fault bool) {
 	for _, p := range r.playing(a) {
 		if p.held > 0 || p.busy && fault {
@@ -135,11 +135,11 @@ func (r *run) mayLose(a *clientHandle, fault bool) {
 	}
 }
 
-// closes reports whether cmd closes its connection or a part of its connection.
+// closes reports whether cmd closes its connection or a part of it, such as a channel.
 func closes(cmd gate.Command) bool { return cmd.Role() == gate.Closes || cmd.Role() == gate.ClosesPart }
 
-// answerOf is the answer to cmd, nil if there is none. The simulated broker has answered before a command has passed, but
-// another goroutine may still be handing its answers to the gate.
+// answerOf is the answer to cmd; nil if there is none. The simulated broker answers before a command has passed, but
+// another goroutine may still be passing the answer to the gate.
 func (r *run) answerOf(cmd gate.Command) gate.Answer {
 	if cmd.Replies() && !cmd.Waits() {
 		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })
@@ -151,7 +151,7 @@ func (r *run) answerOf(cmd gate.Command) gate.Answer {
 	return answer
 }
 
-// accuse records that client violates property p at the current step.
+// accuse records that client violates property p at lock l in the current step.
 func (r *run) accuse(p property.Property, client, l uint8, detail string) {
 	r.found = r.found.With(p)
 	r.record.Violated(property.Violation{Property: p, Kind: r.config.Kind, Client: client, Lock: l, Detail: detail})

@@ -22,18 +22,18 @@ import (
 
 var executions = flag.Int("executions", 0, "of each right design, and at most of each wrong one; 0 is a few")
 
-// design is a lock of some design in Go.
+// design is a way to build a lock, with clients in Go that this test judges.
 type design struct {
 	name string
 	kind lock.Kind
 	new  inprocess.New
-	// contract is what it promises.
+	// contract is the set of promises that the lock makes in addition to safety.
 	contract property.Set
-	// rare says that a wrong one takes more executions than this test has by default.
+	// rare says that the design is wrong, but that finding it takes more executions than this test runs by default.
 	rare bool
 }
 
-// mutexOf is a mutex of a design; waits says that its clients may wait for it.
+// mutexOf is a mutex of the given design. waits says that its clients may wait for the lock.
 func mutexOf(name string, d mutexes.Design, waits bool) design {
 	return design{name: name, kind: lock.Mutex, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := mutexes.New(ctx, url, d)
@@ -50,7 +50,7 @@ func mutexOf(name string, d mutexes.Design, waits bool) design {
 // plainMutex is a mutex whose clients do not wait.
 type plainMutex struct{ inprocess.Lock }
 
-// moody is a mutex that refuses every other acquire.
+// moody is a mutex that refuses every second acquire, although the lock is free.
 type moody struct {
 	plainMutex
 	acquires int
@@ -64,7 +64,8 @@ func (m *moody) Acquire(ctx context.Context, name string) (int, error) {
 	return slot, err
 }
 
-// slowToNotice is a mutex whose client goes on with a lost connection for a while of its own time, and connects again then.
+// slowToNotice is a mutex whose client returns errors for 20 ms after it has lost its connection, and only then
+// reconnects.
 type slowToNotice struct {
 	*mutexes.Mutex
 	notices time.Time
@@ -81,24 +82,24 @@ func (m *slowToNotice) Acquire(ctx context.Context, name string) (int, error) {
 	return m.Mutex.Acquire(ctx, name)
 }
 
-// slowToNoticeMutex is a mutex in exclusive queues whose client notices late that it has lost its connection.
+// slowToNoticeMutex is a mutex by an exclusive queue whose client notices a lost connection late.
 func slowToNoticeMutex(ctx context.Context, url string) (inprocess.Lock, error) {
 	c, err := mutexes.New(ctx, url, mutexes.Queue{})
 	return plainMutex{&slowToNotice{Mutex: c}}, err
 }
 
-// moodyMutex is a mutex in exclusive queues that refuses every other acquire.
+// moodyMutex is a mutex by an exclusive queue that refuses every second acquire.
 func moodyMutex(ctx context.Context, url string) (inprocess.Lock, error) {
 	c, err := mutexes.New(ctx, url, mutexes.Queue{})
 	return &moody{plainMutex: plainMutex{c}}, err
 }
 
-// semaphoreOf is a semaphore of a design.
+// semaphoreOf is a semaphore of the given design.
 func semaphoreOf(name string, d semaphores.Design) design {
 	return design{name: name, kind: lock.Semaphore, new: enginetest.Semaphore(d)}
 }
 
-// guided is the guidelines' semaphore, which promises all that they ask for.
+// guided is the semaphore of the amqp-locks guidelines, which makes all promises.
 func guided(name string, bug amqplocks.Bug) design {
 	return design{name: name, kind: lock.Semaphore, contract: property.Promises, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "%[1]s-A-%[2]d", B: "%[1]s-B-%[2]d"}, bug)
@@ -106,7 +107,7 @@ func guided(name string, bug amqplocks.Bug) design {
 	}}
 }
 
-// severalOf is a mutex of which a client can hold several.
+// severalOf is a mutex of which a client can hold several at once, under different names.
 func severalOf(name string, d several.Design, bug several.Bug) design {
 	return design{name: name, kind: lock.Mutex, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := several.New(ctx, url, d, bug)
@@ -114,10 +115,10 @@ func severalOf(name string, d several.Design, bug several.Bug) design {
 	}}
 }
 
-// severalClient is a client as lockproof takes it.
+// severalClient adapts a client to lockproof's interface.
 type severalClient struct{ *several.Client }
 
-// rare is a wrong design that takes more executions.
+// rare marks a wrong design that takes many executions to find.
 func rare(d design) design {
 	d.rare = true
 	return d
@@ -194,14 +195,15 @@ var wrongDesigns = []design{
 	severalOf("several tokens age", several.Token{}, several.Ages),
 }
 
-// judged are the executions of a design until one violates what its contract demands, or so many.
+// judged runs executions of a design until one violates what the design promises, but at most most. It returns that
+// execution, or nil, and its number.
 func (d *design) judged(t *testing.T, seed uint64, most int) (found *foreign.Execution, execution int) {
 	t.Helper()
 	runner := runnerOf(t, d.kind, d.name, func(url string) (inprocess.Lock, error) { return d.new(t.Context(), url) })
 	return d.judgedBy(t, runner, seed, most)
 }
 
-// judgedBy is the same by a runner.
+// judgedBy is judged with a given runner.
 func (d *design) judgedBy(t *testing.T, runner *foreign.Runner, seed uint64, most int) (found *foreign.Execution, execution int) {
 	t.Helper()
 	target := amqplock.References[0]
@@ -222,7 +224,7 @@ func (d *design) judgedBy(t *testing.T, runner *foreign.Runner, seed uint64, mos
 	return nil, most + 1
 }
 
-// TestRightDesigns: a right lock of whatever design is accused of nothing. Nothing is known of how it is held.
+// No right design is found to violate anything. Nothing is declared about how the locks are held.
 func TestRightDesigns(t *testing.T) {
 	for _, d := range rightDesigns {
 		t.Run(d.name, func(t *testing.T) {
@@ -238,7 +240,7 @@ func TestRightDesigns(t *testing.T) {
 	}
 }
 
-// TestWrongDesigns: a wrong lock is found out without knowing how it is held.
+// Every wrong design is found to violate something. Nothing is declared about how the locks are held.
 func TestWrongDesigns(t *testing.T) {
 	for _, d := range wrongDesigns {
 		t.Run(d.name, func(t *testing.T) {

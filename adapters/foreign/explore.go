@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Explore visits the orders of a scenario's commands, as [orders.Explorer.Visit] says. visit may use the runner for other runs. Its
-// error ends the exploration.
+// Explore runs the scenario with different orders of its commands, as [orders.Explorer.Visit] says. It calls visit with
+// each execution. visit may use the runner for other runs, and its error ends the exploration.
 func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Options, visit func(*Execution) error) (*orders.Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	if s.exploring = true; !o.Audits {
@@ -30,19 +30,19 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Opt
 	return e.Visit(play, func() error { return visit(x) })
 }
 
-// Vulnerable implements [orders.World]. A fault of a dead client makes no difference. A fault of any other client may, as
-// its further commands are unknown.
+// Vulnerable implements [orders.World]: it reports whether a fault of client c may make a difference. It does unless
+// the client is dead, as the further commands of a client are unknown.
 func (r *run) Vulnerable(c uint8) bool { return !r.clients[c-1].dead }
 
-// Clients implements [orders.World].
+// Clients implements [orders.World]: the number of the scenario's clients.
 func (r *run) Clients() int { return len(r.sc.Clients) }
 
-// Recorded implements [orders.World].
+// Recorded implements [orders.World]: the steps and events so far.
 func (r *run) Recorded() ([]scenario.TraceStep, []history.Event) {
 	return r.record.Steps, r.record.Events
 }
 
-// Open implements [orders.World].
+// Open implements [orders.World]: the number of client c's open connections.
 func (r *run) Open(c uint8) int { return len(r.open(&r.clients[c-1])) }
 
 var _ orders.World = (*run)(nil)

@@ -13,8 +13,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// fetching is a persistent mutex by the one message of a queue, which is fetched with basic.get. With a bug, whoever finds none puts
-// another there. A hasty one does not wait until the broker has the message back.
+// fetching is a persistent mutex: a client holds it while it has fetched the only message of a queue with basic.get. If
+// bug is set, a client that finds no message publishes another. If hasty is set, a release does not wait until the
+// broker has the message back.
 type fetching struct {
 	url   string
 	bug   bool
@@ -24,7 +25,7 @@ type fetching struct {
 	tag   uint64
 }
 
-// open opens what is not open.
+// open opens the connection and the channel if they are not open.
 func (m *fetching) open() (err error) {
 	if m.conn == nil || m.conn.IsClosed() {
 		if m.conn, err = amqp091.Dial(m.url); err != nil {
@@ -95,13 +96,12 @@ func (m *fetching) Release(context.Context, string, int) error {
 	if err := m.ch.Nack(m.tag, false, true); err != nil || m.hasty {
 		return err
 	}
-	return m.ch.Qos(1, 0, false) // behind it
+	return m.ch.Qos(1, 0, false) // answered after the nack was carried out
 }
 
 func (m *fetching) Close() error { return m.conn.Close() }
 
-// TestExploreMessages: if locks are held by messages or consumers, the reduction finds what the visit of every order finds,
-// and its complete visit is a proof.
+// For locks by messages or consumers, the reduction finds the same violations as visiting every order of commands.
 func TestExploreMessages(t *testing.T) {
 	t.Parallel()
 	consumer := func(url string) (inprocess.Lock, error) { p := &passing{url: url}; return p, p.open() }

@@ -19,9 +19,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestExploreLosesNothing compares the reduction with every order of commands, for correct locks and for wrong ones. Both
-// give the same histories, as far as they differ in what they say, each with the same properties violated and put to the
-// test. The reduction has fewer runs.
+// The partial order reduction finds the same histories as visiting every order of commands, up to equivalence, and the
+// same violated and exercised properties. It needs fewer runs. This is tested for correct and wrong locks.
 func TestExploreLosesNothing(t *testing.T) {
 	for i, k := range reduced {
 		t.Run(fmt.Sprintf("%s/%d", k.target.Name, i), func(t *testing.T) {
@@ -36,7 +35,7 @@ func TestExploreLosesNothing(t *testing.T) {
 			for _, ops := range k.clients {
 				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
 			}
-			seenByTruth := k.target.Name == "no-second-probe" // no client is told anything wrong
+			seenByTruth := k.target.Name == "no-second-probe" // only the broker's state shows this bug
 			if found := losesNothing(t, runner, sc, sim.FaultBounds{}); !seenByTruth && (found != 0) != (k.found != 0) {
 				t.Errorf("violated: %v, expected something as %v is", found.Names(), k.found.Names())
 			}
@@ -44,7 +43,8 @@ func TestExploreLosesNothing(t *testing.T) {
 	}
 }
 
-// losesNothing has the reduction and every order come to the same, by fewer executions, and gives what is violated.
+// losesNothing explores a scenario with the reduction and in every order. It fails the test if the outcomes differ or
+// the reduction needs more runs. It returns the violated properties.
 func losesNothing(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, faults sim.FaultBounds) property.Set {
 	t.Helper()
 	less, all, found := sameOutcomes(t, runner, sc, faults)
@@ -54,7 +54,8 @@ func losesNothing(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, fa
 	return found
 }
 
-// sameOutcomes has the reduction and every order come to the same, and gives what is violated.
+// sameOutcomes explores a scenario with the reduction (less) and in every order (all), and fails the test if the
+// outcomes differ. found is the violated properties.
 func sameOutcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, faults sim.FaultBounds) (less, all visited, found property.Set) {
 	t.Helper()
 	less, found = outcomes(t, runner, sc, orders.Options{Runs: 4000, Faults: faults, Audits: true})
@@ -76,7 +77,7 @@ func sameOutcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, fa
 	return less, all, found
 }
 
-// TestExploreFaultsLosesNothing: the same, where clients die, and lose connections, channels and replies.
+// The reduction also loses nothing with faults: crashes, dropped connections, channel errors and lost replies.
 func TestExploreFaultsLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out many executions in turn")
@@ -121,7 +122,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 	}
 }
 
-// TestExploreIdle: who is done, and holds something, may die as well, at any moment.
+// A client that holds a lock and has no operation left may still crash, at any moment.
 func TestExploreIdle(t *testing.T) {
 	runner := newRunner(t, amqplock.References[1], nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
@@ -143,10 +144,11 @@ var (
 	remove  = scenario.Operation{Op: lock.Remove, Arg: 1}
 )
 
-// reduced are locks, what is done with them, and what is lost by that: few enough orders for each to be taken.
+// reduced are scenarios with few enough orders to visit all: a lock, its slots, its clients' operations, and the
+// properties violated.
 var reduced = []struct {
 	target    *lock.Target
-	unguarded bool // administrators use no mutex
+	unguarded bool // administrators use no mutex of their own
 	slots     uint8
 	clients   [][]scenario.Operation
 	found     property.Set
@@ -177,7 +179,7 @@ func of(properties ...property.Property) (set property.Set) {
 	return set
 }
 
-// visited is what an exploration has come to, with all that its executions have said.
+// visited is the result of an exploration with the outcomes of its executions.
 type visited struct {
 	*orders.Exploration
 	outcomes  map[string]bool
@@ -185,7 +187,7 @@ type visited struct {
 	audits    int
 }
 
-// outcomes visits a scenario completely.
+// outcomes explores a scenario completely, and collects its outcomes and violated properties.
 func outcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orders.Options) (v visited, found property.Set) {
 	t.Helper()
 	v.outcomes = make(map[string]bool)
@@ -208,8 +210,8 @@ func outcomes(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orde
 	return v, found
 }
 
-// TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
-// and without one that matters, all.
+// With a bound on preemptions, only orders are visited that switch at most so often from a client that could go on.
+// With a large bound, all are.
 func TestExplorePreemptions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out many executions in turn")
@@ -238,7 +240,7 @@ func TestExplorePreemptions(t *testing.T) {
 	}
 }
 
-// names are properties by their names.
+// names lists the names of properties in a line that begins with what.
 func names(what string, set property.Set) string {
 	text := what
 	for p := range property.Count {
@@ -249,7 +251,7 @@ func names(what string, set property.Set) string {
 	return text + "\n"
 }
 
-// TestExploreFindsRace visits a lock that misses a race until it has met it.
+// Exploring finds the race of a lock that takes RESOURCE_LOCKED for success.
 func TestExploreFindsRace(t *testing.T) {
 	runner := newRunner(t, mutant.Named("locked-is-success"), nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
@@ -261,7 +263,7 @@ func TestExploreFindsRace(t *testing.T) {
 	}
 }
 
-// essence is what a history says: what each client called and was told, and which operation was over
+// essence is what matters in a history, as text: the operations and results of each client, and which operation ended
 // before which began.
 func essence(x *foreign.Execution) string {
 	type call struct {
@@ -310,7 +312,8 @@ func essence(x *foreign.Execution) string {
 	return text
 }
 
-// TestExploreIncomplete: where the reduction would leave out too much, or runs end too early, that is said.
+// An exploration reports that it is incomplete if it runs out of runs, or if something expires, so that the reduction
+// would leave out too much.
 func TestExploreIncomplete(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out many executions in turn")
@@ -322,8 +325,8 @@ func TestExploreIncomplete(t *testing.T) {
 		says   string
 	}{
 		{amqplock.References[0], 3, "only 3 executions"},
-		{mutant.Named("holder-expires"), 1000, "expires"}, // what clients declare
-		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
+		{mutant.Named("holder-expires"), 1000, "expires"}, // queues that clients declare expire
+		{mutant.Named("slots-expire"), 1000, "expires"},   // queues that exist at the start expire
 	} {
 		runner := newRunner(t, k.target, nil)
 		sc := scenario.Scenario{

@@ -11,15 +11,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// befell records what happened in an execution besides the clients' operations. It names the audit clause that fails.
+// befell records what happened in an execution besides the clients' operations. An audit uses it to decide which
+// property a refusal violates.
 type befell struct {
 	faults                           bool
 	crashed, restarted, disconnected bool
 	paused                           bool
-	lost                             string // the first loss of a client, in words; "" is no loss
+	lost                             string // first loss by a fault, such as "a lost reply to c1"; "" if none
 }
 
-// fault notes a fault and the client that it affects.
+// fault records a fault and the client c that it affects.
 func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	b.faults = true
 	b.paused = b.paused || do == scenario.Pause
@@ -34,10 +35,11 @@ func (b *befell) fault(do scenario.ActionKind, c uint8) {
 	}
 }
 
-// faulty reports whether something went wrong that no client caused.
+// faulty reports whether something went wrong that no client caused: a fault or a crash.
 func (b *befell) faulty() bool { return b.faults || b.crashed }
 
-// pause stops client c for ms milliseconds. For a client that can't be stopped, only its commands at the gate stop.
+// pause stops client c for ms milliseconds of virtual time. If the client cannot be stopped, only its commands at the
+// gate stop.
 func (r *run) pause(c uint8, ms int64) {
 	p := &r.clients[c-1]
 	for _, o := range r.playing(p.clientHandle) {
@@ -53,13 +55,13 @@ func (r *run) pause(c uint8, ms int64) {
 	r.mu.Unlock()
 }
 
-// harm notes that a fault affected a process: it may have to be replaced before another run.
+// harm records that a fault affected a process, so that it must be reset or replaced before another run.
 func (r *run) harm(a *clientHandle) { a.dirty, a.harmed = true, true }
 
-// cutOff closes the client's side of a connection that the broker no longer has.
+// cutOff closes the client's socket of a connection that the broker no longer has.
 func (r *run) cutOff(l *connection) { r.endBy(l, l.conn.Cut) }
 
-// endBy is cutOff with the given function to close the connection.
+// endBy is cutOff with another function to close the socket.
 func (r *run) endBy(l *connection, end func()) {
 	r.harm(l.client)
 	r.mu.Lock()
@@ -71,12 +73,13 @@ func (r *run) endBy(l *connection, end func()) {
 	r.gone(l)
 }
 
-// gone waits until the socket is closed, so that the client sees the close before anything else happens.
+// gone waits until the client's socket is closed, so that the client notices the close before anything else happens.
 func (r *run) gone(l *connection) {
 	r.wait(r.ctx, r.config.Patience, func() bool { return l.hungUp })
 }
 
-// loseReply loses a reply: the connection breaks while the reply is on its way.
+// loseReply breaks a connection while a reply is on its way to the client. If late is set, the broker does not notice
+// yet.
 func (r *run) loseReply(l *connection, late bool) {
 	if r.has(l) {
 		if late {
@@ -88,7 +91,7 @@ func (r *run) loseReply(l *connection, late bool) {
 	r.cutOff(l)
 }
 
-// keepHalfOpen lets the broker keep a connection that its client has abandoned.
+// keepHalfOpen makes a connection half-open: the client has lost it, and the broker does not notice yet.
 func (r *run) keepHalfOpen(l *connection) {
 	r.mu.Lock()
 	l.halfOpen = true
@@ -97,8 +100,8 @@ func (r *run) keepHalfOpen(l *connection) {
 	r.mayLose(l.client, true)
 }
 
-// lose lets the broker see the end of a connection. If a client closes a connection by itself although nothing went wrong,
-// it does so knowingly, and itself says what it still holds.
+// lose makes the broker notice the end of a connection, so that what its client holds may be free. byItself says that
+// the client closed the connection. Without a fault it did so knowingly, and reports itself what it still holds.
 func (r *run) lose(l *connection, byItself bool) {
 	r.mu.Lock()
 	own := l.hungUp || l.cut
@@ -116,7 +119,7 @@ func (r *run) lose(l *connection, byItself bool) {
 	}
 }
 
-// crash kills a client.
+// crash kills client c. If late is set, the broker does not notice yet.
 func (r *run) crash(c uint8, late bool) {
 	p := &r.clients[c-1]
 	if p.dead {
@@ -144,7 +147,7 @@ func (r *run) crash(c uint8, late bool) {
 	}
 }
 
-// lost is the number of clients that have crashed.
+// lost is the number of clients of the run that are dead.
 func (r *run) lost() (n int) {
 	for i := range r.clients {
 		if r.clients[i].dead {
@@ -154,9 +157,9 @@ func (r *run) lost() (n int) {
 	return n
 }
 
-// drop makes the broker drop one of a client's connections, or all of them if which is 0. Connections are counted from the
-// one that the client used last. The client does not know of the drop yet. The order in which connections were opened would
-// not identify them: a process that has been at work before has opened some on demand, and others at once.
+// drop makes the broker drop one of client c's connections, or all if which is 0. The client does not know that yet.
+// which counts from the connection that was used last. The order of opening would not identify a connection, because a
+// client may open some in advance and others on demand.
 func (r *run) drop(c uint8, which int) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
@@ -169,7 +172,8 @@ func (r *run) drop(c uint8, which int) {
 	}
 }
 
-// untold are the connections of p that the broker has dropped without p knowing. p has no operation under way.
+// untold are the connections of p that the broker has dropped and that p does not know of. There are none while p has
+// an operation under way.
 func (r *run) untold(p *clientState) (all []*connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,8 +185,8 @@ func (r *run) untold(p *clientState) (all []*connection) {
 	return all
 }
 
-// tell lets a client see that its connections are gone and react by itself: it may connect again, and claim what it has
-// lost.
+// tell makes client p notice that connections were dropped. p may react by itself: it may reconnect and acquire again
+// what it has lost.
 func (r *run) tell(p *clientState) {
 	all := r.untold(p)
 	if len(all) == 0 {
@@ -193,7 +197,8 @@ func (r *run) tell(p *clientState) {
 	}
 }
 
-// which is the action as it is carried out: a drop takes one of the existing connections, or all if there is only one.
+// which adapts a drop to the connections that exist: its argument becomes the number of one of them, or 0 if there is
+// at most one.
 func (r *run) which(a scenario.Action) scenario.Action {
 	if a.Kind != scenario.Drop || a.Arg == 0 {
 		return a
@@ -206,8 +211,8 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	return a
 }
 
-// breakPart makes the server end a part of the client's connection. The client notices when it next uses the part. It is the
-// part of the client's first command at the gate, or else the part that it opened last.
+// breakPart makes the server close a part of client c's connection, such as a channel, when c next uses it. It is the
+// part that c's first command at the gate uses, or else the part that c opened last.
 func (r *run) breakPart(c uint8) {
 	p := &r.clients[c-1]
 	r.harm(p.clientHandle)
@@ -223,7 +228,7 @@ func (r *run) breakPart(c uint8) {
 	r.mu.Unlock()
 }
 
-// detect lets the broker notice that the client's dead connections are dead.
+// detect makes the broker notice all half-open connections of client c.
 func (r *run) detect(c uint8) {
 	p := &r.clients[c-1]
 	var rest []*connection
@@ -242,7 +247,8 @@ func (r *run) detect(c uint8) {
 	r.halfOpen = rest
 }
 
-// restart stops the broker and starts it again: all connections end, and with them exclusive queues.
+// restart stops the broker and starts it again. All connections end, and the broker deletes everything that is not
+// durable.
 func (r *run) restart() {
 	r.mu.Lock()
 	var all []*connection
@@ -266,8 +272,8 @@ func (r *run) restart() {
 	r.record.Add(history.Occurrence(history.Restart, history.Nemesis))
 }
 
-// cutIdle cuts the connections of the clients that take no part in the run. They may not look at their connections for long,
-// and would not react.
+// cutIdle cuts the connections of clients that take no part in the run, as they might not notice the restart for a long
+// time.
 func (r *run) cutIdle() {
 	var cut []*connection
 	r.mu.Lock()
@@ -289,10 +295,11 @@ func (r *run) cutIdle() {
 	}
 }
 
-// A late reply is kept at the gate, together with everything that the broker sends after it on the same connection, until
-// the schedule lets it arrive. Meanwhile the other clients go on.
+// A late reply is held back at the gate, with everything that the broker sends after it on the same connection. The
+// schedule decides when it arrives. Meanwhile other clients go on.
 
-// keep keeps answer a at the gate: a is recorded in its step, but has not reached the client. mu is held.
+// keep holds answer a back at the gate. Its step records it, but the client has not received it. The caller must hold
+// mu.
 func (l *connection) keep(a gate.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)
@@ -303,7 +310,7 @@ func (l *connection) keep(a gate.Answer) {
 	s.notify()
 }
 
-// stall keeps the broker's answers on connection l at the gate.
+// stall makes the gate hold back the broker's answers on connection l from now on.
 func (r *run) stall(l *connection) {
 	r.mu.Lock()
 	l.stalled = true
@@ -311,14 +318,14 @@ func (r *run) stall(l *connection) {
 	r.harm(l.client)
 }
 
-// awaited reports whether something for client p waits at the gate.
+// awaited reports whether answers to client p are held back at the gate.
 func (p *clientState) awaited() bool {
 	p.runner.mu.Lock()
 	defer p.runner.mu.Unlock()
 	return slices.ContainsFunc(p.connections, func(l *connection) bool { return l.stalled })
 }
 
-// kept is a client for which something waits at the gate, 0 if there is no such client.
+// kept is the first client whose answers are held back at the gate; 0 if there is none.
 func (r *run) kept() uint8 {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.dead && p.awaited() {
@@ -328,7 +335,7 @@ func (r *run) kept() uint8 {
 	return 0
 }
 
-// arrive delivers to client a what waits for it.
+// arrive delivers to client a the answers that were held back.
 func (r *run) arrive(a *clientHandle) {
 	var kept []gate.Answer
 	var ended []gate.Conn

@@ -37,7 +37,7 @@ func TestReferenceHolds(t *testing.T) {
 				sc := runner.Playable(source.Scenario(i))
 				runner.Measure(time.Duration((i%4)/3) * foreign.Settle)
 				x, err := runner.Run(t.Context(), &sc)
-				if err == nil && x.Found&foreign.Measured != 0 { // the machine may be busy
+				if err == nil && x.Found&foreign.Measured != 0 { // a busy machine may cause this
 					runner.Measure(foreign.SettleLong)
 					x, err = runner.Run(t.Context(), &sc)
 				}
@@ -60,7 +60,7 @@ func TestReferenceHolds(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft ends a runner in the midst of everything, and looks for what is left behind.
+// A runner that is interrupted in the middle of a run leaves no goroutine behind.
 func TestNothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	target := amqplock.References[0]
@@ -120,7 +120,7 @@ func drawn(x *foreign.Execution) string {
 	return b.String()
 }
 
-// unseen are mutants whose bug shows in nothing that a client is told, and why.
+// unseen are mutants whose bug does not show in anything that clients are told, with the reason.
 var unseen = map[string]string{
 	"mutex-claim-unseen": "claiming is how somebody else's mutex may ask",
 	"claim-unseen":       "claiming is how somebody else's semaphore may ask",
@@ -138,9 +138,10 @@ var unseen = map[string]string{
 	"probe-by-passive-declare": "an acquire may mend each channel that a probe has broken, and as often as there are slots",
 }
 
-// instead are mutants whose bug shows as the violation of another property than the one they break in the model.
+// instead maps mutants to the property that they violate behind the gate, if it is not the property that they violate
+// in the model.
 var instead = map[string]property.Property{
-	"mandatory-left-out":       property.ContiguousSlots, // there are none
+	"mandatory-left-out":       property.ContiguousSlots, // no slots are created
 	"slots-exclusive":          property.SurvivesRestart,
 	"probe-is-claim":           property.LimitRespected,
 	"probe-by-declare":         property.LimitRespected,
@@ -159,7 +160,7 @@ var instead = map[string]property.Property{
 	"verify-unrouted":          property.Linearizable,
 }
 
-// TestMutantsAreCaught has the suite that proves the prover run behind real sockets.
+// The mutants that test the prover are also found behind the gate, with real sockets.
 func TestMutantsAreCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the mutants behind the gate, which take half a minute")
@@ -191,7 +192,8 @@ func propertyNamed(t *testing.T, name string) property.Property {
 	return p
 }
 
-// violated are the properties that a mutant violates behind the gate until it violates the one that it should.
+// violated runs executions of a mutant until one violates the property breaks, at most 400. It returns all violated
+// properties.
 func violated(t *testing.T, target *lock.Target, breaks property.Property) (seen property.Set) {
 	runner := newRunner(t, target, nil)
 	source := sim.NewSource(sim.Space{Target: target}, 7)
@@ -212,8 +214,8 @@ func violated(t *testing.T, target *lock.Target, breaks property.Property) (seen
 	return seen
 }
 
-// TestSameSeedSameOrder runs every scenario twice. A client that does nothing unasked sends the same commands in the same
-// order, gets the same replies, and is judged the same.
+// Running every scenario twice gives the same commands in the same order, the same replies and the same verdicts. The
+// clients send nothing unasked.
 func TestSameSeedSameOrder(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
@@ -224,7 +226,7 @@ func TestSameSeedSameOrder(t *testing.T) {
 				runner := newRunner(t, target, nil)
 				for i := range 60 {
 					if turn == 1 {
-						i = 59 - i // what was played before makes no difference
+						i = 59 - i // in reverse order, as earlier runs must make no difference
 					}
 					sc := runner.Playable(source.Scenario(i))
 					x, err := runner.Run(t.Context(), &sc)
@@ -244,7 +246,7 @@ func TestSameSeedSameOrder(t *testing.T) {
 	}
 }
 
-// mute is a client that never speaks to a broker.
+// mute is a client that never connects to a broker.
 type mute struct{ foreign.Client }
 
 func (mute) Start(context.Context, int) (foreign.Client, error) { return mute{}, nil }
@@ -259,7 +261,7 @@ func (mute) Call(context.Context, lock.Op, foreign.Params) (lock.Result, error) 
 
 func (mute) Close() error { return nil }
 
-// TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
+// A client that does not use the address that it is given cannot be judged. The error says why.
 func TestElsewhere(t *testing.T) {
 	_, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Starter: mute{}, Kind: lock.Mutex})
 	if !errors.Is(err, foreign.ErrElsewhere) {
@@ -267,7 +269,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// unwieldy is a client that can't be compared with another.
+// unwieldy is a client whose Go type is not comparable.
 type unwieldy struct {
 	foreign.Client
 	_ []int
@@ -280,7 +282,7 @@ func (s unwieldyStarter) Start(ctx context.Context, number int) (foreign.Client,
 	return unwieldy{Client: c}, err
 }
 
-// TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
+// Clients may be of types that are not comparable, and may be killed during a call.
 func TestUncomparableClients(t *testing.T) {
 	target := amqplock.References[0]
 	runner := newRunner(t, target, func(c *foreign.Config) { c.Starter = unwieldyStarter{c.Starter} })

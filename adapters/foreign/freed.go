@@ -10,15 +10,14 @@ import (
 )
 
 // A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
-// should have to wait for the end of a lease. A client does have to wait if another client has left a key without knowing
-// it: the reply to its acquire was lost, or some of several servers refused the acquire. In the audit a fresh client
-// acquires such a lock once, before leases end. Most locks do not promise that it is granted.
+// should have to wait for a lease to end. It does have to wait if another client has left a key without knowing it: the
+// reply to its acquire was lost, or some of several servers refused it. In the audit a fresh client therefore acquires
+// such a lock once before leases end. Most locks do not promise that it is granted.
 
-// soon is the minimum time, in virtual milliseconds, that clients have to clean up by themselves.
+// soon is the minimum time in virtual milliseconds that clients get to clean up by themselves.
 const soon = 1000
 
-// freesAtOnce judges whether lock l, which no client holds any more, is granted before any lease ends: a fresh client asks
-// once.
+// freesAtOnce checks that lock l, which no client holds any more, is granted to a fresh client before any lease ends.
 func (r *run) freesAtOnce(l uint8) error {
 	if !r.about.Leases || r.config.Kind != lock.Mutex || !r.givenBack(l) {
 		return nil
@@ -46,7 +45,8 @@ func (r *run) freesAtOnce(l uint8) error {
 	return nil
 }
 
-// givenBack reports whether all clients have been alive all along, and every client that was granted lock l has released it.
+// givenBack reports whether no client has crashed or paused, the broker was not restarted, and every client that was
+// granted lock l has released it.
 func (r *run) givenBack(l uint8) bool {
 	if r.befell.crashed || r.befell.paused || r.befell.restarted {
 		return false
@@ -59,8 +59,7 @@ func (r *run) givenBack(l uint8) bool {
 	return true
 }
 
-// leaseLasts reports whether a lease that a client asked for may still be running, so that no other client gets lock l
-// because of it.
+// leaseLasts reports whether a lease on lock l that a client asked for may still be running.
 func (r *run) leaseLasts(l uint8) bool {
 	for i := range r.clients {
 		if p := &r.clients[i]; r.lockOf(p.id) == l && max(p.lease.ends, p.lease.next) > r.now {
@@ -70,7 +69,8 @@ func (r *run) leaseLasts(l uint8) bool {
 	return false
 }
 
-// before describes the gravest event that has happened to lock l.
+// before describes the gravest event that has happened to lock l, for example "a refused acquire of c1". A fault is the
+// gravest.
 func (r *run) before(l uint8) (what string) {
 	if r.befell.lost != "" {
 		return r.befell.lost
@@ -91,7 +91,7 @@ func (r *run) before(l uint8) (what string) {
 	return what
 }
 
-// loses describes what client c loses by a fault; "" is nothing.
+// loses describes what client c loses by a fault, for example "a lost reply to c1"; "" if it loses nothing.
 func loses(do scenario.ActionKind, c uint8) string {
 	switch do {
 	case scenario.Lose:

@@ -11,40 +11,40 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// door is the [gate.Gate] at which the commands of one client wait.
+// door is the [gate.Gate] of one client: there the client's commands wait until the schedule lets them pass.
 type door struct {
 	runner *Runner
 	client *clientHandle
 }
 
-// connection is one connection of a client.
+// connection is a client's connection to the server through the gate.
 type connection struct {
 	conn           gate.Conn
 	client         *clientHandle
-	opened         bool // the broker has accepted it
-	released       bool // the broker has seen its end
-	cut            bool // the client can know that it ended
-	repliesDropped bool // answers no longer reach the client
-	halfOpen       bool // abandoned or dead, and the broker has not noticed
+	opened         bool // the broker has accepted the connection
+	released       bool // the broker knows that the connection has ended
+	cut            bool // the client can know that the connection has ended
+	repliesDropped bool // answers are dropped and no longer reach the client
+	halfOpen       bool // the client has lost the connection, or is dead, and the broker has not noticed
 	hungUp         bool // the client has closed its socket
-	stalled        bool // the broker's answers wait at the gate
-	ended          bool // the end of the connection waits behind them
+	stalled        bool // the gate holds back the broker's answers
+	ended          bool // the broker has ended the connection, which is held back too
 	kept           []gate.Answer
-	unheard        int            // commands that have passed and are not answered
-	blocked        []gate.Command // those of the unheard commands that the server keeps waiting
-	used           int            // number, within the run, of the last exchange on it; 0 is none
-	// passage is held while commands of the connection pass through the open gate, by the connection's goroutine or by
-	// openGate.
+	unheard        int            // number of commands that have passed and are not answered
+	blocked        []gate.Command // commands among them that the server keeps waiting, for example for a lock
+	used           int            // number of the last command on it, counted in the run; 0 if none
+	// passage is held while commands of the connection pass through the open gate. The connection's goroutine and
+	// openGate both let commands pass.
 	passage sync.Mutex
 }
 
-// exchange is a command and its answer.
+// exchange is the command of the current step and its answer.
 type exchange struct {
 	command gate.Command
 	answer  gate.Answer // nil until the answer arrives
 }
 
-// Opened notes a connection. A connection that a client was opening when it was killed is cut like the others.
+// Opened records a new connection. If the client was killed while it opened the connection, the connection is cut.
 func (g *door) Opened(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
@@ -60,12 +60,12 @@ func (g *door) Opened(c gate.Conn) {
 	}
 }
 
-// Arrived parks a command, or lets it pass while the gate is open.
+// Arrived makes a command wait at the gate. If the gate is open, the command passes at once.
 func (g *door) Arrived(c gate.Command) {
 	s := g.runner
 	s.mu.Lock()
 	a, l := s.sender(g.client), s.connections[c.Conn()]
-	if !s.open && (l.cut || c.Obsolete()) { // it was on its way when the connection or the channel broke
+	if !s.open && (l.cut || c.Obsolete()) { // the connection or channel broke while the command was on its way
 		s.mu.Unlock()
 		c.Discard()
 		return
@@ -74,7 +74,7 @@ func (g *door) Arrived(c gate.Command) {
 		a.late++
 	}
 	if !s.open {
-		if a.fanned && s.server.Endpoints() > 1 { // the schedule went on without it
+		if a.fanned && s.server.Endpoints() > 1 { // the schedule did not wait for this command
 			s.uncontrolled.Thought++
 		}
 		a.parked = append(a.parked, c)
@@ -88,9 +88,9 @@ func (g *door) Arrived(c gate.Command) {
 	s.passAll(l, c)
 }
 
-// wakes notes that something arrives from client a. If a may wait for the lock, it may have acted by its own clock: because
-// the others had gone on without it, or because its waiting time is over although no step let that time pass. The latter
-// happens on a busy machine while other clients are at work. mu is held.
+// wakes records that something has arrived from client a. A client that may wait for the lock has then acted by its own
+// clock in two cases, which are counted: the others had gone on without it, or its waiting time is over although no
+// step let that time pass. The second happens on a busy machine. The caller must hold mu.
 func (s *Runner) wakes(a *clientHandle) {
 	if a.mayWait() && (a.asleep || !a.due && time.Now().After(a.until)) {
 		s.uncontrolled.Thought++
@@ -99,8 +99,8 @@ func (s *Runner) wakes(a *clientHandle) {
 	a.asleep, a.timer = false, timer{}
 }
 
-// passAll passes all commands of connection l that wait at the open gate, in order of arrival, and then last, which has just
-// arrived.
+// passAll lets all commands of connection l that wait at the open gate pass, in order of arrival, and then last, which
+// have just arrived.
 func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	l.passage.Lock()
 	defer l.passage.Unlock()
@@ -119,7 +119,8 @@ func (s *Runner) passAll(l *connection, last ...gate.Command) {
 	}
 }
 
-// takeParked takes the commands of connection l off the gate, whatever client sent them. mu is held.
+// takeParked removes the commands of connection l from the gate, whichever client sent them, and returns them in order.
+// The caller must hold mu.
 func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	for _, a := range s.everybody() {
 		a.parked = slices.DeleteFunc(a.parked, func(c gate.Command) bool {
@@ -134,19 +135,19 @@ func (s *Runner) takeParked(l *connection) (all []gate.Command) {
 	return all
 }
 
-// isNewest notes that connection l exists and is the one that its client opened last. mu is held.
+// isNewest records that connection l is open and the one that its client opened last. The caller must hold mu.
 func (l *connection) isNewest() {
 	l.client.current, l.client.most = l, max(l.client.most, l.client.connected())
 }
 
-// passing records the effect on its connection of a command that was taken off the gate. mu is held.
+// passing records what a command that leaves the gate does to its connection. The caller must hold mu.
 func (l *connection) passing(c gate.Command) {
 	switch c.Role() {
 	case gate.Opens:
 		l.opened = true
 		l.isNewest()
 	case gate.Closes:
-		l.cut = true // what the client has sent behind it is void
+		l.cut = true // later commands of the client on it have no effect
 		l.client.runner.leave(l)
 		l.client.runner.discard(func(o gate.Command) bool { return o.Conn() == c.Conn() })
 	}
@@ -155,7 +156,7 @@ func (l *connection) passing(c gate.Command) {
 	}
 }
 
-// Answered sends an answer, unless it is to be lost.
+// Answered sends an answer to the client, unless answers are dropped or held back.
 func (g *door) Answered(a gate.Answer) {
 	s := g.runner
 	s.mu.Lock()
@@ -178,14 +179,14 @@ func (g *door) Answered(a gate.Answer) {
 	}
 }
 
-// heard records an answer. mu is held.
+// heard records an answer. The caller must hold mu.
 func (g *door) heard(l *connection, a gate.Answer) {
 	s := g.runner
 	l.unheard = max(0, l.unheard-a.Settled())
 	if c := s.step.command; c != nil && a.Settles(c) {
 		s.step.answer = a
 	}
-	if !a.Asked() { // what the client does now is a reaction to it
+	if !a.Asked() { // the client's next commands may be a reaction to it
 		l.client.unasked, l.client.given = 0, true
 	}
 	if a.Ends() {
@@ -201,8 +202,7 @@ func (g *door) heard(l *connection, a gate.Answer) {
 	s.notify()
 }
 
-// ClientGone notes that a client has closed its socket. During a run, the run decides what the broker learns of that, and
-// when.
+// ClientGone records that a client has closed its socket. During a run, the run decides when the broker learns of that.
 func (g *door) ClientGone(c gate.Conn, err error) {
 	s := g.runner
 	s.mu.Lock()
@@ -223,7 +223,7 @@ func (g *door) ClientGone(c gate.Conn, err error) {
 	}
 }
 
-// ServerGone tells the client that the server has ended the connection.
+// ServerGone closes the client's socket, because the server has ended the connection.
 func (g *door) ServerGone(c gate.Conn) {
 	s := g.runner
 	s.mu.Lock()
@@ -231,7 +231,7 @@ func (g *door) ServerGone(c gate.Conn) {
 	if l := s.connections[c]; l != nil {
 		l.cut = true
 		s.leave(l)
-		late = l.stalled && !s.open // it comes behind the replies that wait
+		late = l.stalled && !s.open // the client sees the end after the answers that are held back
 		l.ended = late
 	}
 	s.mu.Unlock()

@@ -15,30 +15,30 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// If a user has declared what holds a lock, the runner looks up the server's state after each step, when all clients are at
-// rest. A client that holds a slot for certain must be shown to hold it. No other client may be shown to hold it whose
-// operations are over. If the declaration has shown no holder of a lock in the run, that lock is not judged: something else
-// holds it. A hold is not judged either if slots of its lock were removed after it was asked for. Nothing else depends on
-// the declaration.
+// A user may declare what holds a lock, for example owning a queue. The runner then compares the server's state with
+// the clients' beliefs after each step, when all clients are at rest. The server must show that each certain holder
+// holds its slot. It must not show another client as a holder if that client's operations are over. A lock is not
+// judged if the declaration has shown no holder of it in the run, as something else holds it. A hold is not judged if
+// slots of its lock were removed after it was requested. Nothing else depends on the declaration.
 
-// shown is the state that the server has shown during a run, according to the declaration.
+// shown is what the server has shown of the locks' holders during a run, according to the declaration.
 type shown struct {
-	believed *beliefs.Judge // the certain holds
-	events   int            // number of events taken in
-	asked    map[int32]int  // by client: the event, from 1, that asked for what the client holds or is acquiring
+	believed *beliefs.Judge // finds the certain holds in the history
+	events   int            // number of events of the history handled so far
+	asked    map[int32]int  // by client: number, from 1, of the event that requested its current hold or acquire
 	removals [lock.MaxLocks]removals
-	holders  [lock.MaxLocks]bool // a holder of the lock was shown
+	holders  [lock.MaxLocks]bool // the server has shown a holder of the lock in this run
 	truth    [lock.MaxLocks]monitor.Truth
 	found    bool
 }
 
-// removals are the operations that remove slots of a lock.
+// removals are the operations that remove slots of a lock: remove and destroy.
 type removals struct {
-	under int // removals without a known end
-	last  int // the last event of a removal, counted from 1; 0 is none
+	under int // number of removals that have not ended or whose outcome is unknown
+	last  int // number, from 1, of the last event of a removal; 0 if there is none
 }
 
-// show looks up the server's state, if a declaration exists.
+// show begins to compare the server's state with the clients' beliefs, if the user has declared what holds a lock.
 func (r *run) show() {
 	if r.config.Holding == (holding.Declared{}) || r.about.shares() {
 		return
@@ -54,7 +54,8 @@ func (r *run) show() {
 	r.record.Setup = []scenario.TraceStep{{Action: scenario.Action{Kind: scenario.Step}, Truth: r.shown.truth}}
 }
 
-// endStep ends the current step and records the server's state after it, as far as it is declared.
+// endStep ends the current step. It records the holders that the server shows, and checks the clients' beliefs against
+// them.
 func (r *run) endStep() {
 	w := r.shown
 	if w == nil || r.disagrees() != "" {
@@ -77,7 +78,7 @@ func (r *run) endStep() {
 	}
 }
 
-// take takes in the events that were added since the last call.
+// take handles the events that were added to the history since its last call.
 func (w *shown) take(all []history.Event) {
 	for ; w.events < len(all); w.events++ {
 		e := &all[w.events]
@@ -102,7 +103,7 @@ func (w *shown) take(all []history.Event) {
 	}
 }
 
-// look is who holds lock l, as the server shows it now. Pictures draw the holders from it.
+// look is the holders of lock l that the server shows now. It also records them for pictures of the execution.
 func (r *run) look(l uint8) (all []holding.Hold) {
 	_, most := r.slots(l)
 	all = r.server.Holders(r.config.Holding, r.place(r.sc.Locks[l].Name), most, func(c gate.Conn) uint8 {
@@ -121,7 +122,7 @@ func (r *run) look(l uint8) (all []holding.Hold) {
 	}
 	for _, h := range all {
 		slot := int(h.Slot)
-		if slot == 0 { // it is drawn where it was before, or else in a free place
+		if slot == 0 { // a holder without a slot number keeps its place in pictures, or gets a free one
 			slot = 1 + slices.IndexFunc(before[1:], func(c uint8) bool { return c == h.Client && c != 0 })
 		}
 		if slot == 0 || t.Taken>>slot&1 == 1 {
@@ -134,7 +135,7 @@ func (r *run) look(l uint8) (all []holding.Hold) {
 	return all
 }
 
-// holder is the client of lock l that has connection c. mu is held.
+// holder is the number of the client of lock l that has connection c; 0 if it is no client's. The caller must hold mu.
 func (r *run) holder(l uint8, c gate.Conn) uint8 {
 	of := r.connections[c]
 	switch {
@@ -155,15 +156,14 @@ func (r *run) holder(l uint8, c gate.Conn) uint8 {
 	return found
 }
 
-// belief is a client that holds a slot for certain, and the event that told it so.
+// belief is a certain hold: the client, its slot, and the event that granted or confirmed it.
 type belief struct {
 	client uint8
 	slot   uint16
 	since  int
 }
 
-// beliefs are the certain holds of lock l that the server's state can confirm: no slots of l were removed after the hold was
-// asked for.
+// beliefs are the certain holds of lock l, without those whose request came before a removal of slots of l.
 func (w *shown) beliefs(l uint8) (all []belief) {
 	for slot := range uint16(monitor.Slots + 1) {
 		for _, b := range w.believed.Holders(uint16(l), slot) {
@@ -175,7 +175,7 @@ func (w *shown) beliefs(l uint8) (all []belief) {
 	return all
 }
 
-// contradicted compares the certain holds of lock l with all, the holds that the server shows.
+// contradicted records a violation if the server's holders of lock l, given in all, contradict the certain holds of l.
 func (r *run) contradicted(l uint8, all []holding.Hold) {
 	believed, rest := r.shown.beliefs(l), slices.Clone(all)
 	for _, b := range believed {
@@ -200,13 +200,13 @@ func (r *run) contradicted(l uint8, all []holding.Hold) {
 	}
 }
 
-// of reports whether h shows that the client of b holds its slot.
+// of reports whether the holder h, as shown by the server, has the slot of b.
 func (b *belief) of(h holding.Hold) bool {
 	return h.Slot == 0 || b.slot == history.AnySlot || uint16(h.Slot) == b.slot
 }
 
-// exceeds reports whether holders exceeds the limit of one slot or, if slots have no numbers, of lock l. At least one of the
-// holders is certain. Clients whose slots were removed still hold them.
+// exceeds reports whether the number of holders of a slot is too large. With numbered slots, a second one is. Otherwise
+// there must be more than lock l has slots. It is false after a removal, as clients may still hold the removed slots.
 func (r *run) exceeds(l uint8, holders int) bool {
 	if r.config.Holding.Numbered() {
 		return true
@@ -215,10 +215,10 @@ func (r *run) exceeds(l uint8, holders int) bool {
 	return holders > most && r.shown.removals[l].last == 0
 }
 
-// untrue records that the server does not show the certain hold of b.
+// untrue records a violation: the server does not show the certain hold of b.
 func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	p, who := property.MutualExclusion, "nobody does"
-	if r.record.Events[b.since].F.Op().AsksHeld() { // it had lost a connection before it asked
+	if r.record.Events[b.since].F.Op().AsksHeld() { // the client had lost a connection before it verified
 		p = property.StaleBeliefEnds
 	}
 	for _, h := range all {
@@ -233,7 +233,7 @@ func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	r.reveal(p, l, b, who)
 }
 
-// besides are the other clients that are shown to hold the slot of b and have no operation under way.
+// besides are the clients other than b's that the server shows to hold b's slot, and that have no operation under way.
 func (r *run) besides(b belief, all []holding.Hold) (others []uint8) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -248,7 +248,7 @@ func (r *run) besides(b belief, all []holding.Hold) (others []uint8) {
 	return others
 }
 
-// reveal records that a certain hold is contradicted by the server.
+// reveal records a violation: the server contradicts the certain hold of b. who says who holds the slot instead.
 func (r *run) reveal(p property.Property, l uint8, b belief, who string) {
 	r.shown.found = true
 	d := r.config.Holding
@@ -256,7 +256,7 @@ func (r *run) reveal(p property.Property, l uint8, b belief, who string) {
 		property.SlotName(r.config.Kind, int(b.slot)), d.Thing(), d.Named(r.sc.Locks[l].Name, int(b.slot)), who))
 }
 
-// Unheld explains that, by the declaration, no client has ever held a lock. It is "" if a client has, or if nothing is
+// Unheld says that the declaration has never shown a holder of a lock in any run. It is "" if it has, or if nothing is
 // declared.
 func (s *Runner) Unheld() string {
 	if s.config.Holding == (holding.Declared{}) || s.held {

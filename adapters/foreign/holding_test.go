@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// heldBy is how the designs hold their locks, by how their names begin; the first counts.
+// heldBy says what holds the locks of a design, by the beginning of the design's name. The first match counts.
 var heldBy = []struct {
 	kind      lock.Kind
 	name, how string
@@ -41,7 +41,7 @@ var heldBy = []struct {
 	{lock.Mutex, "", "queue jobs.lock"},
 }
 
-// holding is how a design holds its locks.
+// holding is the declaration of what holds the locks of a design.
 func (d *design) holding(t *testing.T) holding.Declared {
 	t.Helper()
 	for _, h := range heldBy {
@@ -62,7 +62,7 @@ func declared(t *testing.T, how string) holding.Declared {
 	return h
 }
 
-// declaring is a runner of a design whose user has declared how it is held.
+// declaring is a runner for a design with declaration h.
 func (d *design) declaring(t *testing.T, h holding.Declared) *foreign.Runner {
 	t.Helper()
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: d.kind, Holding: h, Starter: inprocess.Starter{
@@ -75,8 +75,7 @@ func (d *design) declaring(t *testing.T, h holding.Declared) *foreign.Runner {
 	return runner
 }
 
-// TestHoldingRightDesigns: where it is declared how a right lock is held, it is accused of nothing either, and pictures show who
-// holds it.
+// With a declaration of what holds them, right locks violate nothing either. Pictures show who holds the lock.
 func TestHoldingRightDesigns(t *testing.T) {
 	for _, d := range rightDesigns {
 		t.Run(d.name, func(t *testing.T) {
@@ -104,12 +103,12 @@ func TestHoldingRightDesigns(t *testing.T) {
 	}
 }
 
-// TestHoldingFindsEarlier: a wrong lock is found in fewer executions where it is declared how it is held.
+// With a declaration, a wrong lock is found in fewer executions than without.
 func TestHoldingFindsEarlier(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		seed uint64
-		n    int // executions that it takes
+		n    int // number of executions that suffice
 		is   property.Property
 	}{
 		{"several queues, last only", 2, 13, property.MutualExclusion},
@@ -130,7 +129,8 @@ func TestHoldingFindsEarlier(t *testing.T) {
 	}
 }
 
-// TestHoldingTwo: that the server has somebody else hold the lock as well is seen though that one has released it.
+// A second holder that the server shows is a violation, even after that client has released the lock as far as it
+// knows.
 func TestHoldingTwo(t *testing.T) {
 	d := mutexOf("consumer that stays", mutexes.Consumer{NotExclusive: true, NotCancelled: true}, false)
 	runner := d.declaring(t, declared(t, "consumer jobs.lock"))
@@ -150,7 +150,7 @@ func TestHoldingTwo(t *testing.T) {
 	}
 }
 
-// TestHoldingElsewhere: a declaration by which nobody ever holds anything is said, and nothing is judged by it.
+// If a declaration never shows a holder, Unheld says so, and nothing is judged by the declaration.
 func TestHoldingElsewhere(t *testing.T) {
 	d := designNamed(t, "exclusive queue")
 	for _, how := range []string{"queue jobs.queue", "message jobs.lock", "consumer jobs.lock", "absent jobs.token"} {
@@ -168,7 +168,7 @@ func TestHoldingElsewhere(t *testing.T) {
 	}
 }
 
-// scenarioOf is a client that acquires and releases a lock of its own.
+// scenarioOf is a scenario with one client that acquires and releases a lock of the given type.
 func scenarioOf(kind lock.Kind) scenario.Scenario {
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}}}
 	if kind == lock.Semaphore {

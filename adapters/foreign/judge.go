@@ -14,10 +14,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Measured are the properties that can be judged only if commands written together are told from others.
+// Measured are the properties about cost. They can be judged only if the runner can tell which commands were written
+// together.
 const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
-// noTruth says in a step that the broker's state of the locks is unknown.
+// noTruth is recorded for a step after which the state of the locks on the broker is unknown.
 var noTruth [lock.MaxLocks]monitor.Truth
 
 // Judgeable are the properties that can be judged for this target.
@@ -26,20 +27,20 @@ func (s *Runner) Judgeable() property.Set {
 	return all | all.Announced(s.config.Kind, s.about.Traits()) | s.config.Own.All()
 }
 
-// watched are the properties that are judged by what passes the gate: promises, in executions without faults, and whether
-// clients end by themselves.
+// watched are the properties that are judged during the run, by the commands at the gate. Promises are among them only
+// if there was no fault.
 func (r *run) watched() property.Set {
 	all := r.Judgeable() & (property.Promises.With(property.NoCrash) | r.config.Own.All())
 	if r.befell.faulty() {
 		all &^= property.Promises
 	}
-	if r.burst == 0 || r.server.Endpoints() > 1 { // what goes to several servers at once is one round trip
+	if r.burst == 0 || r.server.Endpoints() > 1 { // requests to several servers at once are one round trip
 		all &^= Measured
 	}
 	return all
 }
 
-// promise starts watching promises.
+// promise starts the monitor that judges the lock's promises.
 func (r *run) promise() {
 	r.promises.Checks = &r.checks
 	truth := make([]monitor.Truth, len(r.sc.Locks))
@@ -51,7 +52,7 @@ func (r *run) promise() {
 	r.promises.Foreign()
 }
 
-// bill records the cost of an operation of the scenario.
+// bill records the cost of a completed operation of the scenario.
 func (r *run) bill(p *clientState, res lock.Result) {
 	if int(p.id) > len(r.sc.Clients) || r.auditing {
 		return
@@ -71,13 +72,13 @@ func (r *run) bill(p *clientState, res lock.Result) {
 	}
 }
 
-// crashed records that a call ended client c by itself. Client 0 is the setup client.
+// crashed records that client c ended by itself during a call. Client 0 is the setup client.
 func (r *run) crashed(c uint8, err error) {
 	r.uncontrolled.Died++
 	r.promises.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
 }
 
-// execution is the result of the run.
+// execution makes the result of the run, with the verdicts that need the whole history.
 func (r *run) execution() *Execution {
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps))
 	r.count()
@@ -113,7 +114,7 @@ func (r *run) execution() *Execution {
 	}
 	r.judge(x)
 	before := beliefs.Before{Restarted: r.befell.restarted, Crashed: r.befell.crashed, Disconnected: r.befell.disconnected}
-	recovery, _ := judge.Audit(&x.History, judge.Events(&x.History), linear.Options{}, before) // there is none where the run was not over
+	recovery, _ := judge.Audit(&x.History, judge.Events(&x.History), linear.Options{}, before) // fails without an audit
 	for _, v := range recovery {
 		r.verdict(x, v)
 	}
@@ -126,7 +127,7 @@ func (r *run) execution() *Execution {
 	return x
 }
 
-// count records which properties the run and the audit put to the test.
+// count adds the properties that the run and the audit have tested to Config.Checks.
 func (r *run) count() {
 	if r.config.Checks == nil {
 		return
@@ -139,7 +140,7 @@ func (r *run) count() {
 	}
 }
 
-// judge completes the verdict of x with what its whole history shows.
+// judge adds to x what its whole history shows.
 func (r *run) judge(x *Execution) {
 	if x.Called == 0 || !r.sc.HistoryTells() {
 		return
@@ -160,7 +161,7 @@ func (r *run) judge(x *Execution) {
 	}
 }
 
-// verdict adds what the history says about one property.
+// verdict adds to x what the history shows about one property.
 func (r *run) verdict(x *Execution, v linear.Verdict) {
 	if v.Decision == linear.Undecided {
 		x.Undecided = v.Why
@@ -177,7 +178,7 @@ func (r *run) verdict(x *Execution, v linear.Verdict) {
 	}
 }
 
-// judgeOwn judges custom properties after an action, as package sim does.
+// judgeOwn judges custom properties after an action.
 func (r *run) judgeOwn() {
 	var locks []string
 	for _, l := range r.sc.Locks {
@@ -190,7 +191,7 @@ func (r *run) judgeOwn() {
 	})
 }
 
-// past is what custom properties see of a run besides its state.
+// past gives custom properties access to the past of a run.
 type past struct{ *run }
 
 // Events implements [own.Past].
@@ -205,7 +206,7 @@ func (p past) Last() own.Exchange {
 	return own.Exchange{What: s.Exchange, Client: int(s.Action.Client), Command: s.Command, Reply: s.Reply}
 }
 
-// limit is the largest limit that a client states for lock l in the scenario.
+// limit is the largest limit that a client of the scenario states for lock l, at least 1.
 func (r *run) limit(l uint8) int {
 	limit := 1
 	for _, c := range r.sc.Clients {
@@ -218,7 +219,8 @@ func (r *run) limit(l uint8) int {
 	return limit
 }
 
-// limitOf is the limit that auditors state: the limit of lock l, or the largest one that clients state.
+// limitOf is the limit that auditors state for lock l: its number of slots or, if it has none, the largest limit that
+// clients state.
 func (r *run) limitOf(l uint8) uint8 {
 	if r.about.Slotless() {
 		return uint8(r.limit(l))

@@ -15,16 +15,16 @@ import (
 // Clients that extend a lease with a refresh hold the lock for another lease time from that call, if the answer is yes. If
 // the earlier lease has already ended, the yes counts as a new grant: no other client may hold the lock for certain then.
 
-// LeaseTime is the duration of the leases that clients acquire and refresh, in virtual time.
+// LeaseTime is the duration of leases in acquires and refreshes, in virtual time.
 const LeaseTime = 30 * time.Second
 
-// lease is when the hold of a client may end by itself.
+// lease is the time at which the hold of a client ends by itself.
 type lease struct {
-	ends int64 // in virtual milliseconds; 0 is never, or it has ended
-	next int64 // end of the lease that the call under way asks for, if its answer is yes
+	ends int64 // in virtual milliseconds; 0 if the lease has ended or there is none
+	next int64 // end of the lease that the refresh under way asks for; 0 if there is none
 }
 
-// leased notes that p is told to acquire for a time, and returns that time.
+// leased records that p is about to acquire a lock for LeaseTime, and returns LeaseTime; 0 for a lock without leases.
 func (r *run) leased(p *clientState) time.Duration {
 	p.lease = lease{}
 	if !r.about.Leases {
@@ -34,7 +34,8 @@ func (r *run) leased(p *clientState) time.Duration {
 	return LeaseTime
 }
 
-// extending notes that p is told to extend its lease, if its operation does that, and returns the time.
+// extending records that p is about to extend its lease, if its operation is a refresh, and returns the new duration;
+// else 0.
 func (r *run) extending(p *clientState) time.Duration {
 	if p.op != lock.Refresh {
 		return 0
@@ -43,13 +44,13 @@ func (r *run) extending(p *clientState) time.Duration {
 	return LeaseTime
 }
 
-// extended handles that a client was told that it has extended its lease.
+// extended records that the client was told that its lease is extended.
 func (l *lease) extended() {
 	*l = lease{ends: l.next}
 }
 
-// lapse ends the leases whose time is over, including those of calls under way: the answer to such a call says nothing about
-// the present.
+// lapse ends the leases whose time is over. It includes leases that calls under way ask for: a later yes to such a call
+// does not mean that the client holds the lock now.
 func (r *run) lapse() {
 	for i := range r.clients {
 		p := &r.clients[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestLapse: a lease ends by the server's clock, that of a call under way as well, and one that was extended later.
+// A lease ends by the server's clock, even while the call that asks for it is under way. An extended lease ends later.
 func TestLapse(t *testing.T) {
 	const lasts = 30_000
 	told := func(p *clientState, op lock.Op) { p.busy, p.op = true, op }

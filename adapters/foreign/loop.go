@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// loop plays an execution; choose makes the choices. In each iteration one action happens, for example a command passes the
-// gate and is answered, and then the loop waits for all clients. At each choice all clients are at rest: with a command at
-// the gate, or idle. over says that nothing is left to choose.
+// loop carries out the execution; choose makes the choices. In each iteration it carries out one action, for example it
+// lets a command pass, and then waits until all clients are at rest: they are idle or have a command at the gate. over
+// says that no choice is left.
 func (r *run) loop(choose chooser) (over bool, err error) {
 	for limit := r.sc.StepLimit(); len(r.record.Steps) < limit; {
 		if r.bound > 0 && len(r.record.Steps) >= r.bound {
@@ -44,12 +44,12 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 	return true, nil
 }
 
-// leastEndless is the minimum number of commands of an operation that is taken for endless. It is not 1, as a schedule may
-// have let only others go on.
+// leastEndless is the minimum number of commands of an operation that may be reported as endless. It is more than 1,
+// because the schedule may have let only other clients go on.
 const leastEndless = 40
 
-// endless judges an execution that has reached the step limit. If there were no faults, and an operation went on while the
-// other clients changed nothing, that operation does not end.
+// endless judges the operations that are under way when an execution reaches the step limit. Without faults, and if no
+// other client uses the lock, such an operation does not end.
 func (r *run) endless() {
 	if r.befell.faulty() {
 		return
@@ -71,8 +71,7 @@ func (r *run) onlyOne(p *clientState) bool {
 	return true
 }
 
-// happen carries out one action, which must be possible. As in package sim, every action takes a virtual
-// millisecond.
+// happen carries out one action, which must be possible. Every action takes a virtual millisecond, as in package sim.
 func (r *run) happen(a scenario.Action) error {
 	r.record.Begin(a)
 	r.pass(1)
@@ -108,10 +107,10 @@ func (r *run) happen(a scenario.Action) error {
 	return nil
 }
 
-// takeStep lets the client's next command reach the broker. If no operation is under way, it calls the next one first. The
-// kind of the action says how much of the result the client sees. If a call returns while its only command is at the gate,
-// the call waits for no reply, and others may go on before the command passes. The client's last link is the call alone, if
-// the operation may be called ahead.
+// takeStep lets the client's next command reach the broker. If no operation is under way, it calls the next one first.
+// A fault in the action decides how much of the result the client receives. If a call returns while its only command is
+// at the gate, the client waits for no reply, and others may go on before the command passes. If the action's argument
+// is the last link and calling ahead is possible, only the call is made.
 func (r *run) takeStep(a scenario.Action) error {
 	c, do, link := a.Client, a.Kind, uint32(0)
 	if do == scenario.Step {
@@ -122,10 +121,10 @@ func (r *run) takeStep(a scenario.Action) error {
 		return err
 	}
 	cmd := p.head(link)
-	if cmd == nil { // it waits for something other than a command
+	if cmd == nil { // the client does not wait for a command to pass
 		return nil
 	}
-	if do == scenario.Lose && (closes(cmd) || !cmd.Replies()) { // the end of the socket says the same, or there is no reply
+	if do == scenario.Lose && (closes(cmd) || !cmd.Replies()) { // then losing the reply has no effect of its own
 		do = scenario.Step
 		r.record.Step.Action.Kind = do
 	}
@@ -138,7 +137,8 @@ func (r *run) takeStep(a scenario.Action) error {
 	return nil
 }
 
-// callNext calls the next operation of p if none is under way. goes reports whether a command may pass in the same step.
+// callNext calls the next operation of p, if none is under way or link asks for a call ahead. goes reports whether a
+// command may pass in the same step.
 func (r *run) callNext(p *clientState, link uint32) (goes bool, err error) {
 	ahead := link > 0 && int(link) == p.passes() && r.mayCallAhead(p)
 	if !ahead && p.first() != nil && (p.busy || !p.chatters()) {
@@ -151,8 +151,8 @@ func (r *run) callNext(p *clientState, link uint32) (goes bool, err error) {
 	return p.busy, err
 }
 
-// befalls carries out the fault do, on client c or on the reply that is on its way, once the client's command has reached
-// the broker.
+// befalls carries out the fault do, after client c's command has reached the broker. The fault affects the client or
+// the reply.
 func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool) error {
 	switch do {
 	case scenario.Stall:
@@ -170,9 +170,8 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 	return nil
 }
 
-// await waits for clients whose operations are under way although no client can go on. A client that waits for a lock may
-// give up by its own clock. Otherwise its operation never ends: await ends the client, and the audit judges the lock at
-// rest.
+// await handles operations under way when no client can go on. A client that waits for a lock may give up by its own
+// clock. If none does, their operations never end: await kills those clients, and the audit judges the lock.
 func (r *run) await() error {
 	if r.timed() {
 		if !r.nextComes() {
@@ -185,7 +184,7 @@ func (r *run) await() error {
 		return err
 	}
 	r.mu.Lock()
-	for i := range r.clients { // what clients do now is due to the passing of time
+	for i := range r.clients { // what clients do from here is due to the time that passed
 		r.clients[i].asleep, r.clients[i].due = false, true
 	}
 	r.mu.Unlock()
@@ -197,9 +196,8 @@ func (r *run) await() error {
 	return err
 }
 
-// nextComes lets time pass until something happens by itself: the server answers a client that it keeps waiting, or a timer
-// ends. A timer counts if its client has an operation under way; the timers of other clients count only a few times. It is
-// false if nothing will happen.
+// nextComes lets virtual time pass until something happens: the server answers a client that it keeps waiting, or a
+// timer ends. Timers of clients without an operation count only a few times. It is false if nothing will happen.
 func (r *run) nextComes() bool {
 	next := r.nextTimer((*clientState).sleeps)
 	if next == 0 && r.outwaited < mostOutwaited {
@@ -214,7 +212,7 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung ends the clients whose operations will not end: they have no command at the gate.
+// endHung kills the clients whose operations will not end: none of their commands is at the gate.
 func (r *run) endHung() {
 	for i := range r.clients {
 		if p := &r.clients[i]; p.busy && p.calling && len(p.parked) == 0 {
@@ -222,22 +220,22 @@ func (r *run) endHung() {
 			if !r.befell.faulty() && r.onlyOne(p) {
 				r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
 			}
-			r.crash(p.id, false) // what its operation would have left is unknown
+			r.crash(p.id, false) // what its operation would do later is unknown
 		}
 	}
 }
 
-// longestBlocked is the maximum number of virtual seconds that pass for clients that the server keeps waiting.
+// longestBlocked is the maximum number of virtual seconds for which a server may keep a client waiting.
 const longestBlocked = 60
 
-// outlastBlocked lets the server's time pass until it has answered a client that it keeps waiting. It reports whether that
-// happened.
+// outlastBlocked lets virtual time pass until the server has answered a client that it keeps waiting, for at most
+// longestBlocked seconds. It reports whether the server did.
 func (r *run) outlastBlocked() bool {
 	blocked := func() (n int) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i := range r.clients {
-			if p := &r.clients[i]; p.calling && p.blocked() { // otherwise it only watches something
+			if p := &r.clients[i]; p.calling && p.blocked() { // clients without an operation only watch something
 				n++
 			}
 		}
@@ -253,12 +251,12 @@ func (r *run) outlastBlocked() bool {
 	return blocked() < before
 }
 
-// mostOutwaited is the maximum number of times that time passes without result for clients that wait with a command at the
-// gate.
+// mostOutwaited is the maximum number of times in a row that the runner lets time pass without result for clients that
+// wait.
 const mostOutwaited = 20
 
-// outwait lets the waiting time end of clients that wait for a lock while one of their commands is at the gate. Only their
-// own clocks say when that is.
+// outwait lets the waiting time end of clients that wait for a lock and have a command at the gate. Only a client's own
+// clock says when it ends. up says that there was such a client.
 func (r *run) outwait() (up bool, err error) {
 	waiting := func() bool {
 		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait() && p.calling && len(p.parked) > 0 && p.answer == nil })
@@ -279,7 +277,7 @@ func (r *run) outwait() (up bool, err error) {
 	return true, err
 }
 
-// stuck reports whether a client is still in an operation though no client can go on.
+// stuck reports whether a client's operation is under way although it has no command at the gate.
 func (r *run) stuck() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,7 +289,7 @@ func (r *run) stuck() bool {
 	return false
 }
 
-// done reports whether no client has anything left to do, and the broker has nothing left to notice.
+// done reports whether no client has an operation left, and the broker has noticed the end of every connection.
 func (r *run) done() bool {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -302,7 +300,7 @@ func (r *run) done() bool {
 	return len(r.halfOpen) == 0
 }
 
-// complete ends a client's operation with the outcome that the client answered. A reason is not guessed.
+// complete ends client c's operation with the result that the client returned, if it has returned.
 func (r *run) complete(c uint8) error {
 	p := &r.clients[c-1]
 	answer := p.take()
@@ -314,14 +312,14 @@ func (r *run) complete(c uint8) error {
 		return err
 	}
 	res := answer.result
-	if p.needless { // it must change nothing, and its answer says nothing
+	if p.needless { // a needless release must change nothing, whatever its answer
 		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
 	}
 	r.conclude(p, res, answer)
 	return nil
 }
 
-// ended handles a call that has ended its client.
+// ended handles a call with an error. The result is true if the error was that the client ended.
 func (r *run) ended(p *clientState, answer *answer) (ended bool, err error) {
 	if answer.err == nil {
 		r.promises.Crashless(p.id, false, "")
@@ -330,7 +328,7 @@ func (r *run) ended(p *clientState, answer *answer) (ended bool, err error) {
 	if !died(answer.err) {
 		return false, answer.err
 	}
-	if p.needless { // the operation was needless: the end counts as an ordinary crash
+	if p.needless { // after a needless release, this counts as an ordinary crash
 		r.uncontrolled.Died++
 	} else {
 		r.crashed(p.id, answer.err)
@@ -357,7 +355,7 @@ func (r *run) conclude(p *clientState, res lock.Result, answer *answer) {
 	r.bill(p, res)
 }
 
-// holds records what p believes to hold after its operation, and whether it owes a release.
+// holds updates what p believes to hold after its operation, and whether it still has to release something.
 func (r *run) holds(p *clientState, res lock.Result) {
 	switch {
 	case p.op == lock.Acquire:
@@ -372,7 +370,7 @@ func (r *run) holds(p *clientState, res lock.Result) {
 	case p.op == lock.Refresh && p.held > 0:
 		p.lease.extended()
 		r.grants(p)
-	case res.Reason == lock.Disconnected: // it says that it has lost what it held
+	case res.Reason == lock.Disconnected: // the client reports that it has lost what it held
 		p.held = 0
 	}
 	if p.op == lock.Release && res.Outcome != lock.Failed {
@@ -380,7 +378,7 @@ func (r *run) holds(p *clientState, res lock.Result) {
 	}
 }
 
-// absent reports whether an acquire was answered with an error only because the lock does not exist.
+// absent reports whether an acquire was answered with an error because its lock has no slots, that is, does not exist.
 func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
 	if res.Outcome != lock.Unknown || a == nil || a.said == "" || r.befell.faulty() {
 		return false
@@ -389,8 +387,8 @@ func (r *run) absent(p *clientState, res lock.Result, a *answer) bool {
 	return most == 0
 }
 
-// said completes the result of a client with what clients need not say: the slot of the question, and the slot of a mutex.
-// An acquire that was answered with no has failed because the lock is full, as far as its client says.
+// said adds to a result what clients need not return: the slot that was asked about, or the slot of a mutex. A refused
+// acquire gets the reason that the lock is full, as the client claims no other.
 func (r *run) said(op lock.Op, arg uint8, res lock.Result) lock.Result {
 	switch op {
 	case lock.Verify, lock.Refresh, lock.Wait, lock.Release:

@@ -10,10 +10,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A client may report, unasked, that it has lost a lock. From then on the client does not believe that it holds the lock.
-// The library decides when to report; the delay is measured. A client that reports losses makes two promises. First, a lock
-// that it reports as lost is lost: package beliefs judges that. Second, if another client was granted its lock, it reports
-// the loss before the execution is at rest: that is judged here.
+// A client may report, unasked, that it has lost a lock. From then on it does not believe to hold the lock. The library
+// decides when to report, and the delay is measured. A client that reports losses makes two promises. First, a lock
+// that it reports as lost is lost: package beliefs judges that. Second, if its lock is granted to another client, it
+// reports the loss before the execution is at rest: this file judges that.
 
 // Losing is a Client that may report, unasked, that it has lost a lock.
 type Losing interface {
@@ -23,11 +23,11 @@ type Losing interface {
 
 // Loss is a client's report that it has lost a lock.
 type Loss struct {
-	Name   string // of the lock
-	During bool   // an operation was under way and had not been answered
+	Name   string // name of the lost lock
+	During bool   // the report came before the answer to the operation under way
 }
 
-// lossesOf takes the losses that client c has reported.
+// lossesOf returns the losses that client c has reported since the last call, if c can report any.
 func lossesOf(c Client) []Loss {
 	if l, ok := c.(Losing); ok {
 		return l.Lost()
@@ -35,7 +35,7 @@ func lossesOf(c Client) []Loss {
 	return nil
 }
 
-// Told counts the clients' reports of locks that another client had been granted. Most is the longest delay of a report
+// Told counts the reports of lost locks that had been granted to another client. Most is the longest delay of a report
 // after that grant, in virtual time.
 type Told struct {
 	Times int
@@ -48,7 +48,7 @@ func (t *Told) Add(o Told) {
 	t.Most = max(t.Most, o.Most)
 }
 
-// Reading describes the reports in words; "" if there were none.
+// Reading describes the reports in words; "" if there was none.
 func (t *Told) Reading() string {
 	if t.Times == 0 {
 		return ""
@@ -56,14 +56,14 @@ func (t *Told) Reading() string {
 	return fmt.Sprintf("clients told of a lost lock %d times, at most %v after somebody else had been granted it", t.Times, t.Most)
 }
 
-// loss is a hold of a lock that was granted to another client.
+// loss records that a client's lock was granted to another client.
 type loss struct {
-	to uint8 // the other client; 0 if there is no loss
-	at int64 // time of that grant, in virtual milliseconds
+	to uint8 // number of the client that was granted the lock; 0 if there is no loss
+	at int64 // virtual time of the grant, in milliseconds
 }
 
-// losses handles reports of clients that came before (during is true) or after the answer to the operation that has just
-// ended.
+// losses handles the reports of losses in all. during selects those that came before the answer to the operation that
+// has just ended, else those after it.
 func (r *run) losses(all map[*clientHandle][]Loss, during bool) {
 	for i := range r.clients {
 		p := &r.clients[i]
@@ -73,7 +73,7 @@ func (r *run) losses(all map[*clientHandle][]Loss, during bool) {
 	}
 }
 
-// tellings returns the losses that clients have reported since the last call, by client.
+// tellings is the losses that clients have reported since the last call, by client.
 func (r *run) tellings() map[*clientHandle][]Loss {
 	if !r.about.Losses {
 		return nil
@@ -87,7 +87,8 @@ func (r *run) tellings() map[*clientHandle][]Loss {
 	return all
 }
 
-// hasLost handles the report of p that it has lost what it holds. Without leases, the server may still count p as a holder.
+// hasLost handles p's report that it has lost its lock. Without leases, the server may still count p as a holder, so p
+// is unsure.
 func (r *run) hasLost(p *clientState) {
 	if p.held == 0 {
 		return
@@ -105,7 +106,7 @@ func (r *run) hasLost(p *clientState) {
 	r.endStep()
 }
 
-// grants records a loss for every other client that believes to hold what p was just granted.
+// grants records a loss for every other client that believes to hold the slot that p was just granted.
 func (r *run) grants(p *clientState) {
 	p.loss = loss{}
 	if !r.about.Losses || r.alike || r.about.shares() {
@@ -119,8 +120,8 @@ func (r *run) grants(p *clientState) {
 	}
 }
 
-// hears gives clients time to report their losses: the time of two leases passes. A client that has not reported after that
-// never will.
+// hears gives clients time to report losses: it lets the time of two leases pass. A client that has not reported a loss
+// by then violates its promise.
 func (r *run) hears() error {
 	if !r.about.Losses || !r.timed() || r.befell.faulty() {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestCallsDoNotOverlap ends runs in the midst of each call in turn, also of those that audit: no client is called again
-// while it still carries out an operation.
+// Runs are ended during each of their calls in turn, also during the audit. No client must be called again while its
+// operation is under way.
 func TestCallsDoNotOverlap(t *testing.T) {
 	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 1)
@@ -28,7 +28,7 @@ func TestCallsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// endsIn reports whether a run of sc has fewer than n calls. Otherwise the run ends in the midst of call n.
+// endsIn runs sc and ends the run during call n. It returns true if the run has fewer calls.
 func endsIn(t *testing.T, target *lock.Target, sc scenario.Scenario, n int) bool {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -37,7 +37,7 @@ func endsIn(t *testing.T, target *lock.Target, sc scenario.Scenario, n int) bool
 	sc = runner.Playable(sc)
 	calls.armed.Store(true)
 	_, err := runner.Run(ctx, &sc)
-	if err := runner.Close(); err != nil { // no call begins later
+	if err := runner.Close(); err != nil { // after this no call begins
 		t.Error(err)
 	}
 	if calls.overlapped.Load() {
@@ -46,14 +46,14 @@ func endsIn(t *testing.T, target *lock.Target, sc scenario.Scenario, n int) bool
 	return err == nil
 }
 
-// endingCalls ends a run during the call after which none are left.
+// endingCalls ends a run during a given call. left counts down to it.
 type endingCalls struct {
 	end        func()
-	armed      atomic.Bool // the run has begun
+	armed      atomic.Bool // whether the run has begun, so that calls count
 	overlapped atomic.Bool
 
 	mu   sync.Mutex
-	left int // calls, with the one that ends the run
+	left int // number of calls left, including the one that ends the run
 }
 
 // ends reports whether the run ends during the call that begins now.
@@ -67,7 +67,7 @@ func (c *endingCalls) ends() bool {
 	return c.left == 0
 }
 
-// endingStarter starts clients that share their endingCalls.
+// endingStarter starts clients that count their calls together, in one endingCalls.
 type endingStarter struct {
 	foreign.Starter
 	calls *endingCalls
@@ -81,7 +81,7 @@ func (s endingStarter) Start(ctx context.Context, number int) (foreign.Client, e
 type endingClient struct {
 	foreign.Client
 	calls *endingCalls
-	ended atomic.Bool // the run ended during a call of this client, which lasts until the client is killed
+	ended atomic.Bool // the run ended during a call of this client; that call lasts until its context ends
 }
 
 func (c *endingClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {

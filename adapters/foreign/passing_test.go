@@ -7,8 +7,8 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// passing is a mutex by the exclusive consumer of a queue, which goes with its last consumer if fleeting is set. With arguments of its
-// own, it is refused already to declare the queue while somebody else has it.
+// passing is a mutex: its holder is the exclusive consumer of a queue. If fleeting is set, the queue is deleted with
+// its last consumer. With arguments, declaring the queue already fails while another client holds it.
 type passing struct {
 	url       string
 	fleeting  bool

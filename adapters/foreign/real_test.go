@@ -26,8 +26,7 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// TestRealBroker: an execution on a real RabbitMQ behind the gate is the one on the simulated broker, step by
-// step, whatever befalls the clients.
+// An execution on a real RabbitMQ behind the gate has the same steps as on the simulated broker, also with faults.
 func TestRealBroker(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	n := 60
@@ -68,7 +67,8 @@ func TestRealBroker(t *testing.T) {
 	}
 }
 
-// meddler is a client that deletes the first slot past the gate before it acquires.
+// meddler is a client that deletes the first slot before it acquires. It does so on a connection of its own, which
+// bypasses the gate.
 type meddler struct {
 	*amqplocks.Client
 	ch *amqp091.Channel
@@ -81,8 +81,8 @@ func (m meddler) Acquire(ctx context.Context, name string) (int, error) {
 	return m.Client.Acquire(ctx, name)
 }
 
-// TestRealDisagreement: where the real broker does something else than the simulated one, what it has is not known
-// any more; that is said, and the next scenario begins anew.
+// If the real broker answers differently from the simulated one, its state is no longer known. The execution reports
+// that, and the next scenario starts with a new server.
 func TestRealDisagreement(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	conn, err := amqp091.Dial(url)
@@ -118,7 +118,7 @@ func TestRealDisagreement(t *testing.T) {
 	}
 }
 
-// hoarder is a client that makes a queue and an exchange of its own beside each lock that it acquires, and keeps them.
+// hoarder is a client that creates a queue and an exchange for each lock that it acquires, and never deletes them.
 type hoarder struct {
 	*amqplocks.Client
 	ch *amqp091.Channel
@@ -134,7 +134,7 @@ func (h hoarder) Acquire(ctx context.Context, name string) (int, error) {
 	return h.Client.Acquire(ctx, name)
 }
 
-// made is what was noted of what clients were about to make.
+// made is a broker that records the names of the queues and exchanges that clients are about to create.
 type made struct {
 	*rabbitmq.Broker
 	mu        sync.Mutex
@@ -153,8 +153,8 @@ func (m *made) Note(queue, exchange string) {
 	}
 }
 
-// TestRealLeavesNothing: whatever queues and exchanges clients make behind the gate, or through the proxies of a stress
-// test, they are gone in the end.
+// All queues and exchanges that clients create are deleted in the end, both behind the gate and through the proxies of
+// a stress test.
 func TestRealLeavesNothing(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	starter := inprocess.Starter{Name: "hoarder", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
@@ -215,7 +215,7 @@ func TestRealLeavesNothing(t *testing.T) {
 	}
 }
 
-// wantNoExchange looks for an exchange that must not be there.
+// wantNoExchange fails the test if an exchange exists.
 func wantNoExchange(t *testing.T, url, exchange string) {
 	conn, err := amqp091.Dial(url)
 	if err != nil {
@@ -232,7 +232,7 @@ func wantNoExchange(t *testing.T, url, exchange string) {
 	}
 }
 
-// played is what was played of a scenario, without the audit: no time passes for a real broker but its own.
+// played is the steps of an execution as text, without the audit: on a real broker no virtual time passes in an audit.
 func played(x *foreign.Execution) string {
 	var b strings.Builder
 	for _, s := range x.Steps {

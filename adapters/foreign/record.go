@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// record is what a run records.
+// record is the record of a run: its steps, events and violations.
 type record struct {
 	execution.Record
-	errors  map[int]string // the error texts of [scenario.Trace]
-	trouble error          // an error of clients that does not matter to the run
+	errors  map[int]string // error texts by event, for [scenario.Trace]
+	trouble error          // errors of killing clients, which do not end the run
 }
 
-// finish ends an action, and records which promises and which custom properties are seen violated.
+// finish ends an action, and records the promises and custom properties that are violated.
 func (r *run) finish() {
 	r.endStep()
 	r.record.Judged(&r.promises, r.watched(), len(r.record.Steps)-1)
@@ -24,12 +24,12 @@ func (r *run) finish() {
 	}
 }
 
-// plain reports whether all operations have a known end.
+// plain reports whether all operations have a known outcome: no event is an info.
 func (r *record) plain() bool {
 	return !slices.ContainsFunc(r.Events, func(e history.Event) bool { return e.Process != history.Nemesis && e.Type == history.Info })
 }
 
-// invoke adds a call. alike says that slots have no numbers.
+// invoke adds the invocation of an operation. alike says that slots have no numbers.
 func (r *record) invoke(p *clientState, l uint8, alike bool, params *Params) {
 	arg := p.arg
 	if alike && (p.op.AsksHeld() || p.op == lock.Release) {
@@ -38,7 +38,7 @@ func (r *record) invoke(p *clientState, l uint8, alike bool, params *Params) {
 	r.Add(shareOf(history.Invocation(int32(p.id), l, p.op, arg, 0), params))
 }
 
-// complete adds the end of a call, with the target's error text.
+// complete adds the completion of an operation, with the target's error text. alike says that slots have no numbers.
 func (r *record) complete(p *clientState, l uint8, res lock.Result, answer *answer, alike bool) {
 	if alike {
 		res.Slot = history.AnySlot
@@ -50,10 +50,10 @@ func (r *record) complete(p *clientState, l uint8, res lock.Result, answer *answ
 	r.explain(r.Add(e), answer.said)
 }
 
-// longestSaying is the maximum length of an error text that is kept, in characters.
+// longestSaying is the maximum length of a recorded error text, in characters.
 const longestSaying = 200
 
-// explain keeps the target's error text of the call that an event ends.
+// explain records the target's error text for the call that ends with the given event.
 func (r *record) explain(event int, said string) {
 	if said == "" {
 		return

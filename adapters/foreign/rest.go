@@ -8,26 +8,26 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// A client is at rest in two cases. Either its call has returned, and all that it wrote before is at the gate; or one of its
-// commands at the gate waits for a reply. Otherwise the runner waits for it, for the time Timing.Patience. A client that
-// sends nothing for that long is left alone until something arrives from it: it computes, sleeps, or waits for another
-// client. This is counted, and no verdict depends on it.
+// A client is at rest in two cases. Either its call has returned, and everything that it wrote is at the gate; or one
+// of its commands at the gate waits for a reply. Otherwise the runner waits for it, for Timing.Patience. If the client
+// sends nothing for that long, it computes, sleeps, or waits for another client. The others then go on without it until
+// it sends something. This is counted, and no verdict depends on it.
 
-// behindUnanswered is how long the runner waits for a client after a command that has no reply: the client may go on, or
-// wait for the effect of the command.
+// behindUnanswered is how long the runner waits for a client after a command that has no reply. The client may continue
+// at once or wait for the command's effect.
 const behindUnanswered = 50 * time.Millisecond
 
-// waitTime is how long clients are told to wait for a lock. lull is how long a client with that order may send nothing
-// before it is taken to wait.
+// waitTime is how long clients are told to wait for a lock. lull is how long such a client may send nothing until the
+// runner assumes that it waits.
 const (
 	waitTime = 250 * time.Millisecond
 	lull     = 20 * time.Millisecond
 )
 
-// died reports whether a call has ended its client.
+// died reports whether err says that a call has ended its client.
 func died(err error) bool { return errors.Is(err, ErrDied) }
 
-// settle waits until every client is at rest, and handles the operations that are over.
+// settle waits until every client is at rest, and then handles completed operations.
 func (r *run) settle() error {
 	if r.timed() {
 		return r.settleTimed()
@@ -54,8 +54,8 @@ func (r *run) settle() error {
 	return r.collect()
 }
 
-// calms waits until each client has something at the gate, is at rest, or waits for the lock. Clients that wait for the lock
-// are left alone.
+// calms waits until each client has a command at the gate, is at rest, or waits for the lock. The others then go on
+// without those that wait for the lock.
 func (r *run) calms() (bool, error) {
 	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
 	if err != nil || !calm {
@@ -68,11 +68,11 @@ func (r *run) calms() (bool, error) {
 	return err == nil, err
 }
 
-// fanOut is how long the runner waits for a client that has sent a command to one of several servers: it may send commands
-// to the others.
+// fanOut is how long the runner waits for further commands of a client that has sent a command to one of several
+// servers.
 const fanOut = 2 * time.Millisecond
 
-// spread reports whether a client that waits for a reply has a command at the gate for each server. mu is held.
+// spread reports whether a client with commands at the gate has one for each server. The caller must hold mu.
 func (a *clientHandle) spread() bool {
 	to := 0
 	for _, c := range a.parked {
@@ -81,7 +81,7 @@ func (a *clientHandle) spread() bool {
 	return to == 0 || !a.calling || to == 1<<a.runner.server.Endpoints()-1
 }
 
-// all returns a function that reports whether quiet is true for every client of the run. mu is held when it is called.
+// all returns a function that reports whether quiet is true for all clients of the run. Its caller must hold mu.
 func (r *run) all(quiet func(*clientHandle) bool) func() bool {
 	return func() bool {
 		for i := range r.clients {
@@ -93,8 +93,8 @@ func (r *run) all(quiet func(*clientHandle) bool) func() bool {
 	}
 }
 
-// leaveWaiting lets the others go on without the clients that wait for the lock, until something arrives from those or is
-// sent to them.
+// leaveWaiting lets others go on without the clients that wait for the lock. This ends when such a client sends or
+// receives something.
 func (r *run) leaveWaiting() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +105,7 @@ func (r *run) leaveWaiting() {
 	}
 }
 
-// leaveAlone lets the others go on without the clients that do nothing.
+// leaveAlone lets others go on without the clients that are not at rest and send nothing, and counts them.
 func (r *run) leaveAlone() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *run) leaveAlone() {
 	}
 }
 
-// quiet reports whether the client is at rest, or the runner does not wait for it. mu is held.
+// quiet reports whether the client is at rest, or the runner does not wait for it. The caller must hold mu.
 func (a *clientHandle) quiet() bool {
 	if a.client == nil || a.asleep || a.paused {
 		return true
@@ -140,12 +140,12 @@ func (a *clientHandle) quiet() bool {
 	return a.stalled || a.blocked() || slices.ContainsFunc(a.parked, func(c gate.Command) bool { return c.Replies() })
 }
 
-// blocked reports whether the server keeps a command of the client waiting. mu is held.
+// blocked reports whether the server keeps a command of the client waiting. The caller must hold mu.
 func (a *clientHandle) blocked() bool {
 	return slices.ContainsFunc(a.connections, func(l *connection) bool { return l.waiting() > 0 })
 }
 
-// waiting is the number of commands of a connection that the server keeps waiting. mu is held.
+// waiting is the number of commands of a connection that the server keeps waiting. The caller must hold mu.
 func (l *connection) waiting() (n int) {
 	for _, c := range l.blocked {
 		if c.Waits() {
@@ -155,16 +155,16 @@ func (l *connection) waiting() (n int) {
 	return n
 }
 
-// mayWait reports whether the client carries out an acquire that may wait for the lock. mu is held.
+// mayWait reports whether the client's operation is an acquire that may wait for the lock. The caller must hold mu.
 func (a *clientHandle) mayWait() bool { return !a.until.IsZero() }
 
-// waits reports whether the client may be waiting for the lock. Its operation may wait, all its commands are answered, and
-// nothing was sent to it since. mu is held.
+// waits reports whether the client may be waiting for the lock. Its operation may wait, all its commands are answered,
+// and it was sent nothing else since. The caller must hold mu.
 func (a *clientHandle) waits() bool {
 	return a.mayWait() && a.calling && !a.given && !slices.ContainsFunc(a.connections, func(l *connection) bool { return l.unheard > l.unanswerable() })
 }
 
-// behind reports whether a client has written something that the gate has not seen yet. mu is held.
+// behind reports whether a client has written something that the gate has not received yet. The caller must hold mu.
 func (a *clientHandle) behind() (behind bool) {
 	for _, l := range a.host.connections {
 		behind = l.conn.Behind(a.runner.notify) || behind
@@ -172,8 +172,8 @@ func (a *clientHandle) behind() (behind bool) {
 	return behind
 }
 
-// unanswerable is the number of a connection's commands that stay unanswered for now: those that the server keeps waiting,
-// or all of them if answers no longer reach the client. mu is held.
+// unanswerable is the number of a connection's commands for which no answer is expected now: the server keeps them
+// waiting, or answers do not reach the client. The caller must hold mu.
 func (l *connection) unanswerable() int {
 	if l.repliesDropped || l.cut || l.released || l.stalled {
 		return l.unheard
@@ -181,7 +181,8 @@ func (l *connection) unanswerable() int {
 	return l.waiting()
 }
 
-// collect handles completed operations, connections that clients have closed, and losses that clients report unasked.
+// collect handles what has happened at the clients: completed operations, closed connections, and reports of lost
+// locks.
 func (r *run) collect() error {
 	tellings := r.tellings()
 	r.losses(tellings, true)
@@ -210,18 +211,19 @@ func (r *run) collect() error {
 	return nil
 }
 
-// hungUp are the connections whose sockets client p has closed, and that have nothing at the gate any more. mu is held.
+// hungUp are the connections that client p has closed and that have no command at the gate any more. The caller must
+// hold mu.
 func (r *run) hungUp(p *clientState) (hung []*connection) {
 	for _, l := range p.connections {
 		left := slices.ContainsFunc(p.parked, func(c gate.Command) bool { return c.Conn() == l.conn })
-		if l.hungUp && !l.halfOpen && (l.released || !left) { // what it sent before is still on its way
+		if l.hungUp && !l.halfOpen && (l.released || !left) { // commands sent before the close must pass first
 			hung = append(hung, l)
 		}
 	}
 	return hung
 }
 
-// hangUp handles that a client has closed the socket of l.
+// hangUp handles a connection whose socket the client has closed.
 func (r *run) hangUp(l *connection) {
 	if r.has(l) {
 		r.uncontrolled.HungUp++
@@ -233,15 +235,15 @@ func (r *run) hangUp(l *connection) {
 	r.mu.Unlock()
 }
 
-// The time to wait for a client that may give up waiting for a late reply, and the maximum number of such waits without
+// How long to wait for a client to give up waiting for a late reply, and how many such waits in total may have no
 // result.
 const (
 	givesUpWithin = 1300 * time.Millisecond
 	mostInVain    = 3
 )
 
-// outlast gives a client whose reply is late the time to give up by its own clock: its reaction is the point of a late
-// reply. After a few such waits without result, outlast no longer waits.
+// outlast gives client p, whose reply is late, time to give up by its own clock, as a late reply is to test that
+// reaction. After mostInVain waits without result, outlast no longer waits.
 func (r *run) outlast(p *clientState) error {
 	if r.timed() {
 		if next := r.nextTimer(func(o *clientState) bool { return o.clientHandle == p.clientHandle }); next > 0 {

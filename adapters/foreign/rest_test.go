@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestTimeIsUp: a client that may wait for the lock goes on by a clock of its own once its time is up, however busy the machine
-// was, unless a step has let that time pass.
+// If a client that waits for the lock sends something after its waiting time, it has acted by its own clock. That is
+// counted once, unless a step has let the time pass.
 func TestTimeIsUp(t *testing.T) {
 	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
 	for name, c := range map[string]struct {
@@ -25,7 +25,7 @@ func TestTimeIsUp(t *testing.T) {
 		"time is up by the step": {repose{until: past, due: true}, 0},
 	} {
 		s, a := new(Runner), &clientHandle{repose: c.repose}
-		for range 2 { // it is counted once
+		for range 2 { // the second time must not count
 			s.wakes(a)
 		}
 		if s.uncontrolled.Thought != c.counts || a.asleep {
@@ -34,11 +34,11 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// beginner is a client whose time is ours, and which says that it rests from its first call until a reply has come.
+// beginner is a client with virtual time that is at rest from its first call until a reply arrives.
 type beginner struct {
 	Client
 	began   atomic.Int64
-	initial int64 // its time at its first call
+	initial int64 // its virtual time at the first call
 	reply   chan struct{}
 }
 
@@ -53,12 +53,12 @@ func (b *beginner) Begins(since time.Duration)      { b.Set(since) }
 func (b *beginner) Set(since time.Duration)         { b.began.Store(int64(since)) }
 func (b *beginner) Rest(bool) (bool, time.Duration) { return true, time.Second }
 
-// coming is an address at which a reply is on its way.
+// coming is an address that always reports a reply on its way.
 type coming struct{ gate.Watched }
 
 func (coming) Underway() bool { return true }
 
-// standing is a server whose time must not pass.
+// standing is a server that fails the test if time passes.
 type standing struct {
 	gate.Server
 	t *testing.T
@@ -66,7 +66,7 @@ type standing struct {
 
 func (s standing) Advance(ms int64) { s.t.Errorf("%d ms pass while a reply is on its way", ms) }
 
-// TestBegins: a client begins with the time that it is, and none passes while a reply to it is on its way.
+// A client starts with the current virtual time. No time passes while a reply to it is on its way.
 func TestBegins(t *testing.T) {
 	s := &Runner{server: standing{t: t}, since: time.Hour}
 	a := &clientHandle{runner: s, address: coming{}}

@@ -18,101 +18,102 @@ import (
 // Execution is the result of a scenario.
 type Execution struct {
 	*scenario.Trace
-	// Found are the properties seen violated. Exercised are the properties that had something to judge.
+	// Found are the properties that were violated. Exercised are the properties that were tested.
 	Found, Exercised property.Set
 	// Audited reports whether the execution was audited. In an exploration not every execution is: see [orders.Options].
 	Audited bool
-	// Undecided is the reason why linearizability of the history was not decided: the history was too large. It is "" if
-	// linearizability was decided.
+	// Undecided is the reason why it was not decided whether the history is linearizable: the history is too large. It
+	// is "" if it was decided.
 	Undecided    string
 	Sent, Called int // numbers of commands and operations
-	// Uncontrolled counts what clients did that the schedule did not decide.
+	// Uncontrolled counts what clients did outside the control of the schedule.
 	Uncontrolled Uncontrolled
-	// Disagreement describes the first difference between a real broker and the simulated one, "" if there was none.
+	// Disagreement describes the first difference between a real broker and the simulated one; "" if there is none.
 	Disagreement string
-	// Wire counts what went over the clients' connections while the schedule was carried out. Traffic is how much of this
-	// belongs to calls of each operation, if that was measured: see [Runner.Measure]. What the clients did in earlier
-	// executions does not influence either.
+	// Wire is the traffic of the clients' connections while the schedule was carried out. Traffic is its part in the
+	// calls of each operation, if that was measured: see [Runner.Measure]. Neither depends on earlier executions.
 	Wire    gate.Counts
 	Traffic Traffic
-	// Told describes the clients' reports of losses.
+	// Told counts the clients' reports of lost locks.
 	Told Told
 }
 
-// chooser decides what happens next, or says that nothing is left to do.
+// chooser decides which action happens next. It returns false if nothing is left to do.
 type chooser interface {
 	Next(scenario.World) (scenario.Action, bool)
 }
 
-// run is one scenario being played.
+// run is the run of one scenario.
 type run struct {
 	*Runner
 	ctx          context.Context
 	sc           *scenario.Scenario
 	clients      []clientState // the clients of the scenario, then the auditors
 	halfOpen     []*connection
-	disconnected []gate.Conn // connections whose end the broker has yet to see
-	now          int64       // virtual milliseconds
-	used         int         // commands that were carried out or discarded
+	disconnected []gate.Conn // connections that have ended, of which the broker must be told
+	now          int64       // virtual time in milliseconds
+	used         int         // number of commands that passed the gate
 	shared       bool        // all clients share one connection
 	record       record
 	promises     monitor.Monitor
-	checks       monitor.Counts // of the tests of promises
+	checks       monitor.Counts // how often each promise was tested
 	befell       befell
 	disagreement string
-	auditing     bool   // the scenario is over
-	last         uint8  // the client whose command passed last since then
-	shown        *shown // nil without a declaration
+	auditing     bool   // whether the scenario is over and the audit has begun
+	last         uint8  // in the audit, the client whose command passed last
+	shown        *shown // nil if the user has not declared what holds a lock
 	told         Told
-	at           *situation // before the audit; nil if unknown
+	at           *situation // the state before the audit; nil if unknown
 	audited      bool
 	measured
 	shownByAudits
 }
 
-// measured is what has gone over the clients' connections.
+// measured is the traffic of the clients' connections.
 type measured struct {
-	wire    gate.Counts // before the run, then during the run
+	wire    gate.Counts // the total before the run; at the end, the traffic of the run
 	traffic Traffic
 }
 
-// shownByAudits are the properties that audits found violated, and those that they exercised.
+// shownByAudits are the properties that audits found violated, and those that they tested.
 type shownByAudits struct{ found, exercised property.Set }
 
 // clientState is a client in a run.
 type clientState struct {
 	*clientHandle
-	id       uint8 // its number in the scenario; its handle has another number if two clients are one process
+	id       uint8 // number in the scenario; differs from the handle's number if two clients are one process
 	lock     uint8 // number of the lock that it uses
 	next     int   // index of its next operation
 	called   int
-	sent     uint16 // number of its commands that have passed
-	changes  uint16 // number of its passed commands that may have changed the broker's state of a lock
-	weight   uint16 // like sent, without the commands that do not count; see SentBy
-	counted  int    // passed commands of the current operation
-	held     uint8  // the slot that it believes to hold
+	sent     uint16 // number of commands that have passed
+	changes  uint16 // number of passed commands that may have changed a lock on the broker
+	weight   uint16 // number of passed commands that count; see SentBy
+	counted  int    // number of passed commands of the current operation
+	held     uint8  // slot that the client believes to hold; 0 if none
 	op       lock.Op
 	arg      uint8
-	result   lock.Result // of the operation before
+	result   lock.Result // of the previous operation
 	busy     bool
 	dead     bool
 	wake     int64
-	needless bool        // the operation releases what is not held
-	lease    lease       // of the lock that it holds or is acquiring
-	loss     loss        // of the lock that it holds
-	owes     bool        // it was granted the lock and has not released it since, whatever it believes
-	unsure   bool        // an acquire, a release or a verify has no known end, so that it may hold something
-	before   gate.Counts // totals of its connections when the operation began, in measured runs
+	needless bool        // the current operation is a release of what is not held
+	lease    lease       // of the lock that the client holds or is acquiring
+	loss     loss        // whether its lock was granted to another client
+	owes     bool        // the client was granted the lock and has not released it since, whatever it believes
+	unsure   bool        // the client may hold something, as an acquire, release or verify has an unknown outcome
+	before   gate.Counts // its traffic before the operation, in measured runs
 }
 
-// Run plays a scenario, and then audits its locks. The error is for a run that could not be carried out; see [Client.Call].
+// Run carries out a scenario and then audits its locks. An error means that the run could not be carried out; see
+// [Client.Call].
 func (s *Runner) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
 	var plan scenario.Plan
 	plan.Reset(sc)
 	return s.play(ctx, sc, &plan)
 }
 
-// play plays a scenario; choose makes the choices. Clients of a run that was cut short are replaced before the next run.
+// play carries out a scenario; choose makes the choices. If the previous run was ended early, its clients are replaced
+// first.
 func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (_ *Execution, err error) {
 	if s.cutShort {
 		if err := s.Renew(ctx); err != nil {
@@ -130,10 +131,10 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	}
 	s.openGate(false)
 	over := r.tellFallen()
-	if over { // without its locks there is nothing to carry out
+	if over { // without locks there is nothing to carry out
 		over, err = r.loop(choose)
 	}
-	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations of this were seen
+	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations were visited already
 		over = false
 	}
 	r.metered()
@@ -149,7 +150,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	return r.execution(), err
 }
 
-// begin prepares a run: clients are running and connected, and the locks have their slots.
+// begin prepares a run: its clients are running and connected, and the locks are created.
 func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
 	if len(sc.Clients) > lock.MaxClients || len(sc.Locks) > lock.MaxLocks {
 		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
@@ -182,7 +183,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	return r, nil
 }
 
-// metered records what has gone over the clients' connections in the run.
+// metered computes the traffic of the run.
 func (r *run) metered() {
 	before := r.wire
 	r.wire = r.counts()
@@ -207,7 +208,7 @@ func (r *run) createAll() error {
 	return nil
 }
 
-// clear waits until unused sockets are closed.
+// clear waits until the clients have closed the sockets of connections that were cut.
 func (r *run) clear() error {
 	_, err := r.wait(r.ctx, r.config.Patience, func() bool {
 		for _, a := range r.everybody() {
@@ -220,7 +221,7 @@ func (r *run) clear() error {
 	return err
 }
 
-// enter is the state of client c, with handle a, at the beginning of a run. mu is held.
+// enter is the state of client c, which uses handle a, at the beginning of a run. The caller must hold mu.
 func (r *run) enter(c uint8, a *clientHandle) clientState {
 	p := clientState{clientHandle: a, id: c}
 	p.late = 0
@@ -234,7 +235,7 @@ func (r *run) enter(c uint8, a *clientHandle) clientState {
 	return p
 }
 
-// tellFallen reports a client that ended by itself before the run. ready says whether the locks exist.
+// tellFallen records that a client ended by itself before the run. ready says whether the run can begin.
 func (r *run) tellFallen() (ready bool) {
 	if err := r.fallen; err != nil {
 		r.fallen = nil
@@ -243,7 +244,7 @@ func (r *run) tellFallen() (ready bool) {
 	return r.config.Kind == lock.Mutex || r.handles[0].client != nil
 }
 
-// event records an occurrence that no client caused.
+// event records an event f about client c that is no operation, for example a crash.
 func (r *run) event(f history.F, c uint8) { r.record.Add(history.Occurrence(f, int32(c))) }
 
 var _ scenario.World = (*run)(nil)

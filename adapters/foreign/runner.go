@@ -17,34 +17,35 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config configures a [Runner]: its clients, and how long to wait for them. Starter and Open are required.
+// Config configures a [Runner]: its clients, its server, and how long to wait. Starter and Open are required.
 type Config struct {
 	Starter Starter
 	Kind    lock.Kind
 	Options map[string]any // options of the target, given to every client
-	// Open opens the server behind the gate. It is called again when clients are renewed.
+	// Open opens the server behind the gate. It is called again when clients are replaced by [Runner.Renew].
 	Open func() (gate.Server, error)
-	// Server is the kind of the server, as scenarios name it; "" is AMQP.
+	// Server is the kind of server, as in scenarios; "" means AMQP.
 	Server string
-	Name   string // name of the target in reports; "" is the name that its clients give
-	// Names are the names of locks that scenarios use. If the target refuses a name, another one replaces it.
+	Name   string // name of the target in reports; "" means the name that its clients give
+	// Names are the names of locks that scenarios may use. If the target refuses a name, another one is used instead.
 	Names []string
-	// Own are custom properties, which are judged as well.
+	// Own are custom properties to be judged as well.
 	Own own.List
-	// FailedAcquire is what a failed acquire promises.
+	// FailedAcquire says what a failed acquire promises: see [property.FailedAcquire].
 	FailedAcquire property.FailedAcquire
-	// Holding declares how the server shows who holds a lock.
+	// Holding declares what on the server holds a lock, for example the owner of a queue. The zero value declares
+	// nothing.
 	Holding holding.Declared
-	// Timing says how long to wait for clients.
+	// Timing says how long the runner waits for clients.
 	Timing
-	// Costs adds up the costs of operations; nil adds nothing.
+	// Costs receives the costs of operations; nil drops them.
 	Costs *monitor.Costs
-	// Checks counts how often each property was put to the test; nil counts nothing.
+	// Checks counts how often each property was tested; nil drops the counts.
 	Checks *monitor.Counts
 }
 
-// Runner runs scenarios on an external lock, one after the other, with the same clients. It is not safe for
-// concurrent use.
+// Runner runs scenarios on an external lock, one after the other, with the same clients. Its methods must not be called
+// concurrently.
 type Runner struct {
 	calls
 	tried
@@ -56,68 +57,70 @@ type Runner struct {
 	server       gate.Server
 	prefix       string          // prefix of the names of all queues
 	handles      []*clientHandle // by number; 0 is the setup client, which creates and deletes locks and audits
-	auditors     []*clientHandle // further clients that audit
+	auditors     []*clientHandle // clients that audit in addition to the setup client
 	about        About
 	runs         int
 	since        time.Duration // time since the server's clock began
-	uncontrolled Uncontrolled  // of the current run
+	uncontrolled Uncontrolled  // counts of the current run
 	burst        time.Duration
-	bound        int // maximum number of steps
-	agreed       int // agreed replies of earlier servers, see Agreed
+	bound        int // maximum number of steps of a run; 0 means the scenario's limit
+	agreed       int // number of agreed replies of earlier servers; see Agreed
 	spent        Spent
-	held         bool // the declaration has shown a holder of a lock
-	// fallen is the error of a client that ended by itself in a call outside of a run, until a run reports it.
+	held         bool // the server has shown a holder of a lock, according to the declaration
+	// fallen is the error of a client that ended by itself outside of a run. The next run reports it.
 	fallen error
-	// cutShort says that a run was ended early: its clients may still have operations under way.
+	// cutShort says that the last run was ended early, so that its clients may still have operations under way.
 	cutShort bool
 }
 
-// calls are the calls under way.
+// calls is the context of all calls of clients, and their goroutines.
 type calls struct {
-	ctx   context.Context // of all calls
+	ctx   context.Context // context of all calls
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
 }
 
-// tried is what the attempts before the first run have shown: see try.
+// tried is what the first attempts have shown of the target: see try.
 type tried struct {
-	alike    bool            // slots have no numbers
-	names    map[string]bool // names of locks that were tried, and whether the target accepts them
+	alike    bool            // slots have no numbers, or all the same one
+	names    map[string]bool // maps names of locks that were tried to whether the target accepts them
 	holdsTwo bool            // a client can hold two locks at once
-	fragile  bool            // a release of what is not held ends its client
+	fragile  bool            // a needless release ends the client
 }
 
-// patience is how long the runner waits for clients that may send nothing.
+// patience limits how long the runner waits for clients that may send nothing.
 type patience struct {
-	// lenience is how long operations that a scenario left under way may take to end. It shrinks when they do not end.
+	// lenience is how long operations under way at the end of a scenario may take. It shrinks each time one does not
+	// end.
 	lenience  time.Duration
-	inVain    int // waits without result for clients that may give up waiting for a late reply
-	outwaited int // the same for clients whose waiting time is up
+	inVain    int // number of waits without result for clients with a late reply
+	outwaited int // number of waits without result for clients whose waiting time has ended
 }
 
-// staff describes the clients that stand ready to replace those that crash.
+// staff describes the clients that are prepared to replace those that crash.
 type staff struct {
 	spares    []*spare
-	crashes   bool   // clients crash in scenarios
-	exploring bool   // an exploration is running; if clients crash, they do in nearly every execution
-	audits    audits // the audits that an exploration has seen; nil repeats every audit
+	crashes   bool   // whether scenarios have crashes
+	exploring bool   // whether an exploration is running, in which crashes are frequent
+	audits    audits // situations that were audited already; nil means that every execution is audited
 }
 
-// passing is the state of the gate, under mu. wake signals that it has changed.
+// passing is the state of the gate, where clients' commands wait, guarded by mu. wake signals a change.
 type passing struct {
 	mu          sync.Mutex
 	wake        chan struct{}
-	open        bool // every command passes at once
+	open        bool // whether every command passes at once
 	connections map[gate.Conn]*connection
-	step        exchange // the command that passes
+	step        exchange // command of the current step, and its answer
 	onCommands  func(gate.Command)
-	excess      error // the error of a client that exceeded a bound or speaks another protocol; nil if there is none
+	excess      error // error of a client that exceeded a bound or speaks another protocol; nil if none
 }
 
-// mostConnections is the maximum number of simultaneous connections of a client.
+// mostConnections is the maximum number of a client's simultaneous connections.
 const mostConnections = 256
 
-// NewRunner starts the first clients, and checks that their use of a lock is visible at the gate.
+// NewRunner starts the first clients and lets them use a lock. It returns an error if their commands do not arrive at
+// the gate.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
 	s := &Runner{config: c, passing: passing{wake: make(chan struct{}, 1), open: true, connections: make(map[gate.Conn]*connection)}}
@@ -137,13 +140,13 @@ func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	err := s.startClients(ctx, 1) // whether clients share a connection shows with two clients
+	err := s.startClients(ctx, 1) // two clients show whether clients share a connection
 	if err == nil {
 		err = s.try(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.excess != nil { // the client's own error does not help
+	if s.excess != nil { // explains more than the client's own error
 		return s.excess
 	}
 	if _, unseen := s.server.(gate.Unseen); unseen && err == nil && s.about.Leases {
@@ -152,11 +155,12 @@ func (s *Runner) start(ctx context.Context) error {
 	return err
 }
 
-// errLeases is the error for locks with leases on a server whose time is not virtual, so that leases cannot be made to end.
+// errLeases is the error for locks with leases on a server without virtual time, on which the end of a lease is
+// unknown.
 var errLeases = errors.New(`the locks have leases ("leases":true), and nothing is known of the server's time: leave leases out, and use some that last longer than a run`)
 
-// Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does. Nothing that was done before
-// affects later runs.
+// Renew ends all clients and the server, and starts new ones as [NewRunner] does. Later runs are then independent of
+// earlier ones.
 func (s *Runner) Renew(ctx context.Context) error {
 	return s.spent.Reset(func() error {
 		if err := s.deleteAll(); err != nil {
@@ -169,10 +173,10 @@ func (s *Runner) Renew(ctx context.Context) error {
 	})
 }
 
-// Numberless reports whether any slot is as good as another: slots have no numbers, or are limits that callers state.
+// Numberless reports whether slots cannot be told apart: they have no numbers, or are limits that callers state.
 func (s *Runner) Numberless() bool { return s.alike }
 
-// Asides describe answers of the target that carry little information.
+// Asides are remarks about the target for reports, for example that its slots have no numbers.
 func (s *Runner) Asides() (said []string) {
 	if s.config.Kind == lock.Semaphore && s.alike {
 		said = append(said, "slots have no numbers, or all the same: how many hold the lock is counted")
@@ -186,23 +190,22 @@ func (s *Runner) Asides() (said []string) {
 // About is what the clients declare about themselves.
 func (s *Runner) About() About { return s.about }
 
-// Measure makes later runs tell which commands were written together. A message that is to be confirmed waits for burst at
-// the gate, in case more commands follow; 0 does not wait. The cost of operations is judged only in such runs. On a busy
-// machine commands are late, so an excessive cost found with [SettleBriefly] should be checked again with [SettleLong].
+// Measure lets later runs find out which commands were written together. A message that needs a confirm waits at the
+// gate for burst, in case more commands follow; 0 turns this off. Costs are judged only in such runs. On a busy machine
+// commands may be late, so a high cost found with [SettleBriefly] should be checked again with [SettleLong].
 func (s *Runner) Measure(burst time.Duration) { s.burst = burst }
 
-// Bound ends later runs after steps steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
+// Bound limits later runs to the given number of steps; 0 means [scenario.Scenario.StepLimit].
 func (s *Runner) Bound(steps int) { s.bound = steps }
 
-// How long to wait for commands that were written right behind a message.
+// Times to wait for commands that were written together with a message, for [Runner.Measure].
 const (
 	SettleBriefly = 2 * time.Millisecond
 	Settle        = 10 * time.Millisecond
 	SettleLong    = 40 * time.Millisecond
 )
 
-// Close ends all clients and the broker. If the broker is not the runner's own, Close removes what the clients have left
-// there.
+// Close ends all clients and the server. On a server that others use, it removes what the clients have left.
 func (s *Runner) Close() error {
 	err := s.shutDown()
 	s.stop()
@@ -210,9 +213,9 @@ func (s *Runner) Close() error {
 	return err
 }
 
-// shutDown ends all clients and clears the broker. Clients that may still have an operation under way are killed.
+// shutDown ends all clients and the server. Clients that may have an operation under way are killed.
 func (s *Runner) shutDown() error {
-	if !s.cutShort { // closing in good order may need commands
+	if !s.cutShort { // closing a connection properly may send commands
 		s.openGate(true)
 	}
 	var errs []error
@@ -267,7 +270,7 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 	return nil
 }
 
-// startAuditors ensures that n clients audit in addition to the setup client.
+// startAuditors ensures that there are n clients that audit, in addition to the setup client.
 func (s *Runner) startAuditors(ctx context.Context, n int) error {
 	for len(s.auditors) < n {
 		a, err := s.newHandle(lock.MaxClients + 1 + len(s.auditors))
@@ -281,7 +284,7 @@ func (s *Runner) startAuditors(ctx context.Context, n int) error {
 	return nil
 }
 
-// newHandle is a handle for a client number, without a client yet.
+// newHandle is a handle for the client with the given number. The client is not started yet.
 func (s *Runner) newHandle(number int) (*clientHandle, error) {
 	a := &clientHandle{runner: s, number: number}
 	a.host = a
@@ -290,25 +293,25 @@ func (s *Runner) newHandle(number int) (*clientHandle, error) {
 	return a, err
 }
 
-// everybody is the handles of all clients.
+// everybody is the handles of all clients, also of those that audit.
 func (s *Runner) everybody() []*clientHandle { return slices.Concat(s.handles, s.auditors) }
 
-// listenFor is an address at which the client of door d finds the server.
+// listenFor opens an address at which the client of door d reaches the server.
 func (s *Runner) listenFor(d *door) (gate.Address, error) {
 	return s.server.Listen(d, gate.Limits{Connections: mostConnections, Handshake: StartLimit})
 }
 
-// listen calls told with each command that passes while the gate is open.
+// listen calls told with each command that passes while the gate is open; nil ends that.
 func (s *Runner) listen(told func(gate.Command)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onCommands = told
 }
 
-// Spent says how the runner has spent its time so far.
+// Spent says how the runner's time was spent so far.
 func (s *Runner) Spent() Spent { return s.spent }
 
-// counts is the total of the connections of all clients.
+// counts is the total traffic of all clients that do not only audit.
 func (s *Runner) counts() (sum gate.Counts) {
 	for _, a := range s.handles {
 		counts := a.address.Counts()
@@ -317,7 +320,7 @@ func (s *Runner) counts() (sum gate.Counts) {
 	return sum
 }
 
-// notify signals that something has changed.
+// notify signals wake that the state of the gate has changed.
 func (s *Runner) notify() {
 	select {
 	case s.wake <- struct{}{}:
@@ -341,8 +344,8 @@ func (s *Runner) openGate(open bool) {
 	}
 }
 
-// wait waits until holds is true. holds is called under mu whenever something has changed. The result is false after limit.
-// The error is for a client that exceeded a bound.
+// wait waits until holds returns true, for at most limit. It calls holds with mu held whenever something has changed.
+// It returns false after limit. The error says that a client exceeded a bound, or that ctx is done.
 func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
 	var late <-chan time.Time
 	var began time.Time
@@ -372,8 +375,8 @@ func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() boo
 	}
 }
 
-// place is the name, in one run, of the lock that scenarios call name. It has the same length in every run, so that the
-// bytes on the wire do not depend on the number of runs before.
+// place is the name that clients use in the current run for the lock that scenarios call name. Its length does not
+// depend on the run, so that the traffic does not either.
 func (s *Runner) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
@@ -381,14 +384,13 @@ func (s *Runner) supports(op lock.Op) bool {
 	return slices.Contains(s.About().Operations, op)
 }
 
-// Playable removes from a scenario what the target's clients don't offer, and the options of the reference, which external
-// clients cannot choose.
+// Playable removes from a scenario what the target's clients do not offer, and the options of reference locks.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	sc.Target, sc.Server = s.target(), s.config.Server
 	sc.Options = lock.DefaultsOf(sc.Server)
 	sc.Locks = s.nameable(sc.Locks)
 	n := len(sc.Clients)
-	if !s.holdsTwo || s.Sharing() { // clients that are one process with another come last
+	if !s.holdsTwo || s.Sharing() { // remove clients that are one process with another; they come last
 		for n > 0 && sc.Clients[n-1].With > 0 {
 			n--
 		}
@@ -402,14 +404,14 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits && !s.tellsTime()
 	})
 	for i := range sc.Faults {
-		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
+		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // the delay selects the connection to drop
 			f.Arg, f.Delay = uint32(f.Delay), 0
 		}
 	}
 	return sc
 }
 
-// offered are the operations of ops on lock l that the clients offer and that do not end the clients.
+// offered are those of the operations ops on lock l that the clients offer and that do not end them.
 func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scenario.Operation) {
 	for _, op := range ops {
 		if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
@@ -419,15 +421,15 @@ func (s *Runner) offered(ops []scenario.Operation, l *scenario.Lock) (all []scen
 	return all
 }
 
-// acquiring is operation op on lock l as clients are told of it. An acquire has its limit, or is one that waits, if clients
-// support that.
+// acquiring adapts operation op on lock l to what clients support. An acquire may state a limit, or wait, only if they
+// do.
 func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Operation {
 	if !s.about.shares() {
 		op.Share = 0
 	}
 	switch {
 	case op.Op != lock.Acquire:
-	case s.about.Limits && op.Arg == 0: // the limit of all
+	case s.about.Limits && op.Arg == 0: // no limit given, so the number of slots
 		op.Arg = max(1, l.Slots)
 	case !s.about.Limits && !s.about.Waits:
 		op.Arg = 0
@@ -435,7 +437,7 @@ func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Ope
 	return op
 }
 
-// target is the name of the target.
+// target is the name of the target: Config.Name, or else the name that its clients give.
 func (s *Runner) target() string {
 	if s.config.Name != "" {
 		return s.config.Name

@@ -12,10 +12,10 @@ import (
 
 func runnerOf(t *testing.T, kind lock.Kind, name string, open func(url string) (inprocess.Lock, error)) *foreign.Runner {
 	t.Helper()
-	return timedRunner(t, kind, foreign.Timing{}, name, open) // a busy machine is no reason to give up
+	return timedRunner(t, kind, foreign.Timing{}, name, open) // the zero Timing means the default times
 }
 
-// timedRunner is the same for those who wait for clients in other ways.
+// timedRunner is runnerOf with other times to wait for clients.
 func timedRunner(t *testing.T, kind lock.Kind, timing foreign.Timing, name string, open func(url string) (inprocess.Lock, error)) *foreign.Runner {
 	t.Helper()
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: kind, Timing: timing, Starter: inprocess.Starter{

@@ -11,15 +11,15 @@ func (s *Runner) connect() (err error) {
 	return err
 }
 
-// Crowds reports whether clients of another runner on the same server would disturb this runner's clients, whatever locks
-// they use. A server that the runner starts itself has clients of that runner only.
+// Crowds reports whether another runner's clients on the same server could disturb this runner's clients, even with
+// other locks. It is false for a server that the runner starts itself.
 func (s *Runner) Crowds() bool { return s.server.Crowds() }
 
-// Agreed is the number of replies on which a real server and the simulated one have agreed.
+// Agreed is the number of replies in which a real server and the simulated one agreed.
 func (s *Runner) Agreed() int { return s.agreed + s.server.Agreed() }
 
-// playable reports whether an action can be carried out: time passes only on servers with virtual time, and if clients share
-// a connection, a fault of one affects all.
+// playable reports whether a fault can be carried out. Time can pass only on servers with virtual time. If clients
+// share a connection, faults of a single client are impossible.
 func (s *Runner) playable(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:
@@ -30,9 +30,10 @@ func (s *Runner) playable(do scenario.ActionKind) bool {
 	return !s.Sharing() && s.server.Plays(do)
 }
 
-// deleteAll ends all clients; new clients start with a new server, as the known state of this one may be wrong.
+// deleteAll ends all clients and closes the server. The next clients start with a new server, as the state of this one
+// may be unknown.
 func (s *Runner) deleteAll() error {
-	s.cutShort = true // clients are not closed in good order, as that takes time
+	s.cutShort = true // so that clients are killed, which is faster than closing them
 	if err := s.shutDown(); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (s *Runner) deleteAll() error {
 	return s.connect()
 }
 
-// clean closes the server, and removes what this runner has left there.
+// clean closes the server. It also removes what this runner has left on a server that others use.
 func (s *Runner) clean() error {
 	if s.server == nil {
 		return nil

@@ -9,27 +9,27 @@ import (
 	"github.com/lockproof/lockproof/model/shares"
 )
 
-// With some locks, clients take shares: a mutex to read, which many may hold at once, or several permits of a semaphore.
-// Package shares judges such histories. The clients are asked only to acquire and to release. An audit takes a mutex to
-// write, and one permit per client.
+// Clients of some locks take shares: they take a mutex to read, which many may do at once, or several permits of a
+// semaphore. Package shares judges such histories. Clients are only asked to acquire and to release. An audit takes a
+// mutex to write, and one permit for each client.
 
-// Mode says what a mutex is taken for.
+// Mode says whether a mutex is taken to read or to write.
 type Mode uint8
 
-// The modes.
+// The modes. NoMode is used for locks without modes.
 const (
 	NoMode Mode = iota
 	Read
 	Write
 )
 
-// String is the mode in the form that clients are told.
+// String is the mode as clients are told it: "read", "write" or "".
 func (m Mode) String() string { return [...]string{"", "read", "write"}[m] }
 
-// shares reports whether clients take shares of a lock.
+// shares reports whether clients take shares of a lock: a mutex to read, or permits of a semaphore.
 func (a *About) shares() bool { return a.Modes || a.Permits }
 
-// Share sets, for an acquire, the share of the lock that it takes, at most its limit.
+// Share sets the mode or the permits that an acquire requests, from the scenario's share.
 func (a *About) Share(params *Params, share uint8) {
 	if a.Modes {
 		params.Mode = Write
@@ -42,13 +42,13 @@ func (a *About) Share(params *Params, share uint8) {
 	}
 }
 
-// shareOf sets in event e the share that an acquire takes.
+// shareOf is event e with the mode and permits of an acquire.
 func shareOf(e history.Event, params *Params) history.Event {
 	e.Shared, e.Permits = params.Mode == Read, uint16(params.Permits)
 	return e
 }
 
-// judgeShares judges a history whose clients take shares. Refusals are judged in executions without faults.
+// judgeShares judges a history whose clients take shares. Refusals are judged only without faults.
 func (r *run) judgeShares(x *Execution, o linear.Options) {
 	verdicts, err := shares.Check(&x.History, o)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *run) judgeShares(x *Execution, o linear.Options) {
 		switch {
 		case v.Property == property.Linearizable && (r.befell.faulty() || !r.record.plain()):
 			continue
-		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore: // the sum of all holds is judged
+		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore: // the sum of permits is judged
 			v.Property = property.LimitRespected
 		}
 		r.verdict(x, v)

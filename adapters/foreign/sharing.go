@@ -7,7 +7,7 @@ import (
 // Clients in one process may share a connection that the first of them has opened. All their commands then arrive at the
 // first client's address. The sender of a command is the client that is at work, since only one is at a time.
 
-// sender is the client whose commands arrive at the address of at. mu is held.
+// sender is the client that sent a command which arrived at the address of handle at. The caller must hold mu.
 func (s *Runner) sender(at *clientHandle) *clientHandle {
 	if s.open {
 		s.inferHost(at)
@@ -28,8 +28,8 @@ func (s *Runner) sender(at *clientHandle) *clientHandle {
 	return at
 }
 
-// inferHost detects that a client works on another client's connection. It has no connection of its own, and it is the only
-// called client when commands arrive there. mu is held.
+// inferHost detects that a client works on another client's connection: it has no connection, and is the only client in
+// a call when a command arrives there. The caller must hold mu.
 func (s *Runner) inferHost(at *clientHandle) {
 	var called *clientHandle
 	for _, a := range s.everybody() {
@@ -41,15 +41,15 @@ func (s *Runner) inferHost(at *clientHandle) {
 		}
 	}
 	switch {
-	case called == at: // it has a connection of its own after all
+	case called == at: // the client has its own connection after all
 		at.host = at
 	case called != nil && len(called.connections) == 0:
 		called.host = at
 	}
 }
 
-// Sharing reports whether clients share a connection. A fault of one client would then affect all of them, so faults are
-// left out.
+// Sharing reports whether clients share a connection. Scenarios then have no faults of single clients, as a fault would
+// affect all.
 func (s *Runner) Sharing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// audits is the set of the situations that an exploration has audited without finding a violation. An audit depends only on
-// the server's state and on what each client has done and was told, so executions that end in the same situation need only
-// one audit. An exploration assumes that clients are deterministic.
+// audits is the set of situations that an exploration has audited without finding a violation. The result of an audit
+// depends only on the server's state and on what each client has done and received. Executions that end in the same
+// situation therefore need only one audit. An exploration assumes that clients are deterministic.
 type audits map[situation]bool
 
 // situation is a digest of the server's state and of each client's actions and answers.
@@ -31,8 +31,8 @@ func (r *run) seen() bool {
 	return known && r.audits[at]
 }
 
-// situation returns the current situation; clients and the server must be at rest. known is false for servers that do not
-// show their state, and for locks with leases.
+// situation computes the current situation; clients and server must be at rest. known is false if the server does not
+// show its state, if a lock has leases, or if clients share a connection or a process.
 func (r *run) situation() (at situation, known bool) {
 	server, told := r.server.(gate.Stated)
 	if !told || r.about.Leases || r.shared || slices.ContainsFunc(r.sc.Clients, func(c scenario.Client) bool { return c.With > 0 }) {
@@ -63,7 +63,7 @@ func (r *run) situation() (at situation, known bool) {
 	return at, true
 }
 
-// writePast writes what client p has done and was told.
+// writePast writes to w what client p has done and received in the run.
 func (r *run) writePast(w io.Writer, p *clientState) {
 	for i := range r.record.Steps {
 		if s := &r.record.Steps[i]; s.Action.Client == p.id {

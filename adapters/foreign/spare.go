@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// spare is a prepared client, at an address of its own, that replaces the next client that needs it.
+// spare is a client that was started in advance, with its own address. It replaces the next client that crashes.
 type spare struct {
 	address gate.Address
 	door    *door
 	begun   sync.WaitGroup
-	client  Client // nil if there is none; valid once begun is closed
+	client  Client // nil if it could not be started; valid once begun is done
 }
 
-// prepare prepares clients until n stand ready, if starting them is slow.
+// prepare starts clients in advance until there are n spares, if the starter is a [Preparer].
 func (s *Runner) prepare(n int) {
 	starter, ok := s.config.Starter.(Preparer)
 	for ok && len(s.spares) < n {
@@ -23,7 +23,7 @@ func (s *Runner) prepare(n int) {
 		p.door.client.host = p.door.client
 		address, err := s.listenFor(p.door)
 		if err != nil {
-			return // the client's user will see the error
+			return // the error will show when a client is started
 		}
 		p.address = address
 		urls, err := address.URLs()
@@ -35,7 +35,7 @@ func (s *Runner) prepare(n int) {
 	}
 }
 
-// adopt takes a prepared client, with its address; nil if there is none.
+// adopt takes a spare client with its address; nil if there is none.
 func (a *clientHandle) adopt() Client {
 	s := a.runner
 	for len(s.spares) > 0 {
@@ -43,7 +43,7 @@ func (a *clientHandle) adopt() Client {
 		s.spares = s.spares[1:]
 		p.begun.Wait()
 		s.mu.Lock()
-		early := len(p.door.client.connections) > 0 // too late to tell whose connections they are
+		early := len(p.door.client.connections) > 0 // it has connected already, so its connections have no owner
 		if p.client != nil && !early {
 			p.door.client = a
 		}
@@ -54,13 +54,13 @@ func (a *clientHandle) adopt() Client {
 		}
 		old := a.address
 		a.address = p.address
-		_ = old.Close() // the previous client has ended
+		_ = old.Close() // the previous client has ended, so errors do not matter
 		return p.client
 	}
 	return nil
 }
 
-// end ends a prepared client that was not needed.
+// end ends a spare client that is not used.
 func (p *spare) end() error {
 	p.begun.Wait()
 	var err error

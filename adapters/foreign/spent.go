@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Spent says how a [Runner], which does one thing at a time, has spent its time. The rest is its own work.
+// Spent says how a [Runner] has spent its time. The runner does one thing at a time. The time that is not listed is its
+// own work.
 type Spent struct {
 	Started   int // number of clients started
 	Starting  time.Duration
-	Clients   time.Duration // waiting until clients at work were at the gate or done
-	Waits     int           // number of waits that ended without result
+	Clients   time.Duration // time spent waiting until clients had a command at the gate or were done
+	Waits     int           // number of waits that reached their limit
 	Waiting   time.Duration
-	Resets    time.Duration // between executions: creating and deleting locks, releasing what clients hold
+	Resets    time.Duration // time between executions, for example to create and delete locks
 	resetting bool
 }
 
@@ -26,7 +27,7 @@ func (p *Spent) Add(o *Spent) {
 	p.Resets += o.Resets
 }
 
-// Words describe the times in words.
+// Words describe the time spent, in words for reports.
 func (p *Spent) Words() (words []string) {
 	said := func(what string, d time.Duration) { words = append(words, what+" "+d.Round(time.Millisecond).String()) }
 	said(fmt.Sprintf("clients started: %d,", p.Started), p.Starting)
@@ -36,7 +37,7 @@ func (p *Spent) Words() (words []string) {
 	return words
 }
 
-// Waited adds a wait of d; came says whether what it waited for came.
+// Waited adds a wait of duration d. came says whether the expected event came.
 func (p *Spent) Waited(d time.Duration, came bool) {
 	switch {
 	case !came:
@@ -47,7 +48,7 @@ func (p *Spent) Waited(d time.Duration, came bool) {
 	}
 }
 
-// Reset does the work between executions and counts its time, without the time that is counted elsewhere.
+// Reset calls do, which works between executions. It adds the time that do takes, without what is counted elsewhere.
 func (p *Spent) Reset(do func() error) error {
 	if p.resetting {
 		return do()

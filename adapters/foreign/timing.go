@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Timing says how long to wait for clients when only time shows what they are about to do. No verdict depends on it.
+// Timing says how long to wait for clients if only time can show what they do. No verdict depends on it.
 type Timing struct {
-	// Patience is how long a client with an operation under way may send nothing before the others go on without it; 0 is 2
-	// seconds.
+	// Patience is how long a client with an operation under way may send nothing before the others go on without it. 0
+	// means 2 seconds.
 	Patience time.Duration
-	// Limit is how long an operation may take when no other client has anything left to do. After that it is taken for an
-	// operation that never returns. 0 is 5 seconds.
+	// Limit is how long an operation may take when no other client can go on. After that it counts as an operation that
+	// never returns. 0 means 5 seconds.
 	Limit time.Duration
-	// Start is how long starting a client may take, and an operation while no other client is at work; 0 is 30 seconds.
+	// Start is the maximum time to start a client, and for an operation outside of a scenario. 0 means 30 seconds.
 	Start time.Duration
 }
 

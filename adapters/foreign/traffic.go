@@ -5,17 +5,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Traffic is the traffic of operations on the wire, as the server saw it. It includes content, methods that are not
-// commands, and all overhead. It does not depend on the target.
+// Traffic is the clients' traffic by operation, as the server saw it. It includes message content, methods that are not
+// commands, and all overhead.
 type Traffic map[lock.Op]OperationTraffic
 
-// OperationTraffic is the traffic of all calls of one operation.
+// OperationTraffic is the traffic of all calls of one operation, and their number.
 type OperationTraffic struct {
 	Calls         int
-	Sent, Replied gate.Traffic // by the client, and by the server
+	Sent, Replied gate.Traffic // frames and bytes from the client, and from the server
 }
 
-// Add adds a call of op, from the totals before and after it.
+// Add adds one call of op. before and after are the connection's totals before and after the call.
 func (t Traffic) Add(op lock.Op, before, after *gate.Counts) {
 	o := t[op]
 	o.Calls++
@@ -26,7 +26,7 @@ func (t Traffic) Add(op lock.Op, before, after *gate.Counts) {
 	t[op] = o
 }
 
-// Merge adds the traffic of others.
+// Merge adds the traffic in others.
 func (t Traffic) Merge(others Traffic) {
 	for op, o := range others {
 		sum := t[op]

@@ -10,17 +10,17 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Before the first run, clients use locks that no run uses. The runner checks whether the clients' commands arrive at the
-// gate, whether slots have numbers, which lock names the target accepts, and what ends the clients. The result decides which
-// operations are called, and excuses no violation.
+// Before the first run, clients use locks that no run uses. This shows whether the clients' commands arrive at the
+// gate, whether slots have numbers, which names of locks the target accepts, and what ends the clients. The result
+// decides which operations are called. It excuses no violation.
 
-// The names of those locks.
+// The names of the locks that are used before the first run.
 const (
 	firstTry  = "first-try"
 	secondTry = "second-try"
 )
 
-// try makes two clients use locks.
+// try makes two clients use a lock before the first run, and stores what that shows of the target.
 func (s *Runner) try(ctx context.Context) error {
 	s.names = make(map[string]bool)
 	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.about.Slotless() {
@@ -51,8 +51,8 @@ func (s *Runner) try(ctx context.Context) error {
 	return nil
 }
 
-// tryBoth makes two clients acquire a lock with two slots, and returns the slots that they were granted. The slots show
-// whether they have numbers, and whether the clients use this broker at all.
+// tryBoth makes two clients acquire a lock with two slots, and returns the slots granted. This shows whether slots have
+// numbers. If no command arrives at the gate, the error is ErrElsewhere.
 func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err error) {
 	heard := 0
 	s.listen(func(gate.Command) { heard++ })
@@ -74,8 +74,8 @@ func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err e
 	return slots, nil
 }
 
-// needless makes a client release a slot that it has already released. If the client ends by itself then, no such release is
-// called again.
+// needless makes a client release a slot again that it has released. If the client ends because of that, runs make no
+// such releases.
 func (s *Runner) needless(ctx context.Context, name string, slots []uint8) error {
 	if len(slots) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (s *Runner) needless(ctx context.Context, name string, slots []uint8) error
 	return a.ready(ctx)
 }
 
-// tryTwo finds out whether a client that declares Several is granted two locks.
+// tryTwo finds out whether a client can hold two locks at once, as it has declared with Several.
 func (s *Runner) tryTwo(ctx context.Context) error {
 	a := s.handles[1]
 	a.dirty = true
@@ -111,7 +111,7 @@ func (s *Runner) tryTwo(ctx context.Context) error {
 		}
 	}
 	s.holdsTwo = granted == 2
-	if err := a.kill(); err != nil { // it may have lost track of what it holds
+	if err := a.kill(); err != nil { // afterwards the client may not know what it holds
 		return err
 	}
 	if err := a.ready(ctx); err != nil {
@@ -125,7 +125,7 @@ func (s *Runner) tryTwo(ctx context.Context) error {
 	return nil
 }
 
-// make makes the setup client create a lock.
+// make makes the setup client create a lock with the given number of slots.
 func (s *Runner) make(ctx context.Context, name string, slots int) error {
 	if s.config.Kind == lock.Mutex || s.about.Slotless() {
 		return nil
@@ -143,8 +143,8 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 	return err
 }
 
-// nameable renames locks whose names the target refuses: no client is granted an unused lock of that name. If even the first
-// name is refused, the name is not the reason.
+// nameable renames locks whose names the target refuses, that is, if no client is granted an unused lock of that name.
+// If even the first name in Config.Names is refused, the reason is another one, and nothing is renamed.
 func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
 	if len(s.config.Names) == 0 || !s.takes(s.config.Names[0]) {
 		return locks
@@ -165,7 +165,7 @@ func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
 	return locks
 }
 
-// takes reports whether the target grants an unused lock with the given name. Each name is tried once.
+// takes reports whether the target grants an unused lock of the given name. It tries each name only once.
 func (s *Runner) takes(name string) bool {
 	if taken, known := s.names[name]; known {
 		return taken
@@ -175,7 +175,7 @@ func (s *Runner) takes(name string) bool {
 }
 
 func (s *Runner) tries(name string) bool {
-	if s.startClients(s.ctx, 0) != nil || s.make(s.ctx, name, 1) != nil { // a replaced broker has no clients
+	if s.startClients(s.ctx, 0) != nil || s.make(s.ctx, name, 1) != nil { // a new server has no clients yet
 		return false
 	}
 	a := s.handles[0]

@@ -2,46 +2,46 @@ package foreign
 
 import "fmt"
 
-// Uncontrolled counts what clients did that no schedule decided.
+// Uncontrolled counts what clients did outside the control of the schedule.
 type Uncontrolled struct {
-	// Thought is how often a client with an operation under way sent nothing for longer than patience: it sleeps, waits for
-	// a message, or computes. The others went on without it.
+	// Thought is how often a client with an operation under way sent nothing for longer than [Timing.Patience], because
+	// it slept, waited or computed. The others went on without it.
 	Thought int
-	// Hung is the number of operations that never ended, although no other client had anything left to do.
+	// Hung is the number of operations that did not end although no other client could go on.
 	Hung int
-	// Unanswered is the number of commands at the gate that have no reply, so that their client may have gone on meanwhile.
+	// Unanswered is the number of commands at the gate without a reply, after which their client may have continued.
 	Unanswered int
-	// Idle is the number of commands from clients without an operation under way.
+	// Idle is the number of commands that clients sent between operations.
 	Idle int
-	// Pipelined is the number of commands that were sent before the previous one was answered. The client decides how many
-	// of them are at the gate when a choice is made.
+	// Pipelined is the number of commands that a client sent before the previous one was answered. How many of them are
+	// at the gate when the schedule makes a choice is up to the client.
 	Pipelined int
-	// Connections is the number of connections that clients opened in addition to an existing one.
+	// Connections is the number of additional connections that clients opened while they had one.
 	Connections int
-	// HungUp is how often a client closed its socket without closing the connection in the protocol first.
+	// HungUp is how often a client closed its socket without closing the connection in the protocol.
 	HungUp int
-	// Died is the number of clients that ended by themselves.
+	// Died is the number of clients that ended by themselves during a call.
 	Died int
-	// Unpaused is the number of pauses that kept a client's commands at the gate while the client itself was running.
+	// Unpaused is the number of pauses during which the client itself kept running, because it cannot be paused.
 	Unpaused int
-	// Unplayed is the number of a schedule's actions that were not possible at their turn.
+	// Unplayed is the number of the schedule's actions that were impossible when it was their turn.
 	Unplayed int
 	// Disagreed is the number of executions in which a real broker behaved differently from the simulated one.
 	Disagreed int
-	// Absent is the number of acquires of a nonexistent lock that were answered with an error before anything had gone
-	// wrong, so that their outcome is unknown. They are no reason to doubt an execution.
+	// Absent is the number of acquires of a nonexistent lock that returned an error, without a fault before, so that
+	// their outcome is unknown. They do not make an execution doubtful.
 	Absent int
 }
 
-// Add adds other counts.
+// Add adds the counts of o.
 func (u *Uncontrolled) Add(o Uncontrolled) {
 	for i, n := range o.counts() {
 		*u.fields()[i] += n
 	}
 }
 
-// Free reports whether the schedule decided everything that it should. A command that is pipelined, sent on a second
-// connection, or sent behind an answer still reaches the broker when it is chosen.
+// Free reports whether the schedule controlled everything that matters. Pipelined commands and further connections do
+// not matter, because such a command still reaches the broker only when the schedule chooses it.
 func (u *Uncontrolled) Free() bool {
 	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died+u.Disagreed == 0
 }
@@ -66,7 +66,7 @@ var uncontrolledWords = [11]string{
 	"executions in which the real broker did something else than the simulated one",
 }
 
-// Words describe the nonzero counts of what no schedule decided, in words.
+// Words describe the counts that are not zero, in words.
 func (u *Uncontrolled) Words() (words []string) {
 	counts := u.counts()
 	for i, said := range uncontrolledWords {
@@ -77,8 +77,8 @@ func (u *Uncontrolled) Words() (words []string) {
 	return words
 }
 
-// Reading says how errors about nonexistent locks were interpreted, and what clients should answer instead; "" if there were
-// none.
+// Reading says how errors about nonexistent locks were interpreted and what clients should return instead; "" if there
+// was none.
 func (u *Uncontrolled) Reading() string {
 	if u.Absent == 0 {
 		return ""

@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Befall carries out one step of the faults. When it returns, nodes that it starts accept clients.
+// Befall carries out one step of a fault: it cuts or heals links, or kills, terminates, starts, pauses or resumes
+// nodes. It returns when the nodes that it starts accept clients.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	if c.network.Befall(s) {
 		return nil
@@ -56,7 +57,8 @@ func (c *Cluster) Mend(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Ready waits until every node accepts clients: nodes that have paused themselves, or are restarting, do not.
+// Ready waits until every node accepts clients. A node that restarts, or has paused itself in a minority, does not
+// accept them.
 func (c *Cluster) Ready(ctx context.Context) error {
 	for _, n := range c.nodes {
 		if err := n.await(ctx); err != nil {

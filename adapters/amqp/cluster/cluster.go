@@ -19,10 +19,10 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// Cluster is a private cluster. Its nodes are numbered from 1.
+// Cluster is a RabbitMQ cluster that this process has started for itself. Its nodes are numbered from 1.
 type Cluster struct {
-	Version string // the nodes' name and version, such as "RabbitMQ 3.10.8"
-	Origin  string // describes where its programs come from
+	Version string // the server's name and version, such as "RabbitMQ 3.10.8"
+	Origin  string // where the server's programs were found, for reports
 	Mode    Mode
 
 	folder  *leftover.Folder
@@ -32,7 +32,7 @@ type Cluster struct {
 	network *nemesis.Network
 	nodes   []*node
 	stopped sync.Once
-	failed  error // error of Stop
+	failed  error // the error that Stop returned
 }
 
 // Start starts a cluster and waits until all its nodes report that it has formed. The cluster lives until [Cluster.Stop], or
@@ -64,7 +64,8 @@ func Start(ctx context.Context, o Options) (_ *Cluster, err error) {
 	return c, c.form(ctx, o)
 }
 
-// prepare creates what nodes need. It starts with the janitor, so that nothing can be left behind.
+// prepare creates the cluster's folder, its nodes and the links between them. It starts the janitor first, which
+// removes everything if this process is killed.
 func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 	if c.folder, err = leftover.NewFolder("cluster"); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (c *Cluster) prepare(programs rabbitmq.Programs, o Options) (err error) {
 	return nil
 }
 
-// lead starts a process that does nothing but lead the group of all nodes, which the janitor ends.
+// lead starts an idle process as the leader of the process group of all nodes. The janitor kills this group.
 func (c *Cluster) lead() (err error) {
 	c.leader = exec.Command("/bin/cat")
 	c.leader.Dir = "/"
@@ -149,9 +150,9 @@ func (c *Cluster) stop() error {
 		errs = append(errs, c.janitor.End())
 	}
 	if c.leader != nil && c.leader.Process != nil {
-		_ = syscall.Kill(-c.group(), syscall.SIGKILL) // in case the janitor has died before us
+		_ = syscall.Kill(-c.group(), syscall.SIGKILL) // in case the janitor has died before this process
 		_ = c.hold.Close()
-		_ = c.leader.Wait() // not earlier: once reaped, its group's number could be reused
+		_ = c.leader.Wait() // only after the kill: the group's number could be reused once the leader is reaped
 	}
 	c.network.Close()
 	for _, n := range c.nodes {
@@ -169,13 +170,13 @@ func (c *Cluster) stop() error {
 	return nil
 }
 
-// Abandon does nothing: the faults of a private cluster end with it.
+// Abandon does nothing: a private cluster is deleted as a whole, so its faults need not be undone.
 func (*Cluster) Abandon() error { return nil }
 
-// Nodes is the number of nodes.
+// Nodes is the number of nodes in the cluster.
 func (c *Cluster) Nodes() int { return len(c.nodes) }
 
-// URL is where clients find a node.
+// URL is the AMQP address of a node; number counts from 1.
 func (c *Cluster) URL(number int) string { return c.nodes[number-1].URL() }
 
 // String describes the cluster in reports.

@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
 
-// Nodes that are cut off pause themselves, and come back when they are joined again; a node that was killed comes back with
-// the name it had. Nothing is left of a cluster that is stopped.
+// TestCluster cuts a node off and heals the links, then kills a node and starts it again. The cluster must become whole
+// each time. Stopping the cluster must leave no process and no file.
 func TestCluster(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c := clustertest.Start(t, cluster.Options{Mode: cluster.PauseMinority})
@@ -67,7 +67,7 @@ func whole(t *testing.T, c *cluster.Cluster) {
 	}
 }
 
-// nothingLeft waits until no process mentions a folder, and nothing is in it.
+// nothingLeft waits until dir contains no file of lockproof, and no process mentions dir in its environment.
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	waittest.Until(t, "nothing is left in "+dir, func() bool {
@@ -76,7 +76,7 @@ func nothingLeft(t *testing.T, dir string) {
 	})
 }
 
-// processesOf counts the processes that mention a directory in their environment; without /proc there are none.
+// processesOf counts the processes that mention dir in their environment; it is 0 on systems without /proc.
 func processesOf(dir string) (n int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range all {
@@ -87,7 +87,7 @@ func processesOf(dir string) (n int) {
 	return n
 }
 
-// A cluster that is none is refused in one line, and nothing is started.
+// Invalid options and broken programs give an error of one line. Nothing is left running.
 func TestRefused(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for want, o := range map[string]cluster.Options{
@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 	nothingLeft(t, os.Getenv("TMPDIR"))
 }
 
-// broken is the folder of a RabbitMQ that does not start.
+// broken is a folder with a rabbitmq-server that exits at once with an error.
 func broken(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("epmd"); err != nil {
@@ -123,7 +123,7 @@ func broken(t *testing.T) string {
 
 const envHelper = "LOCKPROOF_TEST_CLUSTER_HELPER"
 
-// However the process ends that has started a cluster, the cluster ends too, even one that is about to form.
+// If the process that started a cluster is killed, the cluster's processes end too, even while the cluster is forming.
 func TestEndsWithItsProcess(t *testing.T) {
 	if _, err := exec.LookPath("epmd"); err != nil {
 		t.Skip("skipped: Erlang is not installed")
@@ -151,7 +151,7 @@ func TestEndsWithItsProcess(t *testing.T) {
 	nothingLeft(t, tmp)
 }
 
-// standIn is the folder of a RabbitMQ that never takes clients, and ignores every signal that it can.
+// standIn is a folder with a rabbitmq-server that never accepts clients and ignores SIGHUP, SIGINT and SIGTERM.
 func standIn(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -162,7 +162,7 @@ func standIn(t *testing.T) string {
 	return dir
 }
 
-// TestHelper is the program that TestEndsWithItsProcess starts and kills. Run as a test, it is nothing.
+// TestHelper is the process that TestEndsWithItsProcess starts and kills. In an ordinary test run it does nothing.
 func TestHelper(t *testing.T) {
 	folder := os.Getenv(envHelper)
 	if folder == "" {

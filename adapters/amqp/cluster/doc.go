@@ -1,6 +1,7 @@
-// Package cluster starts private RabbitMQ clusters on loopback ports, and causes machine faults of their nodes. It needs no
-// root privileges and no firewall: each node has an epmd of ours, which answers with the port of a proxy when the node looks
-// for another node. Each ordered pair of nodes has its own proxy, so that each direction between two nodes can be silenced.
+// Package cluster starts private RabbitMQ clusters on loopback ports, and causes machine faults of their nodes. It
+// needs no root privileges and no firewall: each node has its own epmd (Erlang's port mapper), which this package
+// implements. When the node looks up another node, the epmd answers with the port of a proxy. Each ordered pair of
+// nodes has its own proxy, so that each direction between two nodes can be silenced.
 //
 //	cluster.go   a cluster, from its start to its end
 //	form.go      how it forms, and what it says if it does not

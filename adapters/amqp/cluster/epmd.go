@@ -13,35 +13,38 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// Requests and answers of epmd's protocol, with which an Erlang node registers its port and looks up those of others.
+// These are the first bytes of requests and answers of epmd, the Erlang port mapper. An Erlang node uses it to register
+// its own port and to look up the ports of other nodes.
 const (
 	aliveRequest  = 'x'
 	portRequest   = 'z'
 	namesRequest  = 'n'
-	aliveAnswer   = 'y' // for nodes before Erlang 23
+	aliveAnswer   = 'y' // for nodes before Erlang 23, with a creation of 2 bytes
 	aliveAnswerX  = 'v'
 	portAnswer    = 'w'
-	aliveVersionX = 6   // version from which a node expects the longer answer
-	maxEpmdBytes  = 600 // of a request: a node's name has at most 255
+	aliveVersionX = 6   // protocol version from which a node expects aliveAnswerX, with a creation of 4 bytes
+	maxEpmdBytes  = 600 // maximum size of a request; a node's name has at most 255
 )
 
-// epmd is the port mapper of one node. If the node asks for another node, it answers with the port of the link to that node.
+// epmd is a port mapper that serves one node. For the name of another node it answers with the port of the link to that
+// node.
 type epmd struct {
 	acceptor *acceptor.Acceptor
-	peers    map[string]int // by name: the port that it is told for it
+	peers    map[string]int // by name of the other node: the port of the link to it
 
 	mu       sync.Mutex
-	own      map[string]registered // the node, and those that it starts for a while, by name
-	creation uint32                // of the last one
+	own      map[string]registered // by name: the node, and short-lived nodes that it starts
+	creation uint32                // creation of the latest registration
 }
 
-// registered is a node that listens at a port. Its creation distinguishes it from an earlier node with its name.
+// registered is the port of a registered node. The creation distinguishes this node from an earlier one of the same
+// name.
 type registered struct {
 	port     int
 	creation uint32
 }
 
-// serveEpmd starts the port mapper of one node. The peers are set before the node starts.
+// serveEpmd starts the port mapper of one node. The caller must fill peers before the node starts.
 func serveEpmd(peers map[string]int) (*epmd, error) {
 	a, err := acceptor.Listen()
 	if err != nil {
@@ -70,7 +73,7 @@ func (e *epmd) answer(conn net.Conn) {
 	}
 }
 
-// readEpmd reads one request: its length, its kind, and the rest.
+// readEpmd reads one request and strips its length. The first byte of the result is the kind of request.
 func readEpmd(in io.Reader) ([]byte, error) {
 	var length uint16
 	if err := binary.Read(in, binary.BigEndian, &length); err != nil {
@@ -84,10 +87,10 @@ func readEpmd(in io.Reader) ([]byte, error) {
 	return request, err
 }
 
-// alive is what a node declares when it registers.
+// alive is the content of a node's request to register.
 type alive struct {
 	port    uint16
-	version uint16 // the highest version of the protocol that it supports
+	version uint16 // the highest protocol version that the node supports
 	name    string
 }
 
@@ -113,7 +116,7 @@ func (e *epmd) register(conn net.Conn, request []byte) {
 		return
 	}
 	if _, peer := e.peers[a.name]; peer {
-		return // it belongs to another epmd
+		return // the name of another node, which has its own epmd
 	}
 	e.mu.Lock()
 	e.creation++
@@ -131,7 +134,7 @@ func (e *epmd) register(conn net.Conn, request []byte) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.own[a.name].creation == creation { // not replaced by a new registration
+	if e.own[a.name].creation == creation { // false if the name was registered again meanwhile
 		delete(e.own, a.name)
 	}
 }
@@ -152,7 +155,7 @@ func (e *epmd) lookUp(name string) []byte {
 	answer = append(answer, node, tcp, 0, highest, 0, lowest)
 	answer = binary.BigEndian.AppendUint16(answer, uint16(len(name)))
 	answer = append(answer, name...)
-	return append(answer, 0, 0) // nothing extra
+	return append(answer, 0, 0) // the length of the extra field: 0
 }
 
 // names is the answer to a request for the registered nodes.

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/internal/waittest"
 )
 
-// asked sends a request to an epmd, and returns what it answers until the connection ends.
+// asked sends a request to an epmd and returns its answer. The connection stays open until the test ends.
 func asked(t *testing.T, e *epmd, request []byte) (net.Conn, []byte) {
 	t.Helper()
 	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", e.port()))
@@ -29,7 +29,7 @@ func asked(t *testing.T, e *epmd, request []byte) (net.Conn, []byte) {
 	return conn, answer[:n]
 }
 
-// registering is the request by which a node registers.
+// registering is a request to register a node of the given name, port and highest protocol version.
 func registering(name string, port, version uint16) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{aliveRequest}, port)
 	b = binary.BigEndian.AppendUint16(append(b, 77, 0), version)
@@ -38,7 +38,8 @@ func registering(name string, port, version uint16) []byte {
 	return append(append(b, name...), 0, 0)
 }
 
-// A node is told the port of the link to another node, and its own for as long as it is registered.
+// The port mapper answers with the link's port for another node, and with the own port of a node while it is
+// registered.
 func TestEpmd(t *testing.T) {
 	e, err := serveEpmd(map[string]int{"lp2": 4711})
 	if err != nil {
@@ -68,7 +69,7 @@ func TestEpmd(t *testing.T) {
 	if _, names := asked(t, e, []byte{namesRequest}); !strings.Contains(string(names), "name lp1 at port 4000\n") {
 		t.Errorf("names: %q", names)
 	}
-	helper, _ := asked(t, e, registering("lp1-7-5772", 4001, 6)) // of which RabbitMQ 4 asks what it asks other nodes
+	helper, _ := asked(t, e, registering("lp1-7-5772", 4001, 6)) // RabbitMQ 4 starts such a node to ask others
 	if got := port("lp1"); got != 4000 || port("lp1-7-5772") != 4001 {
 		t.Errorf("beside a node that it started for a while, a node is at %d", got)
 	}
@@ -80,7 +81,7 @@ func TestEpmd(t *testing.T) {
 	}
 }
 
-// A malformed request ends its connection, and nothing else.
+// The port mapper closes the connection after a malformed request, and continues to serve others.
 func TestEpmdRefuses(t *testing.T) {
 	e, err := serveEpmd(nil)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	formLimit = 5 * time.Minute        // for a cluster to form: 8 to 24 s, on a very busy machine 70 s
-	formPause = 200 * time.Millisecond // before nodes are asked again
-	askLimit  = 10 * time.Second       // for one answer
+	formLimit = 5 * time.Minute        // maximum time to form: usually 8 to 24 s, on a very busy machine 70 s
+	formPause = 200 * time.Millisecond // pause between two rounds of asking all nodes
+	askLimit  = 10 * time.Second       // maximum time for a node's answer
 )
 
 // form waits until every node accepts clients, and reports that all others run.
@@ -54,7 +54,8 @@ func (c *Cluster) Whole(ctx context.Context) error {
 	}
 }
 
-// apart is a node that does not see all others, with the number that it sees; nil if there is none.
+// apart is a node that does not see all nodes of the cluster running, and its answer. The node is nil if all nodes see
+// all.
 func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	for _, n := range c.nodes {
 		if saw := n.sees(ctx, running); saw != strconv.Itoa(len(c.nodes)) {
@@ -64,7 +65,7 @@ func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	return nil, ""
 }
 
-// sees is a node's value of an expression, or the error.
+// sees is the value of an Erlang expression on a node. If the node gives none, it is "none" with the error.
 func (n *node) sees(ctx context.Context, expression string) string {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -75,8 +76,8 @@ func (n *node) sees(ctx context.Context, expression string) string {
 	return value
 }
 
-// Views are the nodes' views of the cluster: the number of nodes that each takes for running, and the number from which it
-// is partitioned.
+// Views describes how each node sees the cluster: the number of nodes that it believes to be running, and the number
+// from which it is partitioned.
 func (c *Cluster) Views(ctx context.Context) string {
 	var all []string
 	for i, n := range c.nodes {

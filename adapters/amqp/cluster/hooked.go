@@ -18,9 +18,9 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Hooks are a user's commands that cause faults of the nodes of a cluster, by the names cut, heal, kill, terminate, start,
-// pause and resume. A shell runs each command, with the addresses of the nodes in LOCKPROOF_NODES and, for a cut, the
-// addresses of the nodes to separate them from in LOCKPROOF_TO.
+// Hooks are a user's shell commands that cause faults in the user's cluster. The names are cut, heal, kill, terminate,
+// start, pause and resume. A command finds the addresses of the nodes in LOCKPROOF_NODES. For a cut, LOCKPROOF_TO has
+// the addresses of the nodes to separate them from.
 type Hooks map[string]string
 
 // hookNames maps each step of a fault to the name of its hook.
@@ -45,7 +45,7 @@ func ParseHooks(all []string) (Hooks, error) {
 	return h, nil
 }
 
-// hookList are the names of hooks, sorted.
+// hookList is the names of all hooks, sorted.
 func hookList() (names []string) {
 	for _, name := range hookNames {
 		names = append(names, name)
@@ -54,7 +54,7 @@ func hookList() (names []string) {
 	return names
 }
 
-// Missing is a missing hook that a fault needs for one of its steps; "" is none.
+// Missing is the name of the first hook that a fault needs and the user has not given; "" if none is missing.
 func (h Hooks) Missing(f nemesis.Fault) string {
 	for _, s := range (nemesis.Plan{Nodes: 2, Faults: []nemesis.Fault{f}, At: 1}).Draw() {
 		if name := hookNames[s.F]; h[name] == "" {
@@ -64,7 +64,7 @@ func (h Hooks) Missing(f nemesis.Fault) string {
 	return ""
 }
 
-// Faults are the faults whose hooks exist.
+// Faults are the faults for which the user has given every hook.
 func (h Hooks) Faults() (all []nemesis.Fault) {
 	for _, f := range nemesis.Faults {
 		if h.Missing(f) == "" {
@@ -75,11 +75,11 @@ func (h Hooks) Faults() (all []nemesis.Fault) {
 }
 
 const (
-	hookLimit = 2 * time.Minute // for one hook
+	hookLimit = 2 * time.Minute // maximum time for one hook
 	hookSaid  = 300             // bytes of a hook's output that an error shows
 )
 
-// Hooked is a user's cluster, whose faults are hooks. Their effects are undone at the end.
+// Hooked is a user's cluster, in which hooks cause the faults. Mend undoes their effects at the end.
 type Hooked struct {
 	version   string
 	urls      []string
@@ -103,7 +103,7 @@ func Join(ctx context.Context, urls []string, hooks Hooks) (*Hooked, error) {
 	for _, address := range urls {
 		u, err := url.Parse(address)
 		if err != nil {
-			return nil, errors.New("an address is none") // the address was valid before
+			return nil, errors.New("an address is none") // cannot happen: Ask has connected to the address
 		}
 		h.addresses = append(h.addresses, u.Host)
 	}
@@ -113,7 +113,7 @@ func Join(ctx context.Context, urls []string, hooks Hooks) (*Hooked, error) {
 // Nodes is the number of nodes.
 func (h *Hooked) Nodes() int { return len(h.urls) }
 
-// URL is where clients find a node.
+// URL is the AMQP address of a node; number counts from 1.
 func (h *Hooked) URL(number int) string { return h.urls[number-1] }
 
 // String describes the cluster in reports.
@@ -121,7 +121,7 @@ func (h *Hooked) String() string {
 	return fmt.Sprintf("%s, a cluster of yours, %d nodes of it", h.version, len(h.urls))
 }
 
-// Befall carries out one step of the faults, with its hook.
+// Befall runs the hook for one step of a fault, for example cutting n1 off from n2.
 func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
 	h.begins(s)
 	if err := h.carryOut(ctx, s); err != nil {
@@ -131,7 +131,8 @@ func (h *Hooked) Befall(ctx context.Context, s nemesis.Step) error {
 	return nil
 }
 
-// begins records what must be undone, whether the hook of step s succeeds or not.
+// begins records a fault that must be undone later. It does so before the hook runs, as a hook that fails may have had
+// an effect.
 func (h *Hooked) begins(s nemesis.Step) {
 	switch s.F {
 	case history.Cut:
@@ -143,7 +144,7 @@ func (h *Hooked) begins(s nemesis.Step) {
 	}
 }
 
-// ends records what was undone.
+// ends records that a heal, start or resume step has undone a fault.
 func (h *Hooked) ends(s nemesis.Step) {
 	switch s.F {
 	case history.Heal:
@@ -172,7 +173,7 @@ func (h *Hooked) carryOut(ctx context.Context, s nemesis.Step) error {
 	return err
 }
 
-// named are the addresses of nodes, joined.
+// named is the addresses of nodes, separated by spaces.
 func (h *Hooked) named(nodes history.Nodes) string {
 	var all []string
 	for _, number := range nodes.List() {
@@ -181,7 +182,7 @@ func (h *Hooked) named(nodes history.Nodes) string {
 	return strings.Join(all, " ")
 }
 
-// Mend undoes what hooks have done and other hooks have not undone.
+// Mend runs the hooks that undo the faults which are still in effect.
 func (h *Hooked) Mend(ctx context.Context) error {
 	var errs []error
 	if h.cut {
@@ -196,7 +197,7 @@ func (h *Hooked) Mend(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Abandon undoes what hooks have done, without waiting for the cluster.
+// Abandon runs the same hooks as Mend, even if the run was cancelled.
 func (h *Hooked) Abandon() error { return h.Mend(context.Background()) }
 
 // Ready waits until every node accepts clients.

@@ -8,31 +8,33 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// page is the page for operators, whose tables contain the measurements.
+// page is the README for operators. Its tables contain the measurements.
 //
 //go:embed README.md
 var page string
 
-// MeasuredVersions are the versions of RabbitMQ in the tables of the page. The first was measured under all modes.
+// MeasuredVersions are the versions of RabbitMQ in the README's tables. The first was measured in all partition
+// handling modes, the others in pause_minority only.
 var MeasuredVersions = []string{"3.10.8", "4.0.5", "4.0.5 with Khepri", "4.3.6"}
 
-// Cell is the measurement of one design in one placement, under one fault and one mode.
+// Cell is one result in the README's tables: what one design did under one fault, with its clients and queue on given
+// nodes.
 type Cell struct {
-	Version string // of RabbitMQ, one of [MeasuredVersions]
+	Version string // RabbitMQ's version, one of [MeasuredVersions]
 	Fault   nemesis.Fault
 	Design  string
-	Where   string // the placement in words
+	Where   string // on which nodes the clients and the queue are, such as "A n1, B n2"
 	Mode    Mode
-	// Said is the text of the cell: for how many seconds two clients held the lock for certain, ∞ if neither was told, and
-	// the words lost and stuck. If the cell was measured several times, there are several results, separated by commas. Told
-	// says how holders were told, in all cells of the row.
+	// Said is the text of the cell. It says for how many seconds two clients certainly held the lock at once, or ∞ if
+	// neither learned that it had lost it. The words lost and stuck may follow. Commas separate the results of repeated
+	// measurements. Told says how the server informed holders; it is common to a row.
 	Said, Told string
 }
 
-// Measured are the cells of the tables on the page. A placement that is missing there was measured without a failure.
+// Measured parses the cells of the README's tables. Placements that are not in a table were measured without a failure.
 func Measured() (cells []Cell) {
 	var fault nemesis.Fault
-	var columns []Cell // the columns of a table
+	var columns []Cell // the version and mode of each column of the current table
 	for line := range strings.Lines(page) {
 		if title, is := strings.CutPrefix(line, "## "); is {
 			fault, columns = "", columnsOf(strings.TrimSpace(title))
@@ -58,7 +60,7 @@ func Measured() (cells []Cell) {
 	return cells
 }
 
-// columnsOf are the columns of the tables in a section.
+// columnsOf is the version and mode of each column of the tables under the given heading.
 func columnsOf(title string) (columns []Cell) {
 	switch title {
 	case "What was measured":

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// The tables of the page are read whole: each fault, each mode and each version, and nothing that is no cell.
+// Measured reads every cell of the README's tables, and nothing else.
 func TestMeasured(t *testing.T) {
 	cells := Measured()
 	rows := 0

@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// startLimit is the maximum time for a node to be ready for clients: some seconds on an idle machine, and on a busy one more
-// than a minute.
+// startLimit is the maximum time for a node to accept clients. It takes some seconds on an idle machine, and more than
+// a minute on a busy one.
 const startLimit = 3 * time.Minute
 
 // node is one node of a cluster. Its files are in its own folder.
@@ -25,7 +25,7 @@ type node struct {
 	epmd  *epmd
 	links []*nemesis.Link
 
-	mu      sync.Mutex // one fault at a time
+	mu      sync.Mutex // held while a fault of this node is carried out
 	server  *rabbitmq.Server
 	version string
 
@@ -36,7 +36,7 @@ type node struct {
 
 // boot starts the node's server in a process group, and does not wait until it is ready.
 func (n *node) boot(group int) (err error) {
-	if n.Console != nil { // it contains answers from before
+	if n.Console != nil { // the file has answers of the previous server
 		_ = n.Console.Close()
 	}
 	if n.Console, err = os.OpenFile(n.Dir+"/console.log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
@@ -68,7 +68,7 @@ func (n *node) await(ctx context.Context) (err error) {
 	return nil
 }
 
-// down records that the server has ended.
+// down waits until the server has ended, then closes its input.
 func (n *node) down() {
 	<-n.server.Ended
 	n.asking.Lock()
@@ -99,7 +99,7 @@ func (n *node) signal(s os.Signal) error {
 	return n.server.Signal(s)
 }
 
-// kill ends the server at once, as a power cut would.
+// kill ends the server with SIGKILL, as a power cut would.
 func (n *node) kill() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -113,7 +113,7 @@ func (n *node) kill() error {
 	return nil
 }
 
-// terminate ends the server in good order, as an administrator would.
+// terminate shuts the server down in good order, as an administrator would.
 func (n *node) terminate() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Mode is how nodes react when they are separated from others: RabbitMQ's cluster_partition_handling.
+// Mode says what nodes do when they are separated from others. It is RabbitMQ's setting cluster_partition_handling.
 type Mode string
 
-// The modes.
+// The modes of cluster_partition_handling.
 const (
 	Ignore        Mode = "ignore"
 	PauseMinority Mode = "pause_minority"
@@ -40,16 +40,17 @@ const DefaultTick = 4
 
 // Options say which cluster to start.
 type Options struct {
-	// Nodes is the number of nodes; 0 is three.
+	// Nodes is the number of nodes; 0 means three.
 	Nodes int
-	// Mode is how nodes react when they are separated; "" is ignore, which is RabbitMQ's default.
+	// Mode says what nodes do when they are separated; "" means ignore, RabbitMQ's default.
 	Mode Mode
 	// Khepri makes nodes keep their metadata in Khepri. It is for versions that support Khepri but do not use it by default:
 	// 4.0 and 4.1.
 	Khepri bool
-	// Tick is net_ticktime, in seconds: how long another node may be silent before it counts as down; 0 is [DefaultTick].
+	// Tick is RabbitMQ's net_ticktime in seconds: a node that is silent for longer counts as down. 0 means
+	// [DefaultTick].
 	Tick int
-	// Folder contains the RabbitMQ to start; "" is the installed one. See [rabbitmq.FindPrograms].
+	// Folder contains the RabbitMQ to start; "" means the installed one. See [rabbitmq.FindPrograms].
 	Folder string
 	// Log is called with each action, in one line. It may be nil.
 	Log func(string)
@@ -85,9 +86,9 @@ func (o *Options) config() string {
 	for i := range o.Nodes {
 		fmt.Fprintf(&b, "cluster_formation.classic_config.nodes.%d = %s@localhost\n", i+1, nodeName(i))
 	}
-	b.WriteString("vm_memory_high_watermark.absolute = 512MB\n") // a share of a busy machine's memory can be little
+	b.WriteString("vm_memory_high_watermark.absolute = 512MB\n") // RabbitMQ's default is a share of memory
 	return b.String()
 }
 
-// nodeName is the name of node i, from 0. Names count from 1.
+// nodeName is the name of node i without its host: i counts from 0, names from lp1.
 func nodeName(i int) string { return fmt.Sprintf("lp%d", i+1) }

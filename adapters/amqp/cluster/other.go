@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/nemesis"
 )
 
-// Cluster is a private cluster, which only Unix systems support.
+// Cluster is a private cluster. Only Unix systems can start one.
 type Cluster struct {
 	Version, Origin string
 	Mode            Mode
@@ -26,16 +26,16 @@ func (*Cluster) Stop() error { return nil }
 // Abandon does nothing.
 func (*Cluster) Abandon() error { return nil }
 
-// Nodes is 0.
+// Nodes is 0, because this system has no private clusters.
 func (*Cluster) Nodes() int { return 0 }
 
-// URL is "".
+// URL is "", because this system has no private clusters.
 func (*Cluster) URL(int) string { return "" }
 
-// String is "".
+// String is "", because this system has no private clusters.
 func (*Cluster) String() string { return "" }
 
-// Views is "".
+// Views is "", because this system has no private clusters.
 func (*Cluster) Views(context.Context) string { return "" }
 
 // Whole returns an error.
@@ -50,7 +50,7 @@ func (*Cluster) Mend(context.Context) error { return errNotUnix }
 // Ready returns an error.
 func (*Cluster) Ready(context.Context) error { return errNotUnix }
 
-// Mirrors is false.
+// Mirrors is false, because this system has no private clusters.
 func (*Cluster) Mirrors() bool { return false }
 
 // Mirror returns an error.

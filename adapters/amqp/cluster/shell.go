@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// askPause is the time between two looks at a node's console.
+// askPause is the pause between two reads of a node's console output, while waiting for an answer.
 const askPause = 50 * time.Millisecond
 
-// tellLimit is the maximum time for a node to carry out an expression.
+// tellLimit is the maximum time for a node to evaluate an expression that changes the cluster.
 const tellLimit = time.Minute
 
-// errNoNode is the error of asking a node that is down.
+// errNoNode says that a node cannot be asked because it is down.
 var errNoNode = errors.New("the node is down")
 
 // ask makes a node evaluate an Erlang expression, and returns the value in Erlang's notation. The node reads expressions
@@ -49,7 +49,7 @@ func (n *node) ask(ctx context.Context, expression string) (string, error) {
 	}
 }
 
-// answered finds the value that a node has printed after a mark.
+// answered is the value that follows mark in the node's console output, once its line is complete.
 func (n *node) answered(mark string) (value string, found bool) {
 	printed, err := os.ReadFile(n.Console.Name())
 	if err != nil {
@@ -60,15 +60,15 @@ func (n *node) answered(mark string) (value string, found bool) {
 	return value, found && whole
 }
 
-// Expressions for nodes to evaluate.
+// Erlang expressions for nodes to evaluate.
 const (
-	// running is the number of nodes of its cluster that a node takes for running. The name of the function differs between
-	// versions.
+	// running counts the nodes that a node believes to be running. The function's name differs between versions of
+	// RabbitMQ.
 	running = `case [F || F <- [list_running, all_running], lists:member({F, 0}, rabbit_nodes:module_info(exports))] of ` +
 		`[F | _] -> length(rabbit_nodes:F()) end`
-	// partitions is the number of nodes from which a node is partitioned, as far as it knows.
+	// partitions counts the nodes from which a node knows that it is partitioned.
 	partitions = `length(rabbit_node_monitor:partitions())`
-	// khepri makes a cluster keep its metadata in Khepri from now on.
+	// khepri makes a cluster keep its metadata in Khepri from then on.
 	khepri = `rabbit_feature_flags:enable(khepri_db)`
 	// mirroring sets a policy that mirrors queues whose names have a suffix on all nodes.
 	mirroring = `rabbit_policy:parse_set(<<"/">>, <<"lockproof">>, <<"%s$">>, ` +

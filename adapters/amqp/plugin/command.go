@@ -9,11 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// command is a command at the gate.
+// command is a client's AMQP command. It waits at the gate, the proxy in front of the broker, until a schedule lets it
+// pass.
 type command struct {
 	*wire.Command
 	conn     *conn
-	followed bool // when it passed, another message that needs a confirm waited on its channel
+	followed bool // when it passed the gate, another publish that needs a confirm waited on its channel
 }
 
 var _ gate.Command = (*command)(nil)
@@ -24,7 +25,7 @@ func (c *command) Conn() gate.Conn { return c.conn }
 // Endpoint is 0: there is only one broker.
 func (c *command) Endpoint() int { return 0 }
 
-// Number is the command's number in its connection.
+// Number is the command's number within its connection.
 func (c *command) Number() uint64 { return c.Command.Number }
 
 // Pipelined reports whether the command was sent while another one had no answer.
@@ -33,7 +34,7 @@ func (c *command) Pipelined() bool { return c.Command.Pipelined }
 // Replies reports whether the broker answers the command.
 func (c *command) Replies() bool { return c.Command.Replies }
 
-// Role is what the command does to its connection.
+// Role says whether the command opens or closes its connection, closes its channel, or does none of these.
 func (c *command) Role() gate.Role {
 	switch c.Method.ID() {
 	case frame.ConnectionOpenID:
@@ -46,7 +47,8 @@ func (c *command) Role() gate.Role {
 	return gate.Plain
 }
 
-// MayChange reports whether the command may change the broker's state of a lock.
+// MayChange reports whether the command may change the state of a lock on the broker. Commands such as channel.open,
+// basic.qos and passive declarations cannot.
 func (c *command) MayChange() bool {
 	model := c.Model(func(string) amqp.Queue { return 0 })
 	return mayChange(&model)
@@ -62,8 +64,9 @@ func mayChange(cmd *amqp.Command) bool {
 	return true
 }
 
-// Broken reports whether the broker will close the command's channel instead. It will not if the command opens or closes the
-// channel: libraries reuse channel numbers, and a channel that the client closes no longer has errors.
+// Broken reports whether a fault has broken the command's channel, so that the broker closes it instead of answering.
+// It is false for commands that open or close the channel: clients reuse channel numbers, and a closing channel can no
+// longer fail.
 func (c *command) Broken() bool {
 	if c.begins() {
 		return false
@@ -73,29 +76,30 @@ func (c *command) Broken() bool {
 	return c.conn.broken != 0 && c.conn.broken == c.Channel
 }
 
-// Waits is false: an AMQP command is answered at once, or has no answer.
+// Waits is false, because the broker never lets an AMQP command wait: it answers at once or not at all.
 func (c *command) Waits() bool { return false }
 
-// begins reports whether the command opens or closes its channel, so that the channel's number then stands for another
-// channel, or for none.
+// begins reports whether the command opens or closes its channel. From then on the channel's number means another
+// channel, or none.
 func (c *command) begins() bool {
 	id := c.Method.ID()
 	return id == frame.ChannelOpenID || id == frame.ChannelCloseID
 }
 
-// Pass lets the command through.
+// Pass lets the command through to the broker.
 func (c *command) Pass() {
 	c.conn.passes(c)
 	c.Command.Pass()
 }
 
-// Discard drops the command.
+// Discard drops the command, so that the broker never sees it.
 func (c *command) Discard() {
 	c.conn.leaves(c)
 	c.Command.Discard()
 }
 
-// Refuse makes the broker close the command's channel. All drivers take the code as one that closes the channel only.
+// Refuse drops the command and makes the broker close its channel with PRECONDITION_FAILED. All drivers take this code
+// for an error of the channel only.
 func (c *command) Refuse() {
 	c.conn.mu.Lock()
 	c.conn.broken = 0
@@ -104,7 +108,7 @@ func (c *command) Refuse() {
 	c.conn.server.broker.CloseChannel(c.Command.Conn, c.Channel, amqp.PreconditionFailed)
 }
 
-// Payload is the command without its answer, as traces have it; there queues have no names.
+// Payload is the command in the form of traces, without a reply and without names of queues.
 func (c *command) Payload() any {
 	return amqp.Sent{Command: c.Model(func(string) amqp.Queue { return 0 })}
 }
@@ -117,7 +121,7 @@ var _ gate.Answer = answer{}
 // Conn is the answer's connection.
 func (a answer) Conn() gate.Conn { return connOf(a.Answer.Conn) }
 
-// Asked reports whether the answer replies to a command.
+// Asked reports whether the answer replies to a command. A delivery, for example, does not.
 func (a answer) Asked() bool { return len(a.Answer.Settles) > 0 }
 
 // Settled is the number of commands that the answer replies to.
@@ -132,7 +136,8 @@ func (a answer) Settles(cmd gate.Command) bool {
 // Ends reports whether the answer closes the connection.
 func (a answer) Ends() bool { return a.Method.ID() == frame.ConnectionCloseID }
 
-// Voids reports whether the answer makes a waiting command void, because it closes the command's channel or connection.
+// Voids reports whether the answer closes the channel or connection of cmd, so that a waiting cmd will never be
+// answered.
 func (a answer) Voids(cmd gate.Command) bool {
 	c := cmd.(*command)
 	if c.Command.Conn != a.Answer.Conn {
@@ -141,9 +146,9 @@ func (a answer) Voids(cmd gate.Command) bool {
 	return a.Ends() || a.Method.ID() == frame.ChannelCloseID && c.Channel == a.Channel
 }
 
-// Send sends the answer. RabbitMQ sometimes confirms two messages with one confirm. Under a schedule, every other confirm is
-// held back if the client had written another message when this one passed, so that executions contain both kinds. Commands
-// that arrive while the broker answers have no influence, so that an execution can be repeated exactly.
+// Send sends the answer to the client. RabbitMQ sometimes confirms two messages with one confirm. Under a schedule,
+// Send therefore holds back every other confirm if the client had written another message when the confirmed one
+// passed. Commands that arrive later do not count, so that an execution can be repeated exactly.
 func (a answer) Send(scheduled bool) {
 	if scheduled && a.joins() && a.Withhold() {
 		return
@@ -151,7 +156,7 @@ func (a answer) Send(scheduled bool) {
 	a.Answer.Send()
 }
 
-// joins reports whether a confirm is sent together with the next one.
+// joins reports whether the answer is a confirm that Send holds back and joins with the next one.
 func (a answer) joins() bool {
 	ack, ok := a.Method.(*frame.BasicAck)
 	return ok && ack.DeliveryTag%2 == 1 && len(a.Answer.Settles) == 1 && connOf(a.Answer.Conn).followed(a.Answer.Settles[0])

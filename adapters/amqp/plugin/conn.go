@@ -11,34 +11,34 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// door is a gate as package wire defines it. It forwards to a [gate.Gate].
+// door forwards the events of package wire to a [gate.Gate], in the gate's own types.
 type door struct {
 	server *Server
 	gate   gate.Gate
 }
 
-// conn is a connection at the gate.
+// conn is a client's connection to the gate, the proxy in front of the broker.
 type conn struct {
 	*wire.Conn
 	server *Server
 
 	mu       sync.Mutex
-	channels []uint16   // in order of first use: the i-th is channel i+1 in traces
-	broken   uint16     // a channel that the broker will close when the client next uses it; 0 is none
-	parked   []*command // at the gate
+	channels []uint16   // channel numbers in order of first use; traces call the first of them 1
+	broken   uint16     // number of the channel that the broker closes at its next use; 0 if there is none
+	parked   []*command // commands that wait at the gate
 	last     *command   // the last command that has passed
 }
 
 var _ gate.Conn = (*conn)(nil)
 
-// Opened reports a connection.
+// Opened reports a new client connection to the gate.
 func (d door) Opened(c *wire.Conn) {
 	l := &conn{Conn: c, server: d.server}
 	c.Peer = l
 	d.gate.Opened(l)
 }
 
-// Arrived reports a command.
+// Arrived reports a client's command to the gate.
 func (d door) Arrived(c *wire.Command) {
 	l := connOf(c.Conn)
 	cmd := &command{Command: c, conn: l}
@@ -48,10 +48,11 @@ func (d door) Arrived(c *wire.Command) {
 	d.gate.Arrived(cmd)
 }
 
-// Answered reports an answer.
+// Answered reports the broker's answer to the gate.
 func (d door) Answered(a *wire.Answer) { d.gate.Answered(answer{a}) }
 
-// ClientGone reports that a client has gone.
+// ClientGone reports to the gate that a client's connection has ended. err becomes a [gate.ErrExcess] if the client
+// exceeded a bound.
 func (d door) ClientGone(c *wire.Conn, err error) {
 	if errors.Is(err, wire.ErrBound) {
 		err = fmt.Errorf("%w: %w", gate.ErrExcess, err)
@@ -59,7 +60,7 @@ func (d door) ClientGone(c *wire.Conn, err error) {
 	d.gate.ClientGone(connOf(c), err)
 }
 
-// BrokerGone reports that the broker has ended a connection.
+// BrokerGone reports to the gate that the broker has ended a connection.
 func (d door) BrokerGone(c *wire.Conn, _ error) { d.gate.ServerGone(connOf(c)) }
 
 // connOf is the gate's connection for c; nil if the gate does not know it.
@@ -71,20 +72,21 @@ func connOf(c *wire.Conn) *conn {
 // Farewell answers the client's connection.close, and closes its socket.
 func (l *conn) Farewell(cmd gate.Command) { l.Conn.Farewell(cmd.(*command).Command) }
 
-// Open is false: a command opens the connection.
+// Open is false: a new connection is not open before the command connection.open.
 func (l *conn) Open() bool { return false }
 
-// Parts is the number of open channels.
+// Parts is the number of open channels, which are the parts of an AMQP connection.
 func (l *conn) Parts() int { return l.Channels() }
 
-// Renew restarts the numbering of channels.
+// Renew restarts the numbering of channels in traces.
 func (l *conn) Renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.channels = l.channels[:0]
 }
 
-// Break makes the broker close a command's channel or, if cmd is nil, the channel whose first use is the latest.
+// Break marks a channel that the broker will close at its next use: the channel of cmd. If cmd is nil, or has no
+// channel, it is the channel that was first used most recently.
 func (l *conn) Break(cmd gate.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,14 +97,14 @@ func (l *conn) Break(cmd gate.Command) {
 	}
 }
 
-// Mend revokes Break.
+// Mend revokes Break before the channel is used again.
 func (l *conn) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broken = 0
 }
 
-// number is a channel's number in traces: channels are numbered from 1, in order of first use.
+// number is a channel's number in traces, where channels count from 1 in order of first use.
 func (l *conn) number(channel uint16) uint16 {
 	if channel == 0 {
 		return channel
@@ -117,15 +119,15 @@ func (l *conn) number(channel uint16) uint16 {
 	return uint16(i + 1)
 }
 
-// leaves records that a command leaves the gate.
+// leaves removes a command from those that wait at the gate.
 func (l *conn) leaves(c *command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parked = slices.DeleteFunc(l.parked, func(o *command) bool { return o == c })
 }
 
-// passes records that a command passes. A message is followed if another message that needs a confirm waits behind it on the
-// same channel.
+// passes records that a command passes the gate. It sets c.followed if a publish that needs a confirm waits on the same
+// channel.
 func (l *conn) passes(c *command) {
 	l.leaves(c)
 	l.mu.Lock()
@@ -139,7 +141,7 @@ func (l *conn) passes(c *command) {
 	})
 }
 
-// followed reports whether c was the last command to pass, and is followed.
+// followed reports whether c was the last command to pass and another publish that needs a confirm waited behind it.
 func (l *conn) followed(c *wire.Command) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

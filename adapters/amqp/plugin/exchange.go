@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// names gives the queues of a run their names in traces: without the part of a lock's name that differs from run to run. A
-// queue whose name contains no lock's name may have another name in each run; it is named by its place in the order of first
-// use.
+// names maps the queues of a run to their names in traces, which are the same in every run. It cuts the part of a
+// lock's name that differs from run to run. A queue whose name contains no lock's name may be named differently in each
+// run; the trace numbers such queues in order of first use.
 type names struct {
 	here    string          // the beginning of lock names in this run
 	before  map[string]bool // queues that existed before the run
@@ -22,7 +22,7 @@ type names struct {
 	all     amqp.Names
 }
 
-// canonical is a queue's name in traces.
+// canonical is a queue's name in traces, for example "queue 1" if its name contains no lock's name.
 func (n *names) canonical(name string) string {
 	switch {
 	case name == "" || n.before[name]:
@@ -39,7 +39,7 @@ func (n *names) canonical(name string) string {
 	return n.aliases[name]
 }
 
-// queue is the number of a queue in traces; 0 is none.
+// queue is the number of a queue in traces; 0 if name is "".
 func (n *names) queue(name string) amqp.Queue {
 	if name == "" {
 		return 0
@@ -47,7 +47,7 @@ func (n *names) queue(name string) amqp.Queue {
 	return n.all.Intern(n.canonical(name))
 }
 
-// Usual are the queues of a lock with the given number of slots, according to the guidelines.
+// Usual is the names of the queues that the reference lock uses for the given number of slots.
 func Usual(lock string, slots int) []string {
 	names := new(amqp.Names)
 	amqplock.NewLayout(names, amqplock.Names, lock, slots)
@@ -58,18 +58,18 @@ func Usual(lock string, slots int) []string {
 	return queues
 }
 
-// exchange is a command that leaves the gate, and its reply.
+// exchange is a command that has left the gate, together with its reply.
 type exchange struct {
 	command *wire.Command
 	model   amqp.Command
 	reply   amqp.Reply
-	broken  bool // a fault broke the channel: Refuse sends another code than the reply has
+	broken  bool // a fault broke the channel: the client received another code than the one in reply
 	names   *names
 }
 
 var _ gate.Exchange = (*exchange)(nil)
 
-// Exchange begins the exchange of a command.
+// Exchange begins the record of a command and its reply. The reply is set later.
 func (c *command) Exchange() gate.Exchange {
 	names := c.conn.server.names
 	x := &exchange{command: c.Command, model: c.Model(names.queue), names: names}
@@ -77,7 +77,8 @@ func (c *command) Exchange() gate.Exchange {
 	return x
 }
 
-// Answer sets the reply. If fault is set, the reply is that the broker closed the channel with an internal error.
+// Answer sets the reply. If fault is set, the reply's code becomes INTERNAL_ERROR, by which EndsPart recognises a
+// fault.
 func (x *exchange) Answer(a gate.Answer, fault bool) {
 	if a != nil {
 		x.reply = a.(answer).Reply
@@ -87,7 +88,7 @@ func (x *exchange) Answer(a gate.Answer, fault bool) {
 	}
 }
 
-// told is the reply with the code that the client received.
+// told is the reply as the client received it. After a fault its code is PRECONDITION_FAILED.
 func (x *exchange) told() amqp.Reply {
 	told := x.reply
 	if x.broken {
@@ -96,7 +97,7 @@ func (x *exchange) told() amqp.Reply {
 	return told
 }
 
-// Disconnect sets, in place of a reply, that the connection is gone.
+// Disconnect sets a reply that says the connection was closed. It is used if the broker never answers.
 func (x *exchange) Disconnect() {
 	x.reply = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
 }
@@ -112,10 +113,10 @@ func (x *exchange) EndsPart() (ends, fault bool) {
 	return x.reply.Kind == amqp.ChannelClosed, x.reply.Code == amqp.InternalError
 }
 
-// Cost is the exchange in the form in which promises about cost are judged.
+// Cost is the command and reply in the form by which a lock's promises about its cost are checked.
 func (x *exchange) Cost() backend.Exchange {
 	e := x.model.Exchange(x.reply, x.command.Replies)
-	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // a transaction waits for the commit only
+	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // transactions only await the commit
 	return e
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestBrokenChannel: a step has the code that the client was told, whatever it is judged by.
+// After a fault, a trace step shows the reply code that the client received, while the exchange counts as ended by a
+// fault.
 func TestBrokenChannel(t *testing.T) {
 	x := &exchange{command: new(wire.Command), model: amqp.Command{Method: amqp.BasicPublish}, names: new(names)}
 	x.Answer(answer{&wire.Answer{Reply: amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.PreconditionFailed}}}, true)

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Holders are the holders of a lock with the given number of slots, according to declaration d. client maps a connection to
-// its client; 0 is no client of the run.
+// Holders are the holders of a lock in broker state v, for a lock with the given number of slots. d declares what
+// holding means, for example owning queue NAME-1. client maps a connection to its client; 0 is not a client of the run.
 func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	if !d.Numbered() {
 		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)
@@ -18,7 +18,8 @@ func Holders(v wire.State, d holding.Declared, lock string, slots int, client fu
 	return all
 }
 
-// holders are the holders of what a queue stands for: one slot, or any of slots slots.
+// holders are the clients that hold the thing which d declares in one queue. The queue is for one slot, or for all
+// slots.
 func holders(v wire.State, thing holding.Thing, queue string, of holding.Hold, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	held := func(c uint8) {
 		of.Client = c

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/holding"
 )
 
-// TestHolders: who holds a lock by each thing that can be declared, as two clients come to have it.
+// Holders finds the holders of a lock for each kind of declaration, while two clients acquire and release it.
 func TestHolders(t *testing.T) {
 	broker := wire.NewSimulated(wire.SimulatedOptions{})
 	clients, numbers := [2]*amqp091.Channel{}, make(map[*wire.Server]uint8)
@@ -68,7 +68,7 @@ func TestHolders(t *testing.T) {
 	shows("queue jobs-{slot}", "[]")
 	declare(c2, "jobs-3", true, nil)
 	declare(c1, "jobs-1", true, nil)
-	declare(c1, "jobs-2", false, nil) // which is nobody's
+	declare(c1, "jobs-2", false, nil) // not exclusive, so that no client owns it
 	shows("queue jobs-{slot}", "[{1 1} {2 3}]")
 	shows("queue jobs-{slot-1}", "[{1 2} {2 4}]")
 	shows("queue jobs-3", "[{2 0}]")
@@ -83,7 +83,7 @@ func TestHolders(t *testing.T) {
 	get(c2, "jobs.tokens")
 	shows("message jobs.tokens", "[{1 0} {2 0}]")
 	do(token.Ack(false))
-	declare(c1, "jobs.after", false, nil) // what is not answered has come
+	declare(c1, "jobs.after", false, nil) // once this is answered, the acknowledgement has been processed
 	shows("message jobs.tokens", "[{2 0}]")
 	shows("absent jobs.tokens", fmt.Sprintf("[{2 0} {%d 0}]", holding.Anybody))
 	shows("absent jobs.none", "[]")

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Notes records what clients create on a real broker, so that it can be deleted at the end or, if this process is killed,
-// later.
+// Notes is a register of the queues and exchanges that clients create on a real broker. They can then be deleted at the
+// end or, if this process is killed, by a later run.
 type Notes interface {
-	// Note registers a queue or an exchange before it is created; the other name is "".
+	// Note registers a queue or an exchange before it is created. One of the two names is "".
 	Note(queue, exchange string)
 	// Forget removes deleted queues from the register.
 	Forget(queues []string)
-	// Prefix begins the names of a set of queues, so that the register shows their owner.
+	// Prefix is a new prefix for names of queues. The register records which process it belongs to.
 	Prefix() string
 }
 
@@ -23,7 +23,7 @@ type Declared struct {
 	queues map[string]bool
 }
 
-// Queues are their names, sorted.
+// Queues is the names of the declared queues, sorted.
 func (n *Declared) Queues() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

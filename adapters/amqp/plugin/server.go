@@ -14,20 +14,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Config says which broker is behind the gate. The zero value is a simulated one.
+// Config says which broker is behind the gate, the proxy that clients connect to. The zero value means a new simulated
+// broker.
 type Config struct {
-	// URL is the address of a real RabbitMQ, which others may use at the same time; "" is the simulated broker. A real
-	// broker is not restarted, and has the real time.
+	// URL is the address of a real RabbitMQ, which others may use at the same time; "" means the simulated broker. A
+	// run on a real broker has real time and no restarts.
 	URL string
 	// Sweep deletes queues from a real broker.
 	Sweep func(queues []string) error
-	// Notes records what clients create on a real broker; nil records nothing.
+	// Notes registers what clients create on a real broker; nil means no register.
 	Notes Notes
-	// Version is the real broker's version, in its own words. The simulated broker beside it behaves like that version.
+	// Version is the real broker's version, as the broker reports it. A simulated broker runs in parallel and behaves
+	// like that version.
 	Version string
 }
 
-// Server is a broker behind the gate.
+// Server is a broker behind the gate, the proxy that clients connect to.
 type Server struct {
 	config   Config
 	broker   broker
@@ -38,14 +40,15 @@ type Server struct {
 
 var _ gate.Stated = (*Server)(nil)
 
-// broker has the methods of both kinds of brokers.
+// broker is what the simulated broker and the proxy to a real broker have in common.
 type broker interface {
 	wire.Backend
-	// Observe shows the broker's state, as far as it is known: see Disagreement.
+	// Observe calls its argument with the broker's state. A real broker's state is inferred, and only known while both
+	// brokers agree: see Disagreement.
 	Observe(func(wire.State))
-	// CloseChannel closes a channel as if the broker had an internal error.
+	// CloseChannel makes the broker close a channel with the given reply code, as after an error.
 	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
-	// Forget removes a queue from the assumed state, and from the simulated broker.
+	// Forget removes a queue from the simulated broker, which also stands for the real broker's state.
 	Forget(queue string)
 	// Advance and Restart do nothing on a real broker.
 	Advance(ms int64)
@@ -61,7 +64,7 @@ func (b simulated) Forget(queue string)  { b.Delete(queue) }
 func (b simulated) Disagreement() string { return "" }
 func (b simulated) Agreed() int          { return 0 }
 
-// real is a real broker with a simulated one beside it.
+// real is the proxy to a real broker, with a simulated broker that carries out the same commands.
 type real struct{ *wire.Mirror }
 
 func (b real) Advance(int64) {}
@@ -91,16 +94,16 @@ func (c Config) Open() (gate.Server, error) {
 	return s, nil
 }
 
-// Endpoints is 1.
+// Endpoints is 1: all clients use one broker.
 func (s *Server) Endpoints() int { return 1 }
 
-// Prefix begins the names of all queues.
+// Prefix begins the names of all queues of the run; it is "" on the simulated broker.
 func (s *Server) Prefix() string { return s.prefix }
 
-// Ours reports whether the broker is simulated.
+// Ours reports whether the broker is simulated, so that no one else uses it.
 func (s *Server) Ours() bool { return s.config.URL == "" }
 
-// Plays reports whether the server supports a fault: a real broker is not restarted.
+// Plays reports whether the server can carry out a fault. All are possible except restarting a real broker.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.Restart || s.Ours() }
 
 // Advance lets ms milliseconds of virtual time pass.
@@ -109,13 +112,14 @@ func (s *Server) Advance(ms int64) { s.broker.Advance(ms) }
 // Restart stops the broker and starts it again.
 func (s *Server) Restart() { s.broker.Restart() }
 
-// Disagreement describes the first difference between a real broker and the simulated one.
+// Disagreement describes the first difference between the replies of the real and the simulated broker; "" if there is
+// none.
 func (s *Server) Disagreement() string { return s.broker.Disagreement() }
 
-// Agreed is the number of replies on which both brokers agreed.
+// Agreed is the number of replies in which the real and the simulated broker agreed; 0 without a real broker.
 func (s *Server) Agreed() int { return s.broker.Agreed() }
 
-// Close deletes what clients have left on a real broker.
+// Close deletes the queues that clients have left on a real broker.
 func (s *Server) Close() error {
 	if s.Ours() {
 		return nil
@@ -128,7 +132,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Begin begins a run.
+// Begin begins a run. part is the beginning of lock names in this run.
 func (s *Server) Begin(part string) {
 	s.names = &names{here: part, before: make(map[string]bool)}
 	s.broker.Observe(func(v wire.State) {
@@ -156,7 +160,8 @@ func (s *Server) Items() (all []gate.Item) {
 	return all
 }
 
-// State describes the queues and their owners. whole is true if the simulated broker has no other state.
+// State describes the queues of a simulated broker, with their owners. whole is true if the broker has no other state,
+// such as messages. On a real broker it is "" and false.
 func (s *Server) State(client func(gate.Conn) uint8) (state string, whole bool) {
 	if !s.Ours() {
 		return "", false
@@ -177,13 +182,13 @@ func (s *Server) State(client func(gate.Conn) uint8) (state string, whole bool) 
 	return strings.Join(queues, ""), whole
 }
 
-// Canonical is a queue's name in traces.
+// Canonical is a queue's name in traces, which is the same in every run.
 func (s *Server) Canonical(queue string) string { return s.names.canonical(queue) }
 
-// Words are the words queue and messages.
+// Words are the words for what a server of this kind stores, for use in reports.
 func (s *Server) Words() (item, amount string) { return "queue", "messages" }
 
-// Holders are the holders of a lock, according to declaration d.
+// Holders are the holders of a lock on the broker. d declares what holds it, for example the owner of a queue.
 func (s *Server) Holders(d holding.Declared, lock string, slots int, client func(gate.Conn) uint8) (all []holding.Hold) {
 	s.broker.Observe(func(v wire.State) {
 		all = Holders(v, d, lock, slots, func(c *wire.Conn) uint8 { return client(connOf(c)) })
@@ -191,12 +196,13 @@ func (s *Server) Holders(d holding.Declared, lock string, slots int, client func
 	return all
 }
 
-// Crowds reports whether clients declare queues on a real broker whose names are not derived from a lock's name.
+// Crowds reports whether clients have declared queues on a real broker under names that do not contain the run's
+// prefix. Other users of the broker might use the same names.
 func (s *Server) Crowds() bool {
 	return slices.ContainsFunc(s.declared.Queues(), func(q string) bool { return !strings.Contains(q, s.prefix) })
 }
 
-// Remove deletes queues.
+// Remove deletes queues from the broker. On a real broker without Config.Sweep it deletes none.
 func (s *Server) Remove(queues []string) error {
 	if !s.Ours() && s.config.Sweep == nil {
 		queues = nil
@@ -216,7 +222,8 @@ func (s *Server) Remove(queues []string) error {
 	return nil
 }
 
-// settle removes the notes of queues that clients have deleted themselves, if the existing queues are known.
+// settle removes queues from the register that clients have deleted themselves. It does nothing if the real broker's
+// state is unknown.
 func (s *Server) settle() {
 	if s.config.Notes == nil || s.Disagreement() != "" {
 		return
@@ -224,7 +231,7 @@ func (s *Server) settle() {
 	s.broker.Observe(func(v wire.State) { s.config.Notes.Forget(s.declared.Gone(v.Exists)) })
 }
 
-// Listen opens an address for one client.
+// Listen opens a TCP address through which one client reaches the broker.
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	server, err := wire.Listen("127.0.0.1:0", wire.Config{
 		Backend: s.broker, Gate: door{s, g}, MaxConnections: l.Connections, MaxHandshake: l.Handshake,
@@ -235,7 +242,7 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return &address{server, s.config.URL}, nil
 }
 
-// address is where one client finds the broker.
+// address is the TCP address through which one client reaches the broker.
 type address struct {
 	*wire.Server
 	real string // URL of the real broker, "" if there is none
@@ -250,10 +257,10 @@ func (a *address) URLs() ([]string, error) {
 	return []string{a.URL()}, nil
 }
 
-// Counts counts what has gone over the address's connections.
+// Counts is the traffic of this address: connections, round trips, bytes and commands.
 func (a *address) Counts() gate.Counts { return CountsOf(a.Server.Counts()) }
 
-// ofLogin are the methods that open and close a connection, which are counted as connections instead.
+// ofLogin are the methods that open and close a connection. Reports count them as connections and not as commands.
 var ofLogin = map[frame.ID]bool{
 	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
 	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,

@@ -13,11 +13,11 @@ import (
 
 const exampleURL = "amqp://guest:guest@127.0.0.1:5672/%2F"
 
-// shownURL shows the form of an address. It contains no secret.
+// shownURL is an example of a broker's address, for error messages.
 const shownURL = "amqp://USER:PASSWORD@HOST:5672/%2F"
 
-// checkURL returns an address in a form that all drivers read alike: its virtual host is explicit, as drivers disagree about
-// a missing one and about a bare "/".
+// checkURL checks a broker's address and returns it in a form that all drivers read in the same way. The virtual host
+// is always explicit, as drivers disagree about a missing one and about a bare "/".
 func checkURL(address string) (string, error) {
 	wrong := func(what string) error {
 		return fmt.Errorf("%q is not the address of a broker: %s; expected something like %s", redact(address), what, shownURL)
@@ -49,5 +49,5 @@ func checkURL(address string) (string, error) {
 	return u.String(), nil
 }
 
-// redact returns an address that may be shown: without its password.
+// redact returns the address without its password, for logs and errors.
 func redact(address string) string { return secret.Hide(address) }

@@ -23,8 +23,8 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// A bad address is one line that says what is wrong with it and what was expected, and keeps its
-// password to itself.
+// The error for a bad address is one line. It says what is wrong and what was expected, and does not contain the
+// password.
 func TestCheckURLRefuses(t *testing.T) {
 	for given, want := range map[string]string{
 		"":                               `its scheme is ""`,
@@ -57,8 +57,7 @@ func TestCheckURLRefuses(t *testing.T) {
 	}
 }
 
-// FuzzCheckURL: whatever is accepted is accepted unchanged the second time, and nothing refused shows
-// what may be a password.
+// FuzzCheckURL checks that an accepted address does not change when it is checked again, and that an error is one line.
 func FuzzCheckURL(f *testing.F) {
 	f.Add("amqp://guest:guest@127.0.0.1:5672/%2F")
 	f.Add("amqps://a:b@[::1]:1/x%2Fy?heartbeat=1")

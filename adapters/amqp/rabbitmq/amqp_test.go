@@ -1,4 +1,4 @@
 package rabbitmq
 
-// The backend of the locks that are tested here.
+// registers the AMQP backend for the locks that the tests use
 import _ "github.com/lockproof/lockproof/sim/amqp"

@@ -9,22 +9,22 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Told is what a broker says about itself over AMQP.
+// Told is what a broker reports about itself when a client connects.
 type Told struct {
 	// Address is the broker's address, without a password.
 	Address string
 	// Product, Version, Cluster and Platform are from the server-properties of connection.start; "" if missing.
 	Product, Version, Cluster, Platform string
-	// Heartbeat is the interval that the broker proposes in connection.tune; 0 is none.
+	// Heartbeat is the interval that the broker proposes in connection.tune; 0 means no heartbeats.
 	Heartbeat time.Duration
 	// Registry says that the broker has the queue in which runs of lockproof register what they create. Entries is the
-	// number of messages in that queue.
+	// number of messages in that queue, one for each registered run.
 	Registry bool
 	Entries  int
 }
 
-// Ask connects to brokers and asks each for its properties, without changing anything. It checks all addresses before it
-// connects.
+// Ask connects to each broker and returns what it reports about itself. It changes nothing on the brokers. It checks
+// all addresses before it connects.
 func Ask(ctx context.Context, urls ...string) (all []*Told, err error) {
 	checked := make([]string, len(urls))
 	for i, url := range urls {
@@ -42,7 +42,7 @@ func Ask(ctx context.Context, urls ...string) (all []*Told, err error) {
 	return all, nil
 }
 
-// ask asks the broker at an address that was checked.
+// ask connects to the broker at an address that checkURL has accepted.
 func ask(ctx context.Context, checked string) (*Told, error) {
 	conn, err := open(ctx, checked, amqp.Config{FrameSize: frameSize, Heartbeat: longestHeartbeat})
 	if err != nil {
@@ -50,7 +50,7 @@ func ask(ctx context.Context, checked string) (*Told, error) {
 	}
 	closeSoon := func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }
 	defer closeSoon()
-	defer time.AfterFunc(greetLimit, closeSoon).Stop() // in case the broker does not answer
+	defer time.AfterFunc(greetLimit, closeSoon).Stop() // so that a silent broker cannot block Ask
 	said := func(name string) string {
 		text, _ := conn.Properties[name].(string)
 		return text
@@ -59,17 +59,17 @@ func ask(ctx context.Context, checked string) (*Told, error) {
 		Address: redact(checked), Product: said("product"), Version: said("version"), Cluster: said("cluster_name"), Platform: said("platform"),
 		Heartbeat: conn.Config.Heartbeat,
 	}
-	if told.Heartbeat == longestHeartbeat { // the broker proposes none, so that ours was agreed on
+	if told.Heartbeat == longestHeartbeat { // no shorter interval was proposed, so the broker proposes none
 		told.Heartbeat = 0
 	}
 	return told, told.lookForRegistry(conn)
 }
 
-// longestHeartbeat is the requested heartbeat. It is so long that the agreed one, which is the shorter of both, is the
-// broker's.
+// longestHeartbeat is the interval that Ask requests. The agreed interval is the shorter of both proposals, so it is
+// the broker's.
 const longestHeartbeat = time.Hour
 
-// lookForRegistry looks for the registry of lockproof's runs on the broker.
+// lookForRegistry sets Registry and Entries by a passive declare of the registry's queue.
 func (t *Told) lookForRegistry(conn *amqp.Connection) error {
 	ch, err := conn.Channel()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// call carries out a command as a call of amqp091-go, and turns the result into a reply.
+// call carries out a command with amqp091-go and converts the result to a reply of the model.
 func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	done := amqp.Reply{Kind: amqp.OK}
 	queue := c.names.Name(cmd.Queue)
@@ -92,7 +92,7 @@ func (ch *channel) route(queue string, r amqp.Routing, cmd amqp.Command) error {
 	return declare(r.Exchange, r.Type, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete), cmd.Flags.Has(amqp.Internal), false, arguments)
 }
 
-// headers are a message's headers, or a binding's arguments.
+// headers converts the model's headers, of a message or a binding, to a table of amqp091-go.
 func headers(h amqp.Headers) amqp091.Table {
 	t := amqp091.Table{}
 	for name, value := range h.All() {
@@ -103,7 +103,8 @@ func headers(h amqp.Headers) amqp091.Table {
 	return t
 }
 
-// table is the arguments under RabbitMQ's names. dead is the target of dead letters.
+// table converts the model's queue arguments to a table under RabbitMQ's names. dead is the exchange and routing key
+// for dead letters.
 func table(a amqp.Arguments, dead amqp.Routing) amqp091.Table {
 	t := amqp091.Table{}
 	if a.Has&amqp.HasDeadLetterExchange != 0 {
@@ -153,13 +154,14 @@ func (ch *channel) get(queue string, cmd amqp.Command) (amqp.Reply, error) {
 	}, err
 }
 
-// cameBack is how often a message had been returned to its queue, if the queue counts that.
+// cameBack is the header x-delivery-count: how often the message was returned to its queue. It is 0 if the queue does
+// not count that.
 func cameBack(headers amqp091.Table) uint16 {
 	n, _ := headers["x-delivery-count"].(int64)
 	return uint16(n)
 }
 
-// A message's identity travels as its body.
+// body is the content of a message with the given number in the model.
 
 func body(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 

@@ -9,18 +9,18 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// maxReturns is the maximum number of returned messages that are not counted yet; they are counted after every command. If
-// there is no room, amqp091-go waits, and then drops them.
+// maxReturns is the size of the buffer for returned messages, which is emptied after every command. If it is full,
+// amqp091-go blocks, and then drops messages.
 const maxReturns = 1 << 12
 
-// channel is a channel that we have opened and not closed.
+// channel is a channel that the client has opened and not closed.
 type channel struct {
 	*amqp091.Channel
 	returns    chan amqp091.Return
 	closes     chan *amqp091.Error
 	confirming bool
 	returned   uint16    // number of messages returned since the last reply
-	broken     amqp.Code // why the broker closed it, if we have been told
+	broken     amqp.Code // reply code with which the broker closed the channel; 0 while none is known
 }
 
 func (c *Conn) openChannel(number uint16) amqp.Reply {
@@ -39,7 +39,7 @@ func (c *Conn) openChannel(number uint16) amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK}
 }
 
-// doOn sends one command on a channel that was opened.
+// doOn sends one command on a channel and returns its reply.
 func (c *Conn) doOn(ch *channel, cmd amqp.Command) amqp.Reply {
 	if ch.broken != 0 {
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.broken}
@@ -76,7 +76,7 @@ func (c *Conn) failure(ch *channel, err error) amqp.Reply {
 	if !said && ch != nil && !c.conn.IsClosed() {
 		e, said = c.reason(ch.closes)
 	}
-	if said && e.Recover && ch != nil { // by the specification, a soft error belongs to the channel
+	if said && e.Recover && ch != nil { // in AMQP, a soft error closes only the channel
 		ch.broken = amqp.Code(e.Code)
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.broken}
 	}
@@ -92,7 +92,8 @@ func (c *Conn) failure(ch *channel, err error) amqp.Reply {
 	return reply
 }
 
-// reason waits for the broker's reason for closing something. amqp091-go reports the close a moment before the reason.
+// reason waits for the broker's reason for a close, which amqp091-go reports a moment after the close. It is false if
+// none arrives in time.
 func (c *Conn) reason(closes <-chan *amqp091.Error) (*amqp091.Error, bool) {
 	select {
 	case e := <-closes:

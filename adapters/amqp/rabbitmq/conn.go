@@ -14,15 +14,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Dialer has the options for connections. The zero value has the defaults.
+// Dialer has the options of connections. The zero value means the default for each.
 type Dialer struct {
-	// Heartbeat is the interval that is requested, at least a second; 0 is 10 seconds. A broker takes up to two intervals to
-	// notice a connection that has disappeared.
+	// Heartbeat is the interval that the client requests, at least a second; 0 means 10 seconds. A broker needs up to
+	// two intervals to notice a connection that has disappeared.
 	Heartbeat time.Duration
-	// Timeout bounds the wait for each reply, and for the connection; 0 is 5 seconds. If a reply does not come in time, the
-	// connection is cut: see [amqp.Lost].
+	// Timeout is the maximum time for each reply, and for opening the connection; 0 means 5 seconds. After a timeout
+	// the connection is cut: see [amqp.Lost].
 	Timeout time.Duration
-	// Socket connects to the broker; nil connects over the network.
+	// Socket opens the socket to the broker; nil means over the network.
 	Socket func(network, address string) (net.Conn, error)
 }
 
@@ -31,7 +31,7 @@ const (
 	defaultTimeout   = 5 * time.Second
 )
 
-// Dial opens a connection with the default options. names must contain every queue that commands will name.
+// Dial opens a connection with default options. names must contain every queue that commands will use.
 func Dial(ctx context.Context, url string, names *amqp.Names) (*Conn, error) {
 	return Dialer{}.Dial(ctx, url, names)
 }
@@ -55,22 +55,22 @@ func (d Dialer) Dial(ctx context.Context, url string, names *amqp.Names) (*Conn,
 	return c, nil
 }
 
-// Conn is one client's connection. It is not safe for concurrent use, except for Kill.
+// Conn is one client's connection to a broker. Only Kill may be called concurrently with other methods.
 type Conn struct {
 	dialer   Dialer
 	url      string
 	names    *amqp.Names
-	conn     *amqp091.Connection // nil once it is known to be gone
-	closes   chan *amqp091.Error // the broker's reason for closing it, if it gave one
-	channels map[uint16]*channel // by the number that commands use; amqp091-go assigns its own
-	sent     uint64              // number of published messages, to distinguish them
-	gaveUp   atomic.Bool         // a reply did not come in time
+	conn     *amqp091.Connection // nil once the connection is known to have ended
+	closes   chan *amqp091.Error // receives the broker's reason for closing the connection, if any
+	channels map[uint16]*channel // by the number that commands use; amqp091-go assigns its own numbers
+	sent     uint64              // number of published messages so far
+	gaveUp   atomic.Bool         // no reply arrived within Timeout
 	killed   atomic.Bool
-	socket   atomic.Pointer[net.Conn] // closed by Kill
+	socket   atomic.Pointer[net.Conn] // the socket to the broker, which Kill closes
 	inbox    *inbox
 }
 
-// open opens the connection, for the first time or again.
+// open opens the connection, for the first time or after a loss.
 func (c *Conn) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.dialer.Timeout)
 	defer cancel()
@@ -102,8 +102,8 @@ func (c *Conn) open(ctx context.Context) error {
 	return nil
 }
 
-// Kill closes the socket abruptly, as a crash does. Another goroutine may call it during a command. The broker detects it by
-// itself.
+// Kill closes the socket without connection.close, as a crash does. It may be called while another goroutine sends a
+// command. The broker is not told, and notices by itself.
 func (c *Conn) Kill() {
 	c.killed.Store(true)
 	if socket := c.socket.Load(); socket != nil {
@@ -111,7 +111,7 @@ func (c *Conn) Kill() {
 	}
 }
 
-// Close closes the connection in good order. A connection that is already gone is no error.
+// Close closes the connection with connection.close. It is no error if the connection has already ended.
 func (c *Conn) Close() error {
 	if !c.up() {
 		c.conn = nil
@@ -125,8 +125,8 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// patiently calls a function that waits for the broker, and cuts the connection if it waits too long, as amqp091-go itself
-// has no timeout.
+// patiently calls a function that waits for the broker. After Timeout it cuts the connection, because amqp091-go has no
+// timeout for replies.
 func (c *Conn) patiently(call func() error) error {
 	timer := time.AfterFunc(c.dialer.Timeout, func() {
 		c.gaveUp.Store(true)
@@ -136,16 +136,16 @@ func (c *Conn) patiently(call func() error) error {
 	return call()
 }
 
-// Do sends commands and returns the replies, up to the first that closes the channel or the connection, or that did not
-// come. Replies are those of the simulated broker, and comparable by ==.
+// Do sends commands and returns their replies. It stops after a reply that closes the channel or the connection, or
+// that did not arrive. Replies have the same form as the simulated broker's, and can be compared by ==.
 //
-// Consecutive messages on a channel in confirm mode are all written before the first confirm is awaited. Every other reply
-// is awaited before the next command is written, because amqp091-go cannot write behind a synchronous method. Therefore a
-// batch may take more round trips here than it would need.
+// Consecutive messages on a channel in confirm mode are all written before the first confirm is awaited. Every other
+// reply is awaited before the next command is written, because amqp091-go cannot write behind a synchronous method. A
+// batch may therefore take more round trips than necessary.
 //
-// connection.open on a lost connection opens another one. Two mistakes never reach the broker, as amqp091-go cannot make
-// them: opening an open channel, and using a closed one. Do answers them as the broker would, with 504, and cuts the
-// connection.
+// connection.open on a lost connection opens another one. Two mistakes never reach the broker, as amqp091-go cannot
+// make them: opening an open channel, and using a closed one. Do answers them as the broker would, with 504, and cuts
+// the connection.
 func (c *Conn) Do(batch []amqp.Command) []amqp.Reply {
 	replies := make([]amqp.Reply, 0, len(batch))
 	for len(replies) < len(batch) {
@@ -185,10 +185,10 @@ func (c *Conn) do(cmd amqp.Command) amqp.Reply {
 	return c.doOn(ch, cmd)
 }
 
-// up reports whether the connection is up as far as we know. The broker's reason for closing it may still be unread.
+// up reports whether the connection is not known to have ended. The broker may have closed it already.
 func (c *Conn) up() bool { return c.conn != nil && !c.killed.Load() }
 
-// reopen answers connection.open.
+// reopen carries out connection.open, which replaces a lost connection.
 func (c *Conn) reopen() amqp.Reply {
 	if c.up() && !c.conn.IsClosed() {
 		return amqp.Reply{Kind: amqp.OK}
@@ -200,7 +200,7 @@ func (c *Conn) reopen() amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK}
 }
 
-// goodbye answers connection.close.
+// goodbye carries out connection.close.
 func (c *Conn) goodbye() amqp.Reply {
 	err := c.patiently(c.conn.Close)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// A connection on which a reply does not come is given up: what it had comes to nothing, and another
-// one can be opened in its place.
+// If a reply does not arrive in time, the connection is cut and later commands fail. connection.open then opens a new
+// connection.
 func TestConnGivesUpWhatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	via := newRelay(t, rabbitmqtest.URL(t))
-	conn, names := dialVia(t, via, rabbitmq.Dialer{}) // a shorter time-out would be too short to connect again on a busy machine
+	conn, names := dialVia(t, via, rabbitmq.Dialer{}) // a busy machine needs the default time-out
 	defer conn.Close()
 
 	via.hold.Lock()
@@ -49,8 +49,7 @@ func TestConnGivesUpWhatIsNotAnswered(t *testing.T) {
 	}
 }
 
-// Messages are written without waiting for the confirms of those before them, and each gets the
-// confirm and the return that are its own.
+// Do writes all messages of a batch before it waits for confirms. Each message gets its own confirm and its own return.
 func TestConnPipelinesMessages(t *testing.T) {
 	via := newRelay(t, rabbitmqtest.URL(t))
 	conn, names := dialVia(t, via, rabbitmq.Dialer{})
@@ -77,7 +76,7 @@ func TestConnPipelinesMessages(t *testing.T) {
 	replies := make(chan []amqp.Reply)
 	go func() { replies <- conn.Do(batch) }()
 	for via.sent.Load() < before+int64(len(batch)*len("lockproof.nowhere")) {
-		time.Sleep(time.Millisecond) // a hang here means that confirms were waited for
+		time.Sleep(time.Millisecond) // hangs if Do waits for confirms
 	}
 	via.hold.Unlock()
 	if got := <-replies; !slices.Equal(got, want) {
@@ -85,7 +84,8 @@ func TestConnPipelinesMessages(t *testing.T) {
 	}
 }
 
-// The exclusive queues of a killed connection go, and the connection gets no more replies.
+// When a connection is killed, the broker deletes its exclusive queues. Further commands on it return
+// connection-closed.
 func TestConnKill(t *testing.T) {
 	conn, names := dialVia(t, nil, rabbitmq.Dialer{})
 	q := names.Intern("lockproof.killed")
@@ -115,7 +115,7 @@ func TestConnKill(t *testing.T) {
 	}
 }
 
-// An error names the unreachable broker, without its password, and the next step.
+// The error for an unreachable broker names the broker without its password, and says what to do.
 func TestDialErrors(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,8 +134,8 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// A command on a closed channel, and opening an open one, end the connection with 504. amqp091-go cannot send these;
-// [rabbitmq.Conn.Do] and the simulated broker answer them. This test checks the answer on the wire.
+// RabbitMQ answers with 504 to a command on a closed channel, and to channel.open on an open one. amqp091-go cannot
+// send these, so this test writes them as bytes. [rabbitmq.Conn.Do] and the simulated broker imitate the answer.
 func TestChannelErrorsOfTheConnection(t *testing.T) {
 	passive := append([]byte{0, 0, 1}, "q\x01\x00\x00\x00\x00"...)
 	for _, c := range []struct {
@@ -181,7 +181,7 @@ func TestChannelErrorsOfTheConnection(t *testing.T) {
 	}
 }
 
-// methodFrame is a frame as it goes over the wire.
+// methodFrame is an encoded method frame.
 func methodFrame(channel, class, method uint16, arguments []byte) []byte {
 	payload := binary.BigEndian.AppendUint16(nil, class)
 	payload = append(binary.BigEndian.AppendUint16(payload, method), arguments...)
@@ -190,7 +190,7 @@ func methodFrame(channel, class, method uint16, arguments []byte) []byte {
 	return append(append(frame, payload...), 0xce)
 }
 
-// dialVia connects, through a relay if there is one, and opens channel 1.
+// dialVia connects to the broker and opens channel 1. The connection goes through the relay if via is not nil.
 func dialVia(t *testing.T, via *relay, d rabbitmq.Dialer) (*rabbitmq.Conn, *amqp.Names) {
 	address := rabbitmqtest.URL(t)
 	if via != nil {
@@ -206,11 +206,11 @@ func dialVia(t *testing.T, via *relay, d rabbitmq.Dialer) (*rabbitmq.Conn, *amqp
 	return conn, names
 }
 
-// relay stands between clients and a broker.
+// relay forwards bytes between clients and a broker, and can hold the broker's back.
 type relay struct {
 	url  string
-	hold sync.RWMutex // while it is locked, nothing comes back from the broker
-	sent atomic.Int64 // bytes from clients
+	hold sync.RWMutex // while locked, the relay holds back the broker's bytes
+	sent atomic.Int64 // number of bytes that clients have sent
 }
 
 func newRelay(t *testing.T, broker string) *relay {
@@ -249,7 +249,7 @@ func (r *relay) wait(int) {
 	defer r.hold.RUnlock()
 }
 
-// pass copies from one socket to another, calling back before each write.
+// pass copies bytes from one socket to another. It calls before with the number of bytes before each write.
 func (r *relay) pass(to, from net.Conn, before func(n int)) {
 	defer to.Close()
 	defer from.Close()

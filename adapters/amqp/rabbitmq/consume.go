@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// inbox is what consumers have received, in order of arrival at each consumer.
+// inbox collects the deliveries of all consumers of a connection. Those of one consumer are in order of arrival.
 type inbox struct {
 	mu         sync.Mutex
 	deliveries []amqp.Delivery
-	arrived    chan struct{} // has room for one signal: something has arrived
-	flooded    func()        // called if there are more than maxInbox deliveries
+	arrived    chan struct{} // signals that a delivery has arrived; buffer of one
+	flooded    func()        // called when a delivery exceeds maxInbox
 }
 
-// maxInbox is the maximum number of deliveries waiting to be taken: a broker that sends more is cut off.
+// maxInbox is the maximum number of deliveries in an inbox. A broker that sends more is cut off.
 const maxInbox = 1 << 16
 
 func newInbox(flooded func()) *inbox {
@@ -42,7 +42,7 @@ func (in *inbox) put(d amqp.Delivery) {
 	}
 }
 
-// take appends the content of the inbox to buf.
+// take empties the inbox and appends its deliveries to buf.
 func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -51,7 +51,7 @@ func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
-// consume starts a consumer, whose deliveries go to the inbox until it ends.
+// consume starts a consumer. Its deliveries go to the connection's inbox until it ends.
 func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	arguments := amqp091.Table{}
 	if cmd.Priority != 0 {
@@ -66,8 +66,8 @@ func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	return nil
 }
 
-// consumerTag is the consumer tag that RabbitMQ receives. A tag of digits only would be confused with the delivery tag of a
-// basic.get from a quorum queue (FACTS Q19).
+// consumerTag is the consumer tag that is sent to RabbitMQ. It begins with a letter, because RabbitMQ confuses a tag of
+// digits with the delivery tag of a basic.get from a quorum queue (FACTS Q19).
 func consumerTag(number uint64) string { return tagPrefix + strconv.FormatUint(number, 10) }
 
 const tagPrefix = "c"
@@ -81,17 +81,17 @@ func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery
 	}
 }
 
-// receiveCancels records the consumers of a channel that the broker cancels.
+// receiveCancels puts a cancellation into the inbox for each consumer that the broker cancels on a channel.
 func receiveCancels(in *inbox, channel uint16, cancels <-chan string) {
 	for tag := range cancels {
-		consumer, _ := strconv.ParseUint(strings.TrimPrefix(tag, tagPrefix), 10, 64) // the tag is ours
+		consumer, _ := strconv.ParseUint(strings.TrimPrefix(tag, tagPrefix), 10, 64) // consumerTag made the tag
 		in.put(amqp.Delivery{Channel: channel, Consumer: consumer, Cancelled: true})
 	}
 }
 
 // Deliveries appends to buf what consumers have received since the last call. It waits until there are at least n
-// deliveries, at most for patience. Deliveries of one consumer are in order. The interleaving of several consumers means
-// nothing, nor does the place of a cancellation among them.
+// deliveries, but at most for patience. Only the deliveries of one consumer are in order. The order among consumers,
+// and the place of a cancellation, mean nothing.
 func (c *Conn) Deliveries(n int, patience time.Duration, buf []amqp.Delivery) []amqp.Delivery {
 	have := len(buf)
 	timeout := time.After(patience)

@@ -6,13 +6,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/container"
 )
 
-// inContainer is a broker in a container.
+// inContainer is a broker that lockproof has started in a container.
 type inContainer struct{ container.Server }
 
 func (c inContainer) restart(ctx context.Context) error { return c.Restart(ctx) }
 func (c inContainer) stop() error                       { return c.Stop() }
 
-// StartContainer starts a RabbitMQ in a container of an image, without looking at the environment.
+// StartContainer starts a RabbitMQ in a container of the given image. It ignores the environment variables that name a
+// broker.
 func StartContainer(ctx context.Context, i container.Image, o Options) (*Broker, error) {
 	o.logf("starting %v in a container", i)
 	var version string

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/container/docker"
 )
 
-// TestContainerRestartsAndStops is skipped without a container engine even where a broker is required: any other broker
-// will do there.
+// This test is skipped without a container engine, even if the environment requires a broker: that broker need not be
+// in a container.
 func TestContainerRestartsAndStops(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short starts no RabbitMQ")
@@ -39,7 +39,7 @@ func TestContainerRestartsAndStops(t *testing.T) {
 	}
 }
 
-// inNoContainer is a server in a container that is none: the simulated broker.
+// inNoContainer stands for a server in a container. It is a simulated broker that counts restarts and stops.
 type inNoContainer struct {
 	server             *wire.Server
 	restarted, stopped int
@@ -57,7 +57,7 @@ func (s *inNoContainer) Stop() error {
 	return s.server.Close()
 }
 
-// TestContainerBroker: a broker in a container is asked for its version, and restarted and stopped by its own means.
+// StartContainer asks the broker for its version. Restart and Stop use the container's own methods.
 func TestContainerBroker(t *testing.T) {
 	var s *inNoContainer
 	start := func(ctx context.Context, i container.Image, ready container.Ready) (container.Server, error) {
@@ -80,8 +80,8 @@ func TestContainerBroker(t *testing.T) {
 	}
 }
 
-// TestContainerUsual: without an image, the usual one is started. A missing engine is a missing broker; any other failure
-// is told.
+// Without a named image, startUsual starts the default one. A missing container engine counts as a missing broker;
+// other errors are returned as they are.
 func TestContainerUsual(t *testing.T) {
 	for _, failure := range []error{fmt.Errorf("%w anywhere", container.ErrNoEngine), errors.New("no such tag")} {
 		var said string

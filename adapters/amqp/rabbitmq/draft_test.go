@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// The elements of the random sequences.
+// Bounds of the random sequences of commands.
 const (
-	queues   = 2 // q1 and q2; and one whose name is reserved
-	channels = 2 // of each client
+	queues   = 2 // q1 and q2; "amq.q", whose name is reserved, does not count
+	channels = 2 // channels of each client
 )
 
 var queueNames = []string{"q1", "q2", "amq.q"}
@@ -30,7 +30,8 @@ func newNames() *amqp.Names {
 	return names
 }
 
-// The routing data of commands. There are three exchanges of their own, and those that every broker has.
+// Exchanges, keys and headers in random commands. x, y and z are the tests' own exchanges; amq.topic exists on every
+// broker.
 var (
 	exchangeNames = []string{"x", "y", "z"}
 	keys          = []string{"a", "a.b", "*.b", "#", ""}
@@ -40,11 +41,12 @@ var (
 
 	declarings, bindings, joinings, publishings = routings()
 
-	// deadLetters are where dead letters go: to the other queue or the same one, or to an exchange.
+	// deadLetters are the targets of dead letters: q1, q2, or an exchange.
 	deadLetters = []amqp.Routing{{Key: "q1"}, {Key: "q2"}, {Key: "q2"}, {Exchange: "x", Key: "a"}, {Exchange: "y", Key: "a.b"}}
 )
 
-// routings are what exchanges are declared with, bound to queues and to one another by, and published to with.
+// routings are the exchanges and keys with which random commands declare exchanges, bind queues, bind exchanges, and
+// publish.
 func routings() (declarings, bindings, joinings, publishings []amqp.Routing) {
 	for i, x := range append(exchangeNames, "amq.topic") {
 		for k, kind := range []string{"direct", "fanout", "topic", "headers"} {
@@ -63,8 +65,8 @@ func routings() (declarings, bindings, joinings, publishings []amqp.Routing) {
 	return declarings, bindings, joinings, publishings
 }
 
-// A mix has each method as often as it should be tried, the simplest first: that is where shrinking
-// leads.
+// mixes are lists of methods to draw from. A method is repeated to make it more frequent. The simplest come first,
+// because shrinking moves towards the first.
 var mixes = [][]amqp.Method{
 	weighted(
 		weight{amqp.QueueDeclare, 16}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 2},
@@ -74,12 +76,12 @@ var mixes = [][]amqp.Method{
 		weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1}, weight{amqp.QueueUnbind, 1}, weight{amqp.ExchangeDeclare, 1},
 		weight{amqp.ChannelOpen, 2}, weight{amqp.ChannelClose, 3}, weight{amqp.ConnectionClose, 1}, weight{amqp.NoMethod, 1},
 	),
-	weighted( // consumers that compete
+	weighted( // consumers that compete for messages
 		weight{amqp.QueueDeclare, 1}, weight{amqp.BasicPublish, 24}, weight{amqp.BasicQos, 6},
 		weight{amqp.BasicConsume, 10}, weight{amqp.BasicAck, 14}, weight{amqp.BasicNack, 6}, weight{amqp.BasicGet, 2},
 		weight{amqp.BasicCancel, 2}, weight{amqp.ChannelClose, 2},
 	),
-	weighted( // single active consumers, and priorities
+	weighted( // single active consumers, and consumer priorities
 		weight{amqp.QueueDeclare, 3}, weight{amqp.BasicPublish, 20}, weight{amqp.BasicQos, 6}, weight{amqp.BasicConsume, 14},
 		weight{amqp.BasicCancel, 6}, weight{amqp.BasicAck, 10}, weight{amqp.BasicNack, 6}, weight{amqp.ChannelClose, 2},
 		weight{amqp.QueueDelete, 1}, weight{amqp.BasicGet, 1}, weight{amqp.NoMethod, 1},
@@ -118,17 +120,18 @@ func weighted(weights ...weight) []amqp.Method {
 	return all
 }
 
-// draft is a drawn step. The command that is sent depends on the state at that moment: see [match.adapt].
+// draft is a step as drawn. [match.adapt] turns it into the command that is sent, which depends on the state at that
+// time.
 type draft struct {
 	step
-	sensible bool // it is to be turned into something that has a point
+	sensible bool // adapt makes the command likely to succeed, for example by declaring the queue first
 }
 
-// GoString is what rapid shows.
+// GoString is the step's line in a transcript, which rapid prints.
 func (d draft) GoString() string { return fmt.Sprintf("%q", d.text(newNames())) }
 
-// drafts are sequences of them. Some keep to one queue, or to one channel of each client: there is
-// more to meet.
+// drafts draws sequences of steps. Some use only one queue, or one channel for each client, so that clients meet more
+// often.
 var drafts = rapid.Custom(func(t *rapid.T) []draft {
 	d := drawer{
 		methods:  rapid.SampledFrom(mixes).Draw(t, "mix"),
@@ -138,25 +141,25 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 	d.routed = slices.Contains(d.methods, amqp.ExchangeBind)
 	d.deadly = slices.Contains(d.methods, amqp.BasicRecover)
 	d.quorum = *quorumQueues && rapid.IntRange(0, 2).Draw(t, "quorum queues") == 2
-	// Slices of slices, so as to be long enough.
+	// Nested slices, because rapid draws single slices too short.
 	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
 	return slices.Concat(parts...)
 })
 
-// drawer draws drafts.
+// drawer draws steps of a sequence from a given mix of methods, queues and channels.
 type drawer struct {
 	methods          []amqp.Method
 	queues, channels int
-	routed           bool // messages go to exchanges too
-	deadly           bool // queues have dead letters
-	quorum           bool // there are quorum queues too
+	routed           bool // some messages are published to exchanges
+	deadly           bool // some queues have dead letters
+	quorum           bool // some queues are quorum queues
 }
 
 func (d drawer) queue(t *rapid.T) amqp.Queue {
 	return amqp.Queue(rapid.IntRange(1, d.queues).Draw(t, "queue"))
 }
 
-// draw draws one. Without a method it is a kill.
+// draw draws a step. The method NoMethod stands for killing the client.
 func (d drawer) draw(t *rapid.T) draft {
 	cmd := amqp.Command{Method: rapid.SampledFrom(d.methods).Draw(t, "method")}
 	s := draft{sensible: rapid.IntRange(0, 9).Draw(t, "sensible") > 0}
@@ -199,7 +202,7 @@ func (d drawer) draw(t *rapid.T) draft {
 		if cmd.Flags.Has(amqp.Expiring) {
 			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
 		}
-		if d.quorum && cmd.Expiration == 0 { // which takes a moment there
+		if d.quorum && cmd.Expiration == 0 { // in a quorum queue, immediate expiry takes a moment
 			cmd.Flags &^= amqp.Expiring
 		}
 		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
@@ -240,20 +243,20 @@ func drawRoute(t *rapid.T, of []amqp.Routing) amqp.Route {
 	return drawnNames.InternRoute(rapid.SampledFrom(of).Draw(t, "routing"))
 }
 
-// drawnNames have the numbers that all names of drafts have.
+// drawnNames are the names of queues and exchanges in drafts, with their numbers.
 var drawnNames = newNames()
 
-// exchangeFlags are the flags of exchange.declare that are tried.
+// exchangeFlags are the flags of exchange.declare to draw from, with frequent ones repeated.
 var exchangeFlags = []amqp.Flags{0, 0, 0, 0, amqp.AutoDelete, amqp.AutoDelete, amqp.Durable, amqp.Internal, amqp.Passive}
 
-// declareFlags are the flags of queue.declare that are tried.
+// declareFlags are the flags of queue.declare to draw from.
 var declareFlags = []amqp.Flags{
 	0, 0, 0, 0, amqp.Exclusive, amqp.Exclusive, amqp.Durable, amqp.Durable, amqp.Passive, amqp.AutoDelete,
 	amqp.Exclusive | amqp.Durable, amqp.Exclusive | amqp.AutoDelete, amqp.Durable | amqp.AutoDelete,
 	amqp.Passive | amqp.Exclusive,
 }
 
-// quorumFlags and quorumArguments are those of a quorum queue that are tried.
+// quorumFlags and quorumArguments are the flags and arguments to draw from when a quorum queue is declared.
 var (
 	quorumFlags = []amqp.Flags{
 		amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable,
@@ -278,17 +281,17 @@ var (
 	}
 )
 
-// consumeFlags are the flags of basic.consume that are tried.
+// consumeFlags are the flags of basic.consume to draw from, with frequent ones repeated.
 var consumeFlags = []amqp.Flags{0, 0, 0, 0, 0, amqp.NoAck, amqp.NoAck, amqp.Exclusive}
 
-// deadly are the arguments by which a queue has dead letters.
+// deadly are the sets of arguments that give a queue dead letters.
 var deadly = []amqp.ArgumentSet{
 	amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey,
 	amqp.HasDeadLetterKey,
 }
 
-// arguments are the sets of queue arguments that are tried. Times are none at all or longer than any
-// test: what lies between them needs a clock, and is left to the facts.
+// arguments are the sets of queue arguments to draw from. Times in them are zero or longer than any test. Other times
+// need a clock and are tested by the facts.
 var arguments = []amqp.Arguments{
 	{}, {}, {}, {}, {}, {},
 	{Has: amqp.HasMaxLength},

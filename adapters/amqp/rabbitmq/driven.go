@@ -5,20 +5,20 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 )
 
-// driven is the state machine of a client. The code that has the driven sends the machine's commands.
+// driven is the state machine of a client's lock operations. Its owner sends the commands that the machine wants.
 type driven struct {
 	protocol amqplock.Implementation
 	machine  amqplock.Machine
 }
 
-// clientChannel is the channel that clients use.
+// clientChannel is the number of the channel that every client uses.
 const clientChannel = 1
 
 func newDriven(protocol amqplock.Implementation) driven {
 	return driven{protocol, amqplock.Machine{Channel: clientChannel}}
 }
 
-// batch is the commands that the machine wants to write before any reply is read.
+// batch is the commands that the machine sends before it needs a reply.
 func (d *driven) batch() []amqp.Command {
 	batch := make([]amqp.Command, d.protocol.Pending(&d.machine))
 	for i := range batch {
@@ -29,8 +29,8 @@ func (d *driven) batch() []amqp.Command {
 	return batch
 }
 
-// take passes the replies to a batch to the machine. It omits replies that the machine no longer waits for because an
-// earlier reply led it elsewhere.
+// take gives the machine the replies to a batch. If a reply leads the machine elsewhere, it no longer waits for the
+// rest, which take drops.
 func (d *driven) take(batch []amqp.Command, replies []amqp.Reply) {
 	for i, r := range replies {
 		if i > 0 && !d.expects(batch[i]) {
@@ -40,7 +40,7 @@ func (d *driven) take(batch []amqp.Command, replies []amqp.Reply) {
 	}
 }
 
-// expects reports whether the machine waits for the reply to a command.
+// expects reports whether the machine waits for the reply to cmd.
 func (d *driven) expects(cmd amqp.Command) bool {
 	return !d.machine.Done() && d.protocol.Choices(&d.machine) == 0 && d.protocol.Next(&d.machine) == cmd
 }

@@ -1,20 +1,20 @@
 package rabbitmq
 
-// InRegistry is the broker with a registry of a test's own.
+// InRegistry makes the broker use a registry queue of the test's own.
 func (b *Broker) InRegistry(name string) *Broker {
 	b.registry = name
 	return b
 }
 
-// Drop ends the run as its death does.
+// Drop ends this run as its death would: it closes the run's connection to the registry.
 func (b *Broker) Drop() {
 	_ = b.registered.conn.Close()
 }
 
-// Mark is what the names of this run begin with.
+// Mark is the prefix that marks the names of this run's queues.
 func (b *Broker) Mark() string { return b.registered.Mark }
 
-// Noted is how many notes this run has on the broker.
+// Noted is the number of this run's notes on the broker.
 func (b *Broker) Noted() int {
 	r := b.registered
 	r.mu.Lock()
@@ -26,5 +26,5 @@ func (b *Broker) Noted() int {
 	return q.Messages
 }
 
-// StartUsual starts a container where there is no other broker.
+// StartUsual starts a container with the default image, for tests.
 var StartUsual = startUsual

@@ -21,23 +21,23 @@ var rewrite = flag.Bool("rewrite", false, "write into testdata/facts.txt what th
 
 const factsFile = "testdata/facts.txt"
 
-// fact is one transcript of the file.
+// fact is one transcript in the file of facts: what clients send to a broker, and what they receive.
 type fact struct {
 	title   string
-	like    string // the version for which it holds, in parentheses at the end of the title; "" is all
+	like    string // version for which the fact holds, such as "RabbitMQ 4.0"; "" for all
 	names   amqp.Names
-	timeout int64 // consumer_timeout, in milliseconds; 0 is what the broker has
+	timeout int64 // the broker's consumer_timeout in ms; 0 means its default
 	steps   []expectation
 }
 
-// expectation is a step and what it comes to.
+// expectation is a step and its expected outcome.
 type expectation struct {
 	step
 	outcome string
 	line    int
 }
 
-// Each fact holds for the simulated broker and, where there is one, for a real RabbitMQ.
+// Every fact holds for the simulated broker and, if there is one, for a real RabbitMQ.
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	facts := readFacts(t)
@@ -73,18 +73,18 @@ func TestFacts(t *testing.T) {
 	})
 }
 
-// consumerTimeout marks the facts of a broker whose consumer_timeout is three seconds.
+// consumerTimeout ends the titles of facts that need a broker with a consumer_timeout of 3 s.
 const consumerTimeout = "(consumer_timeout 3000)"
 
-// versions are those that the simulated broker can be like, as far as facts were measured.
+// versions are the versions of RabbitMQ for which facts were measured and that the simulated broker can imitate.
 var versions = []string{"RabbitMQ 3.10", "RabbitMQ 4.0"}
 
-// about reports whether a fact holds for a version.
+// about reports whether a fact holds for the given version.
 func (f *fact) about(version string) bool {
 	return f.like == "" || broker.Like(f.like) == broker.Like(version)
 }
 
-// expectFacts compares what facts came to, or writes it down.
+// expectFacts compares the outcomes with the file or, with -rewrite, writes them into the file.
 func expectFacts(t *testing.T, facts []*fact, got [][]string) {
 	if *rewrite {
 		writeFacts(t, facts, got)
@@ -95,16 +95,16 @@ func expectFacts(t *testing.T, facts []*fact, got [][]string) {
 	}
 }
 
-// restarts reports whether the broker is restarted.
+// restarts reports whether the fact has a step that restarts the broker.
 func (f *fact) restarts() bool {
 	return slices.ContainsFunc(f.steps, func(s expectation) bool { return s.event == restart })
 }
 
-// atOnce is the number of facts that run in parallel, with a connection for each client. A broker with a limit of
-// 1,024 files stops accepting connections at 832, and its queues have files too.
+// atOnce is the maximum number of facts that are played in parallel, each with several connections. A broker that may
+// open 1,024 files stops accepting connections at 832, and its queues need files as well.
 const atOnce = 32
 
-// playAll plays facts on a real broker, many at once: most of it is waiting.
+// playAll plays facts on a real broker, many in parallel, because they mostly wait.
 func playAll(t *testing.T, facts []*fact, b *rabbitmq.Broker) [][]string {
 	got, errs := make([][]string, len(facts)), make([]error, len(facts))
 	var all sync.WaitGroup
@@ -123,14 +123,15 @@ func playAll(t *testing.T, facts []*fact, b *rabbitmq.Broker) [][]string {
 	return got
 }
 
-// A transcript says nothing if so much more time than asked for passes between its moments.
+// An attempt does not count if a pause lasts more than maxLate longer than requested.
 const (
 	maxLate  = 250 * time.Millisecond
 	attempts = 10
 )
 
-// playReal runs a fact on a real broker, again if the machine was too slow for its times. A slow broker shows only
-// late effects: a message has not expired yet, or has not returned to a quorum queue yet (FACTS Q15).
+// playReal plays a fact on a real broker. It repeats the fact if the machine was too slow, or if an outcome that
+// depends on time is not the expected one. A slow broker can only be late, for example with an expiry or with a return
+// to a quorum queue (FACTS Q15).
 func (f *fact) playReal(b *rabbitmq.Broker) (got []string, err error) {
 	for range attempts {
 		w, err := newReal("facts", b.URL, &f.names)
@@ -155,17 +156,17 @@ func (f *fact) playReal(b *rabbitmq.Broker) (got []string, err error) {
 	return nil, fmt.Errorf("%s: played %d times, and each time the machine stood still for more than %v", f.title, attempts, maxLate)
 }
 
-// takesTime reports whether time has to pass in the fact.
+// takesTime reports whether the fact has a step that lets time pass.
 func (f *fact) takesTime() bool {
 	return slices.ContainsFunc(f.steps, func(s expectation) bool { return s.event == advance })
 }
 
-// quorum reports whether a quorum queue is declared in the fact.
+// quorum reports whether the fact declares a quorum queue.
 func (f *fact) quorum() bool {
 	return slices.ContainsFunc(f.steps, func(s expectation) bool { return s.cmd.Args.Has&amqp.Quorum != 0 })
 }
 
-// right reports whether everything came to what is expected.
+// right reports whether every step had the expected outcome.
 func (f *fact) right(got []string) bool {
 	return slices.EqualFunc(f.steps, got, func(s expectation, got string) bool { return s.outcome == got })
 }
@@ -178,7 +179,7 @@ func (f *fact) compare(t *testing.T, got []string) {
 	}
 }
 
-// play runs all steps, each client being connected beforehand.
+// play connects all clients, plays the steps and returns their outcomes.
 func (f *fact) play(w side) []string {
 	var got []string
 	for c := range clients {
@@ -196,11 +197,11 @@ func (f *fact) play(w side) []string {
 	return got
 }
 
-// run runs steps that are written together.
+// run plays steps whose commands are written together, and returns their outcomes.
 func run(w side, steps []expectation) []string {
 	first := steps[0]
 	if *rewrite && (first.event == receive || first.counts()) {
-		w.advance(200) // until all commands have taken effect: their results are not known yet
+		w.advance(200) // waits until all commands have taken effect, as the counters are not known
 	}
 	var batch []amqp.Command
 	for _, s := range steps {
@@ -216,13 +217,13 @@ func run(w side, steps []expectation) []string {
 	return got
 }
 
-// counts reports whether a step asks for counters. RabbitMQ's queues answer that before they do what
-// they were told earlier, by the same channel too, so it is asked until it is right.
+// counts reports whether a step is a passive declare, which returns counters. RabbitMQ may answer it before it has
+// carried out earlier commands, even of the same channel. So it is repeated until it has the expected outcome.
 func (s step) counts() bool {
 	return s.cmd.Method == amqp.QueueDeclare && s.cmd.Flags.Has(amqp.Passive)
 }
 
-// countDeliveries is how many deliveries an outcome speaks of.
+// countDeliveries is the number of deliveries that an outcome lists.
 func countDeliveries(outcome string) int {
 	if outcome == "" || outcome == nothing {
 		return 0
@@ -230,7 +231,7 @@ func countDeliveries(outcome string) int {
 	return strings.Count(outcome, ";") + 1
 }
 
-// readFacts reads the file of transcripts.
+// readFacts reads the file of facts.
 func readFacts(t *testing.T) []*fact {
 	text, err := os.ReadFile(factsFile)
 	if err != nil {
@@ -263,7 +264,7 @@ func readFacts(t *testing.T) []*fact {
 	return facts
 }
 
-// writeFacts writes outcomes into the file and leaves all else in it as it is.
+// writeFacts writes outcomes into the file of facts, and leaves its other lines unchanged.
 func writeFacts(t *testing.T, facts []*fact, got [][]string) {
 	text, err := os.ReadFile(factsFile)
 	if err != nil {

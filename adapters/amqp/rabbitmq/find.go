@@ -13,7 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// usualURL is the address of a RabbitMQ that was installed without configuration.
+// usualURL is the address of a RabbitMQ with default settings on this machine.
 const usualURL = exampleURL
 
 // lookLimit is the maximum time for a broker at usualURL to answer.
@@ -37,10 +37,10 @@ func find(ctx context.Context, o Options) (*Broker, error) {
 	return nil, err
 }
 
-// product is the beginning of a RabbitMQ's name.
+// product begins the version text of a RabbitMQ. Other products that speak AMQP have other names.
 const product = "RabbitMQ "
 
-// unreached explains why the connection to a broker failed, and what to do.
+// unreached adds to an error of connecting what is probably wrong and what to do.
 func unreached(err error) error {
 	var timeout net.Error
 	var refusal *amqp.Error
@@ -57,7 +57,8 @@ func unreached(err error) error {
 	return fmt.Errorf("%w; expected a broker that speaks AMQP 0-9-1 there", err)
 }
 
-// address is the address of a broker, without the user: the host and port, and the virtual host if it is not the default.
+// address is the broker's host and port, with the virtual host if it is not the default one. It has no user or
+// password.
 func address(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// amqpStart is a broker's connection.start, with no properties.
+// amqpStart is a valid connection.start of a broker, without server properties.
 const amqpStart = "\x01\x00\x00\x00\x00\x00\x1c\x00\x0a\x00\x0a\x00\x09\x00\x00\x00\x00\x00\x00\x00\x05PLAIN\x00\x00\x00\x05en_US\xce"
 
-// TestHostile: a broker that is silent, dribbles or never ends is given up, in bounded time and memory.
+// Dial gives up a broker that is silent, sends single bytes slowly or sends without end. It does so in bounded time and
+// memory.
 func TestHostile(t *testing.T) {
 	all := append(boundtest.All(amqpStart, amqpStart),
 		boundtest.Hostile{Name: "a frame of 4 GB", Endless: "\x01\x00\x00\xff\xff\xff\xff"},
@@ -31,13 +32,13 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// TestExceededIsSaid: whatever the driver makes of it, the error says which limit the broker has exceeded.
+// The error names the limit that the broker has exceeded, even if the driver reports another error.
 func TestExceededIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		does boundtest.Hostile
-		says []string // one of them
+		says []string // texts, one of which the error must contain
 	}{
-		{boundtest.Hostile{Name: "heartbeats", Greeting: amqpStart, Endless: "\x08\x00\x00\x00\x00\x00\x00\xce", Asked: true}, []string{"sent more than 64 MiB", "within 5s"}}, // a busy machine takes longer for so much
+		{boundtest.Hostile{Name: "heartbeats", Greeting: amqpStart, Endless: "\x08\x00\x00\x00\x00\x00\x00\xce", Asked: true}, []string{"sent more than 64 MiB", "within 5s"}}, // the time limit, if the machine is busy
 		{boundtest.Hostile{Name: "silence"}, []string{"within 5s"}},
 	} {
 		address := boundtest.Serve(t, c.does)
@@ -48,7 +49,7 @@ func TestExceededIsSaid(t *testing.T) {
 	}
 }
 
-// TestHeartThatBeats: a broker that opens a connection, and then does nothing but send heartbeats, is not waited for for ever.
+// A broker that opens the connection and then sends only heartbeats cannot block greet forever.
 func TestHeartThatBeats(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

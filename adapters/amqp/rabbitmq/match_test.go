@@ -10,23 +10,23 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// match plays the same steps on the simulated broker and on another side, and expects the same of
-// both: replies, deliveries, and after each step the counters of every queue.
+// match plays the same steps on the simulated broker and on another broker, usually a real one. It compares replies,
+// deliveries and, after each step, the counters of every queue.
 type match struct {
 	names    *amqp.Names
 	like     broker.Options
 	sim      *simulated
 	other    side
 	clients  [clients]clientState
-	patience time.Duration                   // how long the other side may take to come to the same
-	lines    []string                        // the transcript
-	message  uint64                          // the last one published
-	declares map[amqp.Queue]amqp.Command     // how each queue was last declared
-	types    map[amqp.Queue]amqp.ArgumentSet // of each queue that there was: Quorum, or nothing
-	counters map[amqp.Queue]string           // what each queue's were when they were last noted; nil if they are not
+	patience time.Duration                   // maximum time for the other broker to reach the same state
+	lines    []string                        // transcript of the steps so far
+	message  uint64                          // number of the last published message
+	declares map[amqp.Queue]amqp.Command     // the last queue.declare of each existing queue
+	types    map[amqp.Queue]amqp.ArgumentSet // last type of each queue name: Quorum, or 0 for classic
+	counters map[amqp.Queue]string           // last recorded counters of each queue; nil if they are not recorded
 }
 
-// clientState is what the client knows of its connection, as far as it decides what can be sent.
+// clientState is the part of a client's state that decides which commands it can send.
 type clientState struct {
 	up       bool
 	channels [spare + 1]channelState
@@ -37,12 +37,12 @@ type channelState struct {
 	confirms  bool
 	transacts bool
 	prefetch  uint64
-	consuming amqp.Queue // the queue that it has consumers of
+	consuming amqp.Queue // queue that the channel consumes from; 0 if none
 	consumers []amqp.Command
-	cancelled []uint64 // consumers that there were
-	tags      []uint64 // of messages that it has
-	holds     bool     // it may have messages, or consumers that will have some
-	stale     bool     // it may have messages of a queue that was deleted
+	cancelled []uint64 // numbers of consumers that were cancelled
+	tags      []uint64 // delivery tags of unacknowledged messages
+	holds     bool     // the channel may have unacknowledged messages, or consumers that will get some
+	stale     bool     // the channel may have messages of a deleted queue
 }
 
 type state uint8
@@ -53,7 +53,7 @@ const (
 	broken
 )
 
-// disagreement is a step that came to different things.
+// disagreement is an error with the transcript up to the step in which the brokers differed.
 type disagreement struct{ lines []string }
 
 func (d *disagreement) Error() string {
@@ -73,8 +73,8 @@ func newMatch(other side, like broker.Options, patience time.Duration) *match {
 	return m
 }
 
-// connectAll connects all clients, each but the observer with a channel for the steps, and all with a spare
-// one.
+// connectAll connects all clients and opens their channels: a spare one for each client and, except for the observer,
+// channel 1 for the steps.
 func connectAll(w side) {
 	for c := range clients {
 		w.do(c, []amqp.Command{{Method: amqp.ConnectionOpen}})
@@ -91,7 +91,7 @@ func openSpare(w side, client int) {
 	w.do(client, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
 }
 
-// play plays a whole sequence, then puts everything away.
+// play plays a sequence of steps, then closes channels and deletes queues. It returns the first disagreement.
 func (m *match) play(drawn []draft) error {
 	for i := 0; i < len(drawn); i++ {
 		s, sensible := m.adapt(drawn[i])
@@ -113,8 +113,8 @@ func (m *match) play(drawn []draft) error {
 	return m.putAway()
 }
 
-// adapt makes of a draft a step that can be sent now, and whose outcome is decided. The second result
-// is false where there is none.
+// adapt turns a draft into a step that can be sent now and whose outcome does not depend on a race. It is false if
+// there is no such step.
 func (m *match) adapt(d draft) (step, bool) {
 	s, c := d.step, &m.clients[d.client]
 	s.cmd.Pipelined = false
@@ -126,7 +126,7 @@ func (m *match) adapt(d draft) (step, bool) {
 	}
 	ch := &c.channels[s.cmd.Channel]
 	if s.cmd.Method == amqp.ChannelOpen {
-		return s, ch.state != open // amqp091-go can't open it twice
+		return s, ch.state != open // amqp091-go cannot open an open channel
 	}
 	if ch.state == closed || ch.state == broken && d.sensible {
 		return step{client: s.client, cmd: amqp.Command{Method: amqp.ChannelOpen, Channel: s.cmd.Channel}}, true
@@ -135,8 +135,8 @@ func (m *match) adapt(d draft) (step, bool) {
 		m.improve(&s.cmd, ch)
 	}
 	if ch.stale && settles(s.cmd.Method) {
-		// RabbitMQ knows a message by its queue's name and its position: an acknowledgement for a deleted queue may
-		// remove a message of the queue that has its name now.
+		// RabbitMQ identifies a message by its queue's name and its position. An acknowledgement for a deleted queue
+		// may therefore remove a message from a new queue of the same name.
 		return step{client: s.client, cmd: amqp.Command{Method: amqp.ChannelClose, Channel: s.cmd.Channel}}, true
 	}
 	if s.cmd.Method == amqp.QueueDeclare && m.changesType(s.cmd) {
@@ -149,22 +149,22 @@ func (m *match) adapt(d draft) (step, bool) {
 		return s, false
 	}
 	if s.cmd.Method == amqp.BasicGet && m.declares[s.cmd.Queue].Args.Has&amqp.HasMaxLength != 0 {
-		// At the end of a channel, the messages of its consumers are ready again at once, and those of basic.get only
-		// some moments later. Counters show when to continue, except if a message is dropped.
+		// When a channel ends, the messages of its consumers become ready at once, those of basic.get some moments
+		// later. Counters show when that has happened, but not if a message is dropped by x-max-length.
 		s.cmd.Flags |= amqp.NoAck
 	}
 	m.identify(&s)
 	return s, true
 }
 
-// refusesToDelete reports whether a quorum queue is to be deleted on a condition, which ends the connection.
+// refusesToDelete reports whether cmd deletes a quorum queue with if-unused or if-empty, which ends the connection.
 func (m *match) refusesToDelete(cmd amqp.Command) bool {
 	return cmd.Method == amqp.QueueDelete && cmd.Flags&(amqp.IfUnused|amqp.IfEmpty) != 0 && m.declares[cmd.Queue].Args.Has&amqp.Quorum != 0
 }
 
-// crowds reports whether a step would give a channel several consumers of a quorum queue, whose deliveries come in
-// groups. It also reports a consumer with the tag of a cancelled one. If the cancelled one has messages and the queue a
-// single active consumer, RabbitMQ 3.10 closes the connection of the next publisher with 541.
+// crowds reports whether a step would give a channel a second consumer of a quorum queue: their deliveries come in
+// groups. It also reports a new consumer with the tag of a cancelled one on a queue with a single active consumer:
+// RabbitMQ 3.10 may then close the connection of the next publisher with 541.
 func (m *match) crowds(s step, ch *channelState) bool {
 	has := m.declares[s.cmd.Queue].Args.Has
 	if has&amqp.Quorum == 0 {
@@ -178,27 +178,27 @@ func (m *match) crowds(s step, ch *channelState) bool {
 	return has&amqp.SingleActive != 0 && slices.Contains(ch.cancelled, s.cmd.Number)
 }
 
-// changesType reports whether a queue would be made of another type than one of its name was: RabbitMQ 3.10 closes the
-// connection with 541 whose channel has used that one, and uses this one.
+// changesType reports whether cmd declares a queue with another type than an earlier queue of the same name had. If a
+// channel has used the earlier queue, RabbitMQ 3.10 closes its connection with 541 when it uses the new one.
 func (m *match) changesType(cmd amqp.Command) bool {
 	was, known := m.types[cmd.Queue]
 	return known && was != cmd.Args.Has&amqp.Quorum && !m.sim.Exists(cmd.Queue)
 }
 
-// strands reports whether a cancel may leave messages to an active consumer that is not served, as in old versions.
-// The rest can take seconds there, and is left to the facts.
+// strands reports whether a basic.cancel may leave messages to a next active consumer that old versions do not serve.
+// The outcome may take seconds there, and is tested by the facts.
 func (m *match) strands(s step) bool {
 	q := m.clients[s.client].channels[s.cmd.Channel].consuming
 	return !m.like.SuccessorServed && m.declares[q].Args.Has&(amqp.SingleActive|amqp.Quorum) == amqp.SingleActive && m.sim.Depth(q) > 0
 }
 
-// settles reports whether a method tells queues what has become of messages.
+// settles reports whether a method acknowledges, rejects or recovers messages, or commits.
 func settles(m amqp.Method) bool {
 	return m == amqp.BasicAck || m == amqp.BasicNack || m == amqp.TxCommit || m == amqp.BasicRecover
 }
 
-// improve makes it likelier that a command finds what it is for, by putting another in its place that
-// leads there.
+// improve makes it more likely that a command succeeds. For example, it replaces a basic.get from an empty queue by a
+// publish.
 func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 	switch cmd.Method {
 	case amqp.BasicAck, amqp.BasicNack:
@@ -242,8 +242,8 @@ func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 	}
 }
 
-// improveRoute makes it likelier that the exchanges of a command are there, and that one is declared again as it
-// is.
+// improveRoute makes it more likely that a command's exchanges exist, and that an exchange is declared again with the
+// same properties.
 func (m *match) improveRoute(cmd *amqp.Command) {
 	r := m.names.Routing(cmd.Route)
 	if cmd.Method == amqp.ExchangeDeclare {
@@ -261,7 +261,7 @@ func (m *match) improveRoute(cmd *amqp.Command) {
 	}
 }
 
-// exchangeFlagsOf are the flags that an exchange was declared with.
+// exchangeFlagsOf are the flags with which an exchange was declared.
 func exchangeFlagsOf(x broker.Exchange) (set amqp.Flags) {
 	for flag, is := range map[amqp.Flags]bool{amqp.Durable: x.Durable, amqp.AutoDelete: x.AutoDelete, amqp.Internal: x.Internal} {
 		if is {
@@ -271,7 +271,7 @@ func exchangeFlagsOf(x broker.Exchange) (set amqp.Flags) {
 	return set
 }
 
-// identify gives a message an identity of its own.
+// identify gives a message to be published a new number.
 func (m *match) identify(s *step) {
 	if s.cmd.Method == amqp.BasicPublish {
 		m.message++
@@ -279,8 +279,8 @@ func (m *match) identify(s *step) {
 	}
 }
 
-// endsInOrder reports whether it is decided what the end of the client's connection does. Channels of
-// a connection end in any order: with two that give something back, where it goes is a race.
+// endsInOrder reports whether the effect of ending the client's connection is certain. Its channels end in any order.
+// If two of them return messages, the order of these messages is a race.
 func (c *clientState) endsInOrder() bool {
 	n := 0
 	for _, ch := range c.channels {
@@ -291,15 +291,15 @@ func (c *clientState) endsInOrder() bool {
 	return n <= 1
 }
 
-// mayConsume reports whether it is decided what a new consumer comes to. With consumers of two queues,
-// the queues race for the channel's next delivery tag. A number that is taken ends the connection.
+// mayConsume reports whether the outcome of a new consumer is certain. With consumers of two queues on one channel, the
+// queues race for the next delivery tag. A consumer number that is in use ends the connection.
 func (ch *channelState) mayConsume(cmd amqp.Command, c *clientState) bool {
 	taken := slices.ContainsFunc(ch.consumers, func(o amqp.Command) bool { return o.Number == cmd.Number })
 	return (ch.consuming == 0 || ch.consuming == cmd.Queue) && (!taken || c.endsInOrder())
 }
 
-// pipelines reports whether messages can be written behind the step. A dead letter and a message behind it race for their
-// places in a queue.
+// pipelines reports whether further messages can be written right after the step. They cannot if a queue has dead
+// letters: a dead letter and a later message race for their places in a queue.
 func (m *match) pipelines(s step) bool {
 	for _, q := range m.declares {
 		if q.Args.Has&amqp.HasDeadLetterExchange != 0 {
@@ -310,15 +310,15 @@ func (m *match) pipelines(s step) bool {
 	return s.event == command && s.cmd.Method == amqp.BasicPublish && ch.state == open && ch.confirms
 }
 
-// accepts reports whether a message's exchange takes it. One that does not closes the channel, and whether what was
-// written just before it is still confirmed is a race in RabbitMQ.
+// accepts reports whether a message's exchange exists and accepts messages. Otherwise the channel is closed, and
+// RabbitMQ may or may not confirm the message written just before.
 func (m *match) accepts(cmd amqp.Command) bool {
 	r := m.names.Routing(cmd.Route)
 	x, exists := m.sim.Exchange(r.Exchange)
 	return r.Exchange == "" || exists && !x.Internal
 }
 
-// step has both sides do something, and compares what it comes to.
+// step carries out a step on both brokers and compares the results.
 func (m *match) step(batch ...step) error {
 	first := batch[0]
 	if first.event == kill {
@@ -347,7 +347,7 @@ func (m *match) step(batch ...step) error {
 	return m.settle(first.cmd.Method == amqp.ConnectionClose)
 }
 
-// at is the i-th reply of a batch as text.
+// at is the text of the i-th reply; "ignored" if there are fewer replies.
 func at(replies []amqp.Reply, i int) string {
 	if i < len(replies) {
 		return replyText(replies[i])
@@ -364,7 +364,7 @@ func (m *match) compare(what, want, got string) error {
 	return &disagreement{m.lines}
 }
 
-// note keeps up with what the client knows.
+// note updates the client's state after a step and its reply.
 func (m *match) note(s step, r amqp.Reply) {
 	c := &m.clients[s.client]
 	ch := &c.channels[s.cmd.Channel]
@@ -413,7 +413,7 @@ func (m *match) note(s step, r amqp.Reply) {
 	}
 }
 
-// noteDeleted keeps up with queues that are gone.
+// noteDeleted updates the state after queues were deleted.
 func (m *match) noteDeleted() {
 	for q := range m.declares {
 		if m.sim.Exists(q) {
@@ -429,7 +429,7 @@ func (m *match) noteDeleted() {
 	}
 }
 
-// noteDelivery keeps up with what the client was sent.
+// noteDelivery updates the client's state after a delivery.
 func (m *match) noteDelivery(client int, d amqp.Delivery) {
 	ch := &m.clients[client].channels[d.Channel]
 	for _, c := range ch.consumers {
@@ -439,7 +439,8 @@ func (m *match) noteDelivery(client int, d amqp.Delivery) {
 	}
 }
 
-// fence waits until a channel has done what has no reply, by a command that changes nothing.
+// fence follows a command without a reply by one that has a reply and no effect, so that the first has been carried
+// out.
 func (m *match) fence(s step, r amqp.Reply) error {
 	ch := &m.clients[s.client].channels[s.cmd.Channel]
 	if r.Kind != amqp.NoReply || ch.state != open {
@@ -449,9 +450,9 @@ func (m *match) fence(s step, r amqp.Reply) error {
 	return m.step(step{client: s.client, cmd: cmd})
 }
 
-// settle waits until the other side has done all that the simulated one has: what it has not done
-// yet is no disagreement. A queue answers questions before it does what it was told, so counters are
-// asked for until they are right.
+// settle compares deliveries and counters after a step. It waits until the other broker has caught up with the
+// simulated one. A queue may return counters before it has carried out earlier commands, so they are asked for until
+// they are equal.
 func (m *match) settle(gone bool) error {
 	for c := 1; c < clients; c++ {
 		want := m.sim.deliveries(c, 0)
@@ -479,9 +480,9 @@ func (m *match) settleQueue(q amqp.Queue, gone bool) error {
 	who := m.ownerOf(q)
 	if !m.sim.Exists(q) {
 		if !gone {
-			return nil // what is left of it shows when it is declared again
+			return nil // a difference would show when the queue is declared again
 		}
-		// Asking this way breaks no channel.
+		// A mandatory publish to a missing queue is returned and does not close the channel.
 		ask = amqp.Command{Method: amqp.BasicPublish, Channel: spare, Queue: q, Flags: amqp.Mandatory}
 	}
 	question := []amqp.Command{ask}
@@ -507,7 +508,7 @@ func (m *match) settleQueue(q amqp.Queue, gone bool) error {
 	return nil
 }
 
-// ownerOf is the client that may ask for a queue's counters.
+// ownerOf is the client that can ask for a queue's counters: its owner, if it is exclusive, else the observer.
 func (m *match) ownerOf(q amqp.Queue) int {
 	if owner := m.sim.Owner(q); owner != 0 {
 		return slices.Index(m.sim.conns[:], owner)
@@ -515,7 +516,7 @@ func (m *match) ownerOf(q amqp.Queue) int {
 	return observer
 }
 
-// putAway ends channels and deletes queues, and compares that as well.
+// putAway closes channels and deletes queues and exchanges, and compares the results as well.
 func (m *match) putAway() error {
 	for c := 1; c < clients; c++ {
 		for n := range m.clients[c].channels {

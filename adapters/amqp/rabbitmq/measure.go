@@ -14,7 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Measured is the broker as a server for measurements of locks: of locks by exclusive queues, and by consumption.
+// Measured is the broker as a server on which locks are measured, both locks by exclusive queues and locks by
+// consumption.
 func (b *Broker) Measured() measure.Server { return measuredBroker{b} }
 
 type measuredBroker struct{ broker *Broker }
@@ -22,7 +23,7 @@ type measuredBroker struct{ broker *Broker }
 // Name implements [measure.Server].
 func (m measuredBroker) Name() string { return m.broker.Version }
 
-// Lock implements [measure.Server]. Holds on a connection have no lease.
+// Lock implements [measure.Server]. These locks have no lease: they are held as long as the connection lives.
 func (m measuredBroker) Lock(ctx context.Context, t *lock.Target, _ time.Duration) (measure.Lock, error) {
 	l := &measuredLock{broker: m.broker}
 	names := new(amqp.Names)
@@ -51,7 +52,7 @@ func (m measuredBroker) Lock(ctx context.Context, t *lock.Target, _ time.Duratio
 	return l, setUp(o)
 }
 
-// furnish creates the one slot of a lock by consumption.
+// furnish creates the queue of a lock by consumption, with one token.
 func furnish(o *observer, p *consumption.Protocol) error {
 	for _, cmd := range append([]amqp.Command{{Method: amqp.ConfirmSelect}}, p.Furnish(1)...) {
 		if r := o.ask(cmd); r.Kind != amqp.OK && r.Kind != amqp.Ack {
@@ -61,7 +62,7 @@ func furnish(o *observer, p *consumption.Protocol) error {
 	return nil
 }
 
-// measuredLock is one lock, whose names on the broker are unique.
+// measuredLock is a lock that is being measured. Its names on the broker are unique.
 type measuredLock struct {
 	broker  *Broker
 	names   *amqp.Names
@@ -77,7 +78,7 @@ func (l *measuredLock) queues() []amqp.Queue {
 	return all
 }
 
-// Lease implements [measure.Lock].
+// Lease implements [measure.Lock]. It is 0, because there is no lease.
 func (l *measuredLock) Lease() time.Duration { return 0 }
 
 // Close implements [measure.Lock].
@@ -102,16 +103,18 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 	return c, err
 }
 
-// machine is one client's state machine, for a lock by exclusive queues ([asking]) or by consumption ([consuming]).
+// machine is a client's state machine: [asking] for a lock by exclusive queues, or [consuming] for a lock by
+// consumption.
 type machine interface {
 	start(op lock.Op)
-	// step sends the next commands, and returns them with their replies; both are empty if it only waited.
+	// step sends the machine's next commands and returns them with their replies. Both are empty if the machine only
+	// waited or chose.
 	step(c *Conn) (batch []amqp.Command, replies []amqp.Reply)
 	// result is the result of the operation, and whether it has ended.
 	result() (lock.Result, bool)
 }
 
-// measuredClient is a machine and its connection.
+// measuredClient is a client that is being measured: its state machine, connection and costs.
 type measuredClient struct {
 	machine
 	conn    *Conn
@@ -119,7 +122,7 @@ type measuredClient struct {
 	bill    bill
 }
 
-// Do implements [measure.Client]. A lost connection is an error; it is not reopened.
+// Do implements [measure.Client]. If the connection is lost, it returns an error and does not reconnect.
 func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error) {
 	c.start(op)
 	for {
@@ -146,16 +149,16 @@ func (c *measuredClient) Spent() measure.Spent {
 func (c *measuredClient) Kill() { c.conn.Kill() }
 
 // Close implements [measure.Client].
-func (c *measuredClient) Close() { _ = c.conn.Close() } // it may be gone already
+func (c *measuredClient) Close() { _ = c.conn.Close() } // the connection may have ended already
 
-// asking is a machine of a lock by exclusive queues.
+// asking is the state machine of a client of a lock by exclusive queues.
 type asking struct{ driven }
 
 func (m *asking) start(op lock.Op) { m.protocol.Start(&m.machine, op, 0) }
 
 func (m *asking) result() (lock.Result, bool) { return m.machine.Result, m.machine.Done() }
 
-// step takes the first way if an option leaves several open; by default none does.
+// step sends the next batch of commands. If an option leaves a choice to the machine, step takes the first one.
 func (m *asking) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	if m.protocol.Choices(&m.machine) > 0 {
 		m.protocol.Choose(&m.machine, 0)
@@ -167,7 +170,7 @@ func (m *asking) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	return batch, replies
 }
 
-// consuming is a machine of a lock by consumption.
+// consuming is the state machine of a client of a lock by consumption.
 type consuming struct {
 	protocol *consumption.Protocol
 	machine  consumption.Machine
@@ -178,7 +181,7 @@ func newConsuming(p *consumption.Protocol) *consuming {
 	return &consuming{protocol: p, machine: consumption.Machine{Channel: clientChannel}}
 }
 
-// tokenPatience is how long a consumer waits for a token before it is cancelled.
+// tokenPatience is how long a client waits for the delivery of a token before it cancels its consumer.
 const tokenPatience = 50 * time.Millisecond
 
 func (m *consuming) start(op lock.Op) { m.protocol.Start(&m.machine, op, 0) }
@@ -194,7 +197,7 @@ func (m *consuming) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	}
 	batch := []amqp.Command{m.protocol.Next(&m.machine)}
 	replies := c.Do(batch)
-	m.receive(c, 0, 0) // what was sent before the reply
+	m.receive(c, 0, 0) // takes deliveries that came before the reply
 	slot := uint8(0)
 	if replies[0].Kind == amqp.GetOK {
 		slot = 1
@@ -203,7 +206,8 @@ func (m *consuming) step(c *Conn) ([]amqp.Command, []amqp.Reply) {
 	return batch, replies
 }
 
-// receive takes the deliveries of the consumer, and reports whether there were any.
+// receive gives the machine the deliveries of its consumer, and reports whether there were any. It waits for at least
+// least deliveries, but at most for patience.
 func (m *consuming) receive(c *Conn, least int, patience time.Duration) bool {
 	m.inbox = c.Deliveries(least, patience, m.inbox[:0])
 	for _, d := range m.inbox {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// mistake makes a simulated broker wrong in one way.
+// mistake is one way in which a simulated broker behaves wrongly. apply replaces the broker's.
 type mistake struct {
 	name  string
 	apply func(w *simulated, c broker.Conn, cmd amqp.Command) amqp.Reply
@@ -95,18 +95,18 @@ var mistakes = []mistake{
 		}},
 }
 
-// readable is how many lines an example may have, the two outcomes of the last step among them.
+// readable is the maximum number of lines in a counterexample, with the two outcomes of the last step.
 const readable = 10
 
-// A broker that is wrong is found out, and the example is one that a person can read.
+// Random sequences find each mistake of a wrong broker, with a counterexample short enough to read.
 func TestMistakesAreFound(t *testing.T) {
 	set(t, "rapid.nofailfile", "true")
-	checks := "1000" // the first that fails is the last
+	checks := "1000" // rapid stops at the first failure
 	if testing.Short() {
-		checks = "5000" // of which rapid takes a fifth
+		checks = "5000" // with -short, rapid does only a fifth of them
 	}
 	set(t, "rapid.checks", checks)
-	set(t, "rapid.seed", "1") // whether a mistake is found must not be a matter of luck
+	set(t, "rapid.seed", "1") // a fixed seed, so that the test does not depend on luck
 	for i, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			if testing.Short() && i%5 > 0 {
@@ -130,7 +130,7 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 }
 
-// set sets a flag for one test.
+// set sets a flag until the end of the test.
 func set(t *testing.T, name, value string) {
 	f := flag.Lookup(name)
 	before := f.Value.String()
@@ -140,7 +140,7 @@ func set(t *testing.T, name, value string) {
 	t.Cleanup(func() { f.Value.Set(before) })
 }
 
-// fails reports whether rapid finds a property violated, with what it found last being the smallest.
+// fails reports whether rapid finds that the property is violated. The last failing run is the smallest.
 func fails(property func(*rapid.T)) bool {
 	r := new(recorder)
 	done := make(chan struct{})
@@ -152,7 +152,7 @@ func fails(property func(*rapid.T)) bool {
 	return r.failed
 }
 
-// recorder is a test that nobody sees.
+// recorder is a test for rapid that only records whether it failed.
 type recorder struct{ failed bool }
 
 func (r *recorder) Helper()               {}

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	nodeStartLimit = 5 * time.Minute  // for a node to be ready: 3 to 6 s when idle; on a busy machine 90 s were too few
-	nodeStopLimit  = 60 * time.Second // for a node to end in good order: about 1 s
+	nodeStartLimit = 5 * time.Minute  // to start a node: 3 to 6 s when idle, over 90 s on a busy machine
+	nodeStopLimit  = 60 * time.Second // to stop a node in good order: about 1 s
 )
 
-// node is a private RabbitMQ: an installed rabbitmq-server on its own loopback ports. All its files are in one temporary
-// directory. It has its own epmd (the process by which Erlang nodes find one another), since the default epmd would serve
-// the whole machine and stay.
+// node is a private RabbitMQ: an installed rabbitmq-server on its own loopback ports. All its files are in one
+// temporary directory. It has its own epmd (Erlang's port mapper): the default epmd would serve the whole machine and
+// outlive the node.
 type node struct {
 	Setting
 	folder  *leftover.Folder
@@ -36,8 +36,8 @@ func installed() bool {
 	return err == nil
 }
 
-// StartNode starts a private RabbitMQ from the installed rabbitmq-server, without looking at the environment. If there is
-// none, the error is [ErrNoBroker].
+// StartNode starts a private RabbitMQ with the installed rabbitmq-server. It ignores the environment variables that
+// name a broker. If no rabbitmq-server is installed, the error is [ErrNoBroker].
 func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	programs, err := FindPrograms("")
 	if err != nil {
@@ -66,7 +66,8 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	return &Broker{URL: n.URL(), Version: version, Origin: "a private node of " + programs.Place(), own: n}, nil
 }
 
-// prepare creates what every start of the node shares. It starts with the janitor, so that nothing can be left behind.
+// prepare creates what all starts of the node have in common, such as its directory. It starts the janitor first, which
+// removes everything if this process is killed.
 func (n *node) prepare(ctx context.Context) (err error) {
 	if n.folder, err = leftover.NewFolder("node"); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 	return n.startEpmd(ctx)
 }
 
-// startEpmd starts the epmd of this node, which leads the process group that the janitor ends.
+// startEpmd starts the epmd of this node. It leads the process group that the janitor kills.
 func (n *node) startEpmd(ctx context.Context) error {
 	n.epmd = n.Command(n.Programs.Epmd)
 	n.epmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -144,14 +145,14 @@ func (n *node) restart(ctx context.Context) error {
 	return err
 }
 
-// stop ends a node in any state, even a half-started one, without a graceful shutdown.
+// stop kills the node in any state, even if it has only half started, and removes its files.
 func (n *node) stop() (err error) {
 	if n.janitor != nil {
 		err = n.janitor.End()
 	}
 	if n.epmd != nil && n.epmd.Process != nil {
-		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // in case the janitor has died before us
-		_ = n.epmd.Wait()                                      // not earlier: once reaped, its group's number could be reused
+		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // in case the janitor has died before this process
+		_ = n.epmd.Wait()                                      // last: once reaped, its group's number could be reused
 	}
 	if n.server != nil {
 		<-n.server.Ended

@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// Setting says how to run one private node of RabbitMQ: with which programs, in which folder, on which loopback ports. No
-// file outside its folder is read or written.
+// Setting says how to run a private node of RabbitMQ: its programs, folder and loopback ports. The node reads and
+// writes no other files.
 type Setting struct {
 	Programs Programs
 	// Dir contains all files of the node.
 	Dir string
 	// Name is the node's Erlang name, such as lp1@localhost.
 	Name string
-	// AMQP is the port for clients, Dist is the port for other nodes, and Epmd is the port of the epmd that the node asks.
+	// AMQP is the port for clients, Dist the port for other nodes, and Epmd the port of the epmd (Erlang's port mapper)
+	// that the node uses.
 	AMQP, Dist, Epmd int
 	// Conf is added to the node's rabbitmq.conf.
 	Conf string
-	// Advanced is the node's advanced.config; "" is none.
+	// Advanced is the node's advanced.config, in Erlang terms; "" means none.
 	Advanced string
-	// Flags are added to the Erlang flags, also of the nodes that the node starts temporarily.
+	// Flags are added to the Erlang flags of the node and of helper nodes that it starts.
 	Flags []string
 	// Plugins are the plugins to enable. Without plugins the node starts faster, and opens no other port.
 	Plugins []string
-	// Shell makes the node evaluate Erlang expressions from its standard input.
+	// Shell makes the node evaluate Erlang expressions that it reads from its standard input.
 	Shell bool
-	// Console receives the output of the programs.
+	// Console is the file to which the node's programs write their output.
 	Console *os.File
 }
 
@@ -36,7 +37,7 @@ type Setting struct {
 func (s *Setting) Configure() error {
 	files := map[string]string{
 		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = 127.0.0.1:%d\n", s.AMQP) +
-			"disk_free_limit.absolute = 1MB\n" + // otherwise a full disk silently blocks publishers
+			"disk_free_limit.absolute = 1MB\n" + // else a nearly full disk silently blocks publishers
 			s.Conf,
 		"enabled_plugins": "[" + strings.Join(s.Plugins, ",") + "].\n",
 	}
@@ -44,7 +45,7 @@ func (s *Setting) Configure() error {
 		files["advanced.config"] = s.Advanced
 	}
 	if s.Programs.Root != "" {
-		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // a root may lack localhost
+		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // another root may not define localhost
 	}
 	for name, text := range files {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
@@ -54,8 +55,8 @@ func (s *Setting) Configure() error {
 	return nil
 }
 
-// Command prepares a program of the node. It runs in the node's directory, and prints on the node's console. Its environment
-// has nothing from outside but the path of programs.
+// Command prepares to run a program of the node, in the node's directory and with output to its console. The
+// environment contains only the node's settings and PATH.
 func (s *Setting) Command(program string) *exec.Cmd {
 	cmd := s.Programs.command(program, s.Dir)
 	cmd.Dir = s.Dir
@@ -64,7 +65,8 @@ func (s *Setting) Command(program string) *exec.Cmd {
 	return cmd
 }
 
-// Printed is the output of the node: on its console until it has read the path of its log, and from then on in its log.
+// Printed is the node's output. The node prints on its console until it has read the path of its log, and from then on
+// into the log.
 func (s *Setting) Printed() string {
 	all, _ := os.ReadFile(s.Console.Name())
 	logs, _ := filepath.Glob(s.path("log/*.log"))
@@ -75,21 +77,21 @@ func (s *Setting) Printed() string {
 	return string(all)
 }
 
-// URL is where clients find the node.
+// URL is the node's AMQP address for clients.
 func (s *Setting) URL() string { return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/%%2F", s.AMQP) }
 
-// environment makes RabbitMQ read and write nothing outside the directory, and listen on no other port or interface.
+// environment makes RabbitMQ use only files in the node's directory, and listen only on the node's loopback ports.
 func (s *Setting) environment() []string {
 	env := []string{
 		"PATH=" + s.Programs.path(),
-		"HOME=" + s.Dir, // for the Erlang cookie
+		"HOME=" + s.Dir, // the home of the Erlang cookie
 		"LANG=C.UTF-8",
 
 		fmt.Sprintf("ERL_EPMD_PORT=%d", s.Epmd),
 		"ERL_EPMD_ADDRESS=127.0.0.1",
-		"ERL_CRASH_DUMP_SECONDS=0", // no dump: it takes seconds, and goes with the directory
+		"ERL_CRASH_DUMP_SECONDS=0", // no crash dump: it takes seconds, and is removed with the directory
 		"ERL_FLAGS=" + strings.Join(append([]string{
-			"-start_epmd false", // ours runs; one that Erlang starts would outlive us
+			"-start_epmd false", // lockproof runs its own; one that Erlang starts would stay
 			"-kernel inet_dist_use_interface {127,0,0,1}",
 		}, s.Flags...), " "),
 
@@ -98,7 +100,7 @@ func (s *Setting) environment() []string {
 		"RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
 		fmt.Sprintf("RABBITMQ_DIST_PORT=%d", s.Dist),
 
-		"RABBITMQ_CONF_ENV_FILE=" + s.path("rabbitmq-env.conf"), // does not exist, so the machine's is not read
+		"RABBITMQ_CONF_ENV_FILE=" + s.path("rabbitmq-env.conf"), // missing, so that the machine's is not read
 		"RABBITMQ_CONFIG_FILE=" + s.path("rabbitmq.conf"),
 		"RABBITMQ_CONFIG_FILES=" + s.path("conf.d"),
 		"RABBITMQ_ADVANCED_CONFIG_FILE=" + s.path("advanced.config"),
@@ -108,7 +110,7 @@ func (s *Setting) environment() []string {
 		"RABBITMQ_LOG_BASE=" + s.path("log"),
 		"RABBITMQ_PID_FILE=" + s.path("pid"),
 
-		"RABBITMQ_ALLOW_INPUT=1", // no shell remains between us and the server, so that our signals reach it
+		"RABBITMQ_ALLOW_INPUT=1", // no shell in between, so that signals reach the server
 	}
 	if s.Programs.Root != "" {
 		env = append(env, "ERL_INETRC="+s.path("inetrc"))

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Programs are the programs of a private node: rabbitmq-server, and the epmd of its Erlang.
+// Programs are the paths of the programs of a private node: rabbitmq-server and the epmd of its Erlang.
 type Programs struct {
 	Server, Epmd string
-	// Root is the root of the file system that contains the programs and their libraries; "" is this machine's.
+	// Root is the root of the file system that contains the programs and their libraries; "" means this machine's.
 	Root string
 }
 
-// installDirs are the folders in which packages install the programs, as administrators' programs are often not on PATH. The
-// first comes even before PATH: on Debian, the program on PATH is a wrapper that changes to the user rabbitmq and puts its
-// output elsewhere.
+// installDirs are the folders in which packages install rabbitmq-server, as it is often not in PATH. The first is tried
+// even before PATH: on Debian, the program in PATH is a wrapper that changes to the user rabbitmq and redirects the
+// output.
 var installDirs = []string{"/usr/lib/rabbitmq/bin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"}
 
 // FindPrograms finds the RabbitMQ in a folder or, if folder is "", the installed one. The folder is that of RabbitMQ's
@@ -28,14 +28,14 @@ func FindPrograms(folder string) (p Programs, err error) {
 	} else {
 		p, err = unpacked(folder)
 	}
-	if err != nil || p.Root != "" { // the other root has its own epmd
+	if err != nil || p.Root != "" { // the programs in another root bring their own epmd
 		return p, err
 	}
 	p.Epmd, err = findProgram("epmd")
 	return p, err
 }
 
-// unpacked is the rabbitmq-server in the folder of the archive for Unix: it is in sbin.
+// unpacked finds rabbitmq-server in a folder with RabbitMQ's archive for Unix, where it is in sbin.
 func unpacked(folder string) (p Programs, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -57,8 +57,8 @@ func unpacked(folder string) (p Programs, err error) {
 // Place is the path of the server's program on this machine.
 func (p Programs) Place() string { return filepath.Join(p.Root, p.Server) }
 
-// inRoot runs the program $3 in another root, $1, in which the folder $2 has the same path as here. Its mounts are in a
-// private namespace, and end with the program: nothing in that root is written.
+// inRoot is a shell script that runs program $3 in another root file system, $1. The folder $2 has the same path there.
+// The mounts are in a private namespace and end with the program, so that nothing in that root changes.
 const inRoot = `set -e
 top=/$(echo "$2" | cut -d / -f 2)
 mount --rbind /proc "$1/proc"
@@ -70,14 +70,14 @@ mount --no-canonicalize --bind /proc/self/fd/3 "$1$2"
 exec 3<&-
 exec chroot "$1" /bin/sh -c 'cd "$0" && exec "$1"' "$2" "$3"`
 
-// command prepares a program of a node whose files are in a folder.
+// command prepares to run a program for a node whose files are in folder.
 func (p Programs) command(program, folder string) *exec.Cmd {
 	if p.Root == "" {
 		return exec.Command(program)
 	}
 	apart := []string{"--mount"}
 	if os.Getuid() != 0 {
-		apart = append(apart, "--map-root-user") // mounts without being root
+		apart = append(apart, "--map-root-user") // makes mounts possible for other users than root
 	}
 	return exec.Command("unshare", append(apart, "/bin/sh", "-c", inRoot, "sh", p.Root, folder, program)...)
 }
@@ -93,7 +93,7 @@ func findProgram(name string) (string, error) {
 	return "", missing(name + " is not installed: it is neither on PATH nor in " + strings.Join(installDirs, ", "))
 }
 
-// path is the PATH that the programs need, to find Erlang.
+// path is the value of PATH for the programs. It contains the folder of Erlang.
 func (p Programs) path() string {
 	if p.Root != "" {
 		return strings.Join(append([]string{"/bin"}, installDirs[1:]...), ":")

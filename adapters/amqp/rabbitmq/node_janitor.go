@@ -9,15 +9,17 @@ import (
 	"syscall"
 )
 
-// Janitor is a small process that outlives us for a moment. It waits for the end of its standard input, which comes when we
-// end it or die for any reason, and then cleans up. So the same code cleans up after a good run, a panic and a SIGKILL.
+// Janitor is a small process that cleans up after this one. It waits for the end of its standard input, which comes
+// when this process closes it or ends in any way. It then kills a process group and removes a directory. So clean-up is
+// the same after a normal end, a panic and a SIGKILL.
 type Janitor struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
 
-// endNode ends a process group and removes a directory. It reads the number of the group, if there is one, and then waits
-// for the end of input. Since a process that is being killed can still write a file, removing is retried.
+// endNode is the janitor's shell script. It reads the number of a process group, if there is one, and waits for the end
+// of input. Then it kills the group and removes the directory. It retries that, as a dying process can still write
+// files.
 const endNode = `
 trap '' HUP INT TERM
 read -r group
@@ -29,8 +31,8 @@ for pause in 0.05 0.2 1 5; do
 done
 exit 1`
 
-// StartJanitor starts the janitor of a node with directory dir. It has its own process group: a terminal's interrupt must
-// not reach it.
+// StartJanitor starts a janitor for the directory dir. The janitor has its own process group, so that an interrupt from
+// the terminal does not reach it.
 func StartJanitor(dir string) (*Janitor, error) {
 	cmd := exec.Command("/bin/sh", "-c", endNode, dir)
 	cmd.Dir = "/"
@@ -45,13 +47,13 @@ func StartJanitor(dir string) (*Janitor, error) {
 	return &Janitor{cmd, stdin}, nil
 }
 
-// Watch tells the janitor which process group to end. It may be called once.
+// Watch tells the janitor which process group to kill at the end. It may be called once.
 func (j *Janitor) Watch(group int) error {
 	_, err := fmt.Fprintln(j.stdin, group)
 	return err
 }
 
-// End makes the janitor clean up now, and waits for it.
+// End makes the janitor clean up now, and waits until it has.
 func (j *Janitor) End() error {
 	_ = j.stdin.Close()
 	if err := j.cmd.Wait(); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// However a process ends that started a node, the node ends too.
+// When the process that started a node ends, by SIGTERM, SIGINT or SIGKILL, the node ends as well.
 func TestNodeEndsWithItsProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out starting a RabbitMQ")
@@ -45,8 +45,8 @@ func TestNodeEndsWithItsProcess(t *testing.T) {
 
 const envHelper = "LOCKPROOF_TEST_NODE_HELPER"
 
-// startHelper runs this test binary again, in a process group of its own, as the program that is
-// TestNodeHelper below.
+// startHelper runs this test binary again as TestNodeHelper, in its own process group. url is the address of the
+// helper's node.
 func startHelper(t *testing.T, tmp string) (helper *exec.Cmd, url string) {
 	t.Helper()
 	helper = exec.Command(os.Args[0], "-test.run=^TestNodeHelper$")
@@ -74,8 +74,8 @@ func startHelper(t *testing.T, tmp string) (helper *exec.Cmd, url string) {
 	return nil, ""
 }
 
-// TestNodeHelper is the program that the tests of this file start and end. It stops its node on
-// SIGTERM, knows nothing of SIGINT, and gives up in the end. Run as a test, it is nothing.
+// TestNodeHelper is the process that the tests in this file start and end. It starts a node, and stops it on SIGTERM or
+// after a minute. It does not handle SIGINT. In an ordinary test run it does nothing.
 func TestNodeHelper(t *testing.T) {
 	if os.Getenv(envHelper) == "" {
 		return

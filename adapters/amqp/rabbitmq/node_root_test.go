@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A program in another root finds its node's folder at the path that it has here, and nothing that it writes elsewhere stays.
+// A program in another root sees its node's folder at the same path as outside. Files that it writes elsewhere do not
+// remain.
 func TestInRoot(t *testing.T) {
 	dir, beside := t.TempDir(), filepath.Join(os.TempDir(), "lockproof-beside")
 	p := Programs{Server: "/bin/sh", Root: "/"}
@@ -35,7 +36,7 @@ func TestInRoot(t *testing.T) {
 	}
 }
 
-// The folder of a RabbitMQ is an unpacked archive or the root of a system.
+// FindPrograms accepts an unpacked archive or the root of a file system.
 func TestFindPrograms(t *testing.T) {
 	program := func(path ...string) string {
 		folder := t.TempDir()

@@ -18,7 +18,7 @@ type Server struct {
 	process *os.Process
 }
 
-// StartServer starts a program in an existing process group.
+// StartServer starts a server in an existing process group.
 func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group}
 	if err := cmd.Start(); err != nil {
@@ -26,7 +26,7 @@ func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 	}
 	s := &Server{process: cmd.Process, Ended: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // the way it ended does not matter
+		_ = cmd.Wait() // the exit status does not matter
 		close(s.Ended)
 	}()
 	return s, nil
@@ -35,7 +35,7 @@ func StartServer(cmd *exec.Cmd, group int) (*Server, error) {
 // Signal sends a signal to the server, unless it has ended.
 func (s *Server) Signal(signal os.Signal) error { return s.process.Signal(signal) }
 
-// End asks the server to end in good order, and waits until it has.
+// End sends the server a signal to shut down in good order, and waits until it has ended.
 func (s *Server) End() error {
 	_ = s.process.Signal(syscall.SIGTERM)
 	select {
@@ -50,12 +50,12 @@ func (s *Server) End() error {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-const serverLogLimit = 500 // characters; Erlang's output can be pages long
+const serverLogLimit = 500 // maximum number of characters that ServerLog returns; Erlang's output can be pages long
 
-// bootFailure matches RabbitMQ's reason for not starting: a sentence, or an Erlang term of many lines.
+// bootFailure matches RabbitMQ's reason for a failed start: one line, or an Erlang term of many lines.
 var bootFailure = regexp.MustCompile(`(?m)^(ERROR: .*|Error during startup: (?s:.*?)\n\n)`)
 
-// ServerLog selects from the output of a server that did not start what is worth showing.
+// ServerLog is the part of a failed server's output that is worth showing.
 func ServerLog(printed string) string {
 	said := oneLine(bootFailure.FindString(printed))
 	if said == "" {

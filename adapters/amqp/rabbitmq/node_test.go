@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// A node can be restarted, and when it is stopped, no process, port or directory of it is left.
+// A node can be restarted. After Stop no process, port or directory of it is left.
 func TestNodeRestartsAndLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := rabbitmqtest.Private(t)
@@ -42,7 +42,7 @@ func TestNodeRestartsAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// A start that is given up leaves nothing behind either.
+// A start that was cancelled leaves no process and no file behind.
 func TestNodeStartIsAbandoned(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -55,7 +55,7 @@ func TestNodeStartIsAbandoned(t *testing.T) {
 	wantNothingLeft(t, os.Getenv("TMPDIR"), "")
 }
 
-// wantNothingLeft waits, because what is killed needs a moment to go.
+// wantNothingLeft waits until no file, process or port of a node is left, as killed processes need a moment to end.
 func wantNothingLeft(t *testing.T, tmp, url string) {
 	t.Helper()
 	var left []string
@@ -68,7 +68,8 @@ func wantNothingLeft(t *testing.T, tmp, url string) {
 	t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
 }
 
-// filesIn finds all but the folder of our user's folders, which a killed run leaves empty for the next.
+// filesIn lists the files in dir that a run has left. The user's folder of temporary folders does not count: it stays
+// for the next run.
 func filesIn(dir string) (left []string) {
 	for _, pattern := range []string{"*", "lockproof-*/*"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern))
@@ -77,8 +78,8 @@ func filesIn(dir string) (left []string) {
 	return slices.DeleteFunc(left, func(path string) bool { return path == filepath.Join(dir, fmt.Sprintf("lockproof-%d", os.Geteuid())) })
 }
 
-// processesOf finds the processes that mention a directory in their arguments or environment; where
-// there is no /proc it finds none.
+// processesOf lists the processes that mention dir in their arguments or environment. On systems without /proc the list
+// is empty.
 func processesOf(dir string) (left []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {

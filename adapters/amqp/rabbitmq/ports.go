@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Ports are below those that systems give to outgoing connections.
+// The range of ports for nodes, below the ports that systems use for outgoing connections.
 const (
 	firstPort    = 20000
 	portBlocks   = 4000
@@ -16,9 +16,9 @@ const (
 
 var portBlock atomic.Int64
 
-// FreePorts returns the first of several consecutive ports without a listener on this machine. A broker opens its ports
-// seconds later, so the choice depends on the process number: two test binaries do not choose the same ports at the same
-// moment.
+// FreePorts returns the first of several consecutive ports on which nothing listens. A broker opens its ports only
+// seconds later. The search therefore starts at a place that depends on the process number, so that two processes do
+// not choose the same ports.
 func FreePorts() (first int, err error) {
 	for range 100 {
 		block := (os.Getpid() + 997*int(portBlock.Add(1))) % portBlocks

@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// published is a message that was written and not confirmed yet.
+// published is a message that was written and is not confirmed yet.
 type published struct {
 	*amqp091.DeferredConfirmation
 	returned uint16
 }
 
-// publish writes a message, always with the same number of bytes. The confirmation is nil on a channel that is not in
+// publish writes a message. All messages have bodies of the same size. The confirmation is nil if the channel is not in
 // confirm mode.
 func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	c.sent++
@@ -38,8 +38,8 @@ func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	return published{DeferredConfirmation: confirmation}, err
 }
 
-// confirmable is the number of commands at the beginning of batch that are messages for one channel in confirm mode, which
-// may be written without waiting.
+// confirmable is the length of the longest beginning of batch that can be written without waiting: messages for one
+// channel in confirm mode.
 func (c *Conn) confirmable(batch []amqp.Command) int {
 	ch := c.channels[batch[0].Channel]
 	if !c.up() || ch == nil || !ch.confirming || ch.broken != 0 {
@@ -81,8 +81,8 @@ func (c *Conn) publishAll(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// confirmed waits for the confirm of sent[i]. first is the number of sent[0]. It notes returned messages with the messages
-// of sent; a message is returned before it is confirmed.
+// confirmed waits for the confirm of sent[i]. first is the number of sent[0]. A message is returned before it is
+// confirmed, so confirmed also records which messages of sent were returned.
 func (c *Conn) confirmed(ch *channel, sent []published, i int, first uint64) amqp.Reply {
 	note := func(r amqp091.Return) {
 		if n, err := strconv.ParseUint(r.MessageId, 10, 64); err == nil && n-first < uint64(len(sent)) {
@@ -98,14 +98,14 @@ func (c *Conn) confirmed(ch *channel, sent []published, i int, first uint64) amq
 		return amqp.Reply{Kind: amqp.Ack, Code: amqp.NoRoute, Returned: sent[i].returned}
 	case sent[i].Acked():
 		return amqp.Reply{Kind: amqp.Ack}
-	case ch.IsClosed(): // amqp091-go reports as nacked what was never confirmed
+	case ch.IsClosed(): // amqp091-go reports unconfirmed messages as nacked when a channel closes
 		return c.failure(ch, amqp091.ErrClosed)
 	}
 	return amqp.Reply{Kind: amqp.Nack}
 }
 
-// collect takes returned messages until done is closed, and then those that are already there: amqp091-go hands on messages
-// in order of arrival.
+// collect calls note with each returned message until done is closed, and then for those that have already arrived.
+// amqp091-go delivers messages in order of arrival.
 func (ch *channel) collect(done <-chan struct{}, note func(amqp091.Return)) {
 	returns := ch.returns
 	for done != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// quorumQueues: a real one does some things only moments after it has answered (FACTS Q15), which a busy machine makes longer.
+// quorumQueues is off by default: a real quorum queue does some things only moments after its reply (FACTS Q15), and
+// later on a busy machine.
 var quorumQueues = flag.Bool("quorum", false, "a third of the random sequences have quorum queues, too")
 
-// Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
-// -rapid.checks says how many are tried. It binds exchanges that all tests have in common, and runs beside no other.
+// Random sequences of commands have the same results on the simulated broker and on a real RabbitMQ. -rapid.checks sets
+// their number. The test binds exchanges that all tests share, so it does not run in parallel.
 func TestRandomCommands(t *testing.T) {
 	b := rabbitmqtest.Shared(t)
-	var w *real // its connections serve many sequences
+	var w *real // a real broker, whose connections are reused for many sequences
 	defer func() {
 		if w != nil {
 			w.end()
@@ -39,13 +40,13 @@ func TestRandomCommands(t *testing.T) {
 			err = w.err
 		}
 		if err != nil {
-			w.end() // what state it is in, nobody knows
+			w.end() // its state is unknown
 			w, wait = nil, hurry
 			t.Fatal(err)
 		}
 	})
 }
 
-// hurry is how long the real broker is waited for once there was a disagreement: most of what rapid
-// tries to make of it disagrees as well.
+// hurry is how long to wait for the real broker after the first disagreement. While rapid shrinks, most sequences
+// disagree as well.
 const hurry = 200 * time.Millisecond

@@ -12,32 +12,32 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// granted are a broker's limits. Heartbeats bound its silence. frameSize is the largest frame that it may send, even if it
-// would send larger ones.
+// granted limits a broker to 64 MiB in response to the last bytes that the client has sent. Heartbeats limit its
+// silence. frameSize is the largest frame that the client agrees to receive.
 var granted = bound.Limits{Most: 64 << 20}
 
 const frameSize = 128 << 10
 
 const (
-	greetLimit = 5 * time.Second        // for opening one connection
-	firstPause = 20 * time.Millisecond  // between the first two attempts to connect
-	longPause  = 250 * time.Millisecond // between later ones
+	greetLimit = 5 * time.Second        // maximum time for opening one connection
+	firstPause = 20 * time.Millisecond  // pause between the first two attempts to connect
+	longPause  = 250 * time.Millisecond // pause between later attempts
 )
 
-// greet opens a connection, asks the broker for its name and version, and closes the connection again.
+// greet opens a connection and closes it again. It returns the broker's name and version, such as "RabbitMQ 3.10.8".
 func greet(ctx context.Context, url string) (version string, err error) {
 	conn, err := open(ctx, url, amqp.Config{FrameSize: frameSize})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // its confirmation may never come
+	defer func() { _ = conn.CloseDeadline(time.Now().Add(greetLimit)) }() // the broker may never confirm it
 	product, _ := conn.Properties["product"].(string)
 	number, _ := conn.Properties["version"].(string)
 	return product + " " + number, nil
 }
 
-// open opens a connection. If a broker exceeds its limits, amqp091-go reports other errors, for example that the broker
-// refuses the password.
+// open opens a connection. If the broker exceeds a limit, the error says so: amqp091-go would report another one, for
+// example a refused password.
 func open(ctx context.Context, url string, config amqp.Config) (*amqp.Connection, error) {
 	ctx, told := telling(ctx)
 	config.Dial = dialer(ctx)
@@ -45,7 +45,7 @@ func open(ctx context.Context, url string, config amqp.Config) (*amqp.Connection
 	return conn, told(err)
 }
 
-// telling is [bound.Telling] for connections that must be open within greetLimit.
+// telling is [bound.Telling] with the limits for connections that must open within greetLimit.
 func telling(ctx context.Context) (context.Context, func(error) error) {
 	start := time.Now()
 	ctx, told := bound.Telling(ctx)
@@ -57,7 +57,7 @@ func telling(ctx context.Context) (context.Context, func(error) error) {
 	}
 }
 
-// dialer is amqp091-go's own dialer, but it obeys ctx.
+// dialer connects as amqp091-go does by default, but stops when ctx is done.
 func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 	return func(network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, greetLimit)
@@ -67,14 +67,14 @@ func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 			return nil, err
 		}
 		deadline, _ := ctx.Deadline()
-		return conn, conn.SetDeadline(deadline) // for the handshake; amqp091-go clears it after
+		return conn, conn.SetDeadline(deadline) // deadline for the handshake; amqp091-go clears it afterwards
 	}
 }
 
 // errEnded is the error for a broker whose process ended before it was ready.
 var errEnded = errors.New("it ended before it was ready")
 
-// AwaitReady tries to connect until a connection is made, ctx is done, or ended is closed.
+// AwaitReady tries to connect until it succeeds. It gives up when ctx is done or ended is closed.
 func AwaitReady(ctx context.Context, url string, ended <-chan struct{}) (version string, err error) {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		if version, err = greet(ctx, url); err == nil {

@@ -16,12 +16,11 @@ import (
 
 const (
 	recordedFile = "testdata/recorded.txt"
-	recordings   = 60 // sequences in the file
+	recordings   = 60 // number of sequences in the file
 )
 
-// TestRecorded: the simulated broker answers what a RabbitMQ answered when random sequences of commands
-// were recorded: what [TestRandomCommands] compares where there is a broker, for machines without one.
-// -rewrite records them anew.
+// The simulated broker gives the answers that a RabbitMQ gave to random sequences of commands when these were recorded.
+// This is [TestRandomCommands] for machines without a broker. -rewrite records them again.
 func TestRecorded(t *testing.T) {
 	if *rewrite {
 		record(t)
@@ -39,7 +38,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// recorded are the sequences of the file, each a list of lines.
+// recorded splits the text of the file into sequences, each a list of lines.
 func recorded(text string) (all [][]string) {
 	for line := range strings.Lines(text) {
 		switch line = strings.TrimSpace(line); {
@@ -52,10 +51,10 @@ func recorded(text string) (all [][]string) {
 	return all
 }
 
-// replayRecorded plays a sequence on the simulated broker.
+// replayRecorded plays a recorded sequence on the simulated broker.
 func replayRecorded(t *testing.T, lines []string) {
 	names := newNames()
-	w := newSimulated(names, broker.Options{}) // they were recorded on 3.10.8
+	w := newSimulated(names, broker.Options{}) // recorded with 3.10.8, the default version
 	connectAll(w)
 	for i := 0; i < len(lines); {
 		var batch []amqp.Command
@@ -90,7 +89,7 @@ func replayRecorded(t *testing.T, lines []string) {
 	}
 }
 
-// record plays sequences on a real RabbitMQ and writes down what both brokers said.
+// record plays sequences on a real RabbitMQ and the simulated broker, and writes the transcripts into the file.
 func record(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: url})

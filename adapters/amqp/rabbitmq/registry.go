@@ -17,44 +17,44 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// A killed run leaves its things on the broker. AMQP does not list queues. Therefore runs on a shared broker keep a registry
-// there, in which the next run finds the things of a killed one:
+// If a run of lockproof is killed, its queues and exchanges remain on the broker, and AMQP cannot list queues. Runs on
+// a shared broker therefore have a registry there, in which the next run finds what a killed run has left:
 //
 //  - the queue lockproof.registry has an entry for each run, with the prefix of the run's own queues;
 //  - the run's queue "alive" is exclusive to its connection, so it is gone as soon as the run is;
-//  - the run's queue "notes" names the queues and exchanges that the run or its clients are about to create, before they do.
+//  - the run's queue "notes" names the queues and exchanges that the run or its clients are about to create.
 //
-// A run is dead if its queue alive is gone, and still gone after a while. Only one run can declare that name, so two runs
-// never tidy up after the same one. A run that loses its connection loses the proof that it is alive, and has to end.
+// A run is dead if its queue alive is gone, and still gone after a while. Only one run can declare that name, so two
+// runs never tidy up after the same one. A run that loses its connection loses the proof that it is alive, and has to
+// end.
 //
-// Any user of the broker can write an entry and notes. Therefore an entry proves its mark by a secret, so that it cannot
-// claim names of another program; and a note deletes only a name with the mark of its own run. Other names may belong to
-// another program by now. Only the run that saw them created deletes them: if they have existed since then, no other run is
-// alive, and they have no consumer. Later runs leave them, and report them. While a run reads the registry, it excludes
-// other runs with an exclusive queue. At the end it deletes the registry if it is empty.
+// Any user of the broker can write entries and notes. An entry therefore proves its mark by a secret, so that it cannot
+// claim names of another program. A note deletes only a name with the mark of its own run. Other names may belong to
+// another program by now. They are deleted only by the run that saw them created, and only if they have existed since
+// then, no other run is alive, and they have no consumer. Later runs report them and leave them. While a run reads the
+// registry, it excludes other runs with an exclusive queue. At the end it deletes the registry if it is empty.
 
-// registryQueue has an entry for each run.
+// registryQueue is the queue with an entry for each run.
 const registryQueue = "lockproof.registry"
 
 // lockLimit is the maximum time that a run waits for others to release the registry.
 const lockLimit = 20 * time.Second
 
-// registerLimit is the maximum time for the broker to answer everything that a run asks before it begins, even if its
-// heartbeats arrive.
+// registerLimit is the maximum time for a run to register. A broker that only sends heartbeats is given up after it.
 const registerLimit = 2 * time.Minute
 
-// deadFor is how long a run must look dead before another one tidies up after it.
+// deadFor is how long a run must appear dead before another run deletes what it has left.
 const deadFor = time.Second
 
-// registryHeartbeat is long, so that the broker waits for a run that stands still, for example on a sleeping laptop. The
-// broker notices the connection of an ended program at once.
+// registryHeartbeat is long, so that the broker does not close the connection of a run that stands still, for example
+// on a sleeping laptop. If the program ends, the broker notices at once.
 const registryHeartbeat = time.Minute
 
-// entry is a run in the registry.
+// entry is the message in the registry that stands for a run.
 type entry struct {
-	Lockproof string    `json:"lockproof"` // entryFormat
+	Lockproof string    `json:"lockproof"` // format of the entry: entryFormat
 	Mark      string    `json:"mark"`      // prefix of the names of the run's own queues
-	Secret    string    `json:"secret"`    // secret that proves the mark
+	Secret    string    `json:"secret"`    // proves that the run chose the mark
 	Began     time.Time `json:"began"`
 }
 
@@ -63,44 +63,45 @@ const entryFormat = "run 2"
 func (e *entry) alive() string { return e.Mark + "alive" }
 func (e *entry) notes() string { return e.Mark + "notes" }
 
-// thing is something that can be left on a broker: a queue or an exchange.
+// thing is a queue or an exchange that a run may leave on a broker. One of its names is "".
 type thing struct {
 	Queue    string `json:"queue,omitempty"`
 	Exchange string `json:"exchange,omitempty"`
 }
 
-// marked reports whether the thing can only be lockproof's.
+// marked reports whether the name has the form of lockproof's marks, so that no other program uses it.
 func (t thing) marked() bool { return stress.Marked(t.name()) }
 
-// name is the name of the thing.
+// name is the name of the queue or the exchange.
 func (t thing) name() string { return cmp.Or(t.Queue, t.Exchange) }
 
 // one reports whether the thing is either a queue or an exchange, and not both.
 func (t thing) one() bool { return (t.Queue == "") != (t.Exchange == "") }
 
-// registration is this run's membership of the registry.
+// registration is this run's entry in the registry, with its notes.
 type registration struct {
 	entry
-	registry string // name of the queue
+	registry string // name of the registry's queue
 	conn     *amqp091.Connection
 
 	mu      sync.Mutex
 	notes   *amqp091.Channel
-	kept    map[thing]bool // things that this run may have left
-	before  map[thing]bool // things that existed before
-	noted   int            // number of notes on the broker
+	kept    map[thing]bool // things that this run has noted and that may still exist
+	before  map[thing]bool // things that existed before this run, so they are not its own
+	noted   int            // number of messages in the queue notes
 	closing bool
 	lost    error
 }
 
-// Tidied is what a run has found of earlier runs.
+// Tidied says what a run has done about the remains of earlier runs.
 type Tidied struct {
-	Runs int      // dead runs that it tidied up after
-	Left []string // what it did not delete, with the reasons, as text
+	Runs int      // number of dead runs whose things were deleted
+	Left []string // things that were not deleted, each with the reason
 }
 
-// Register enters this run in the registry of the broker, and tidies up after runs that are dead. If this process is killed
-// before Stop, the next run deletes what is noted. lost is called if the run must end because the broker takes it for dead.
+// Register enters this run in the broker's registry, and deletes what dead runs have left. If this process is killed
+// before Stop, the next run deletes what is noted. lost is called if the connection to the registry is lost, because
+// other runs then take this one for dead.
 func (b *Broker) Register(ctx context.Context, lost func(error)) (found Tidied, err error) {
 	mark, secret := stress.Proof()
 	r := &registration{
@@ -161,7 +162,7 @@ func (r *registration) unlock() error {
 
 func (r *registration) lockQueue() string { return r.registry + ".lock" }
 
-// enter makes the entry. It creates the queue alive first, and the queue notes last.
+// enter registers the run. It creates the queue alive first, then the entry, then the queue notes.
 func (r *registration) enter(ctx context.Context) (err error) {
 	if r.notes, err = r.conn.Channel(); err != nil {
 		return err
@@ -207,7 +208,7 @@ func message(body []byte) amqp091.Publishing {
 	return amqp091.Publishing{DeliveryMode: amqp091.Persistent, ContentType: "application/json", Body: body}
 }
 
-// watch reports the loss of the connection.
+// watch calls lost when the connection ends, unless this run has closed it.
 func (r *registration) watch(lost func(error)) {
 	why := <-r.conn.NotifyClose(make(chan *amqp091.Error, 1))
 	r.mu.Lock()
@@ -222,7 +223,7 @@ func (r *registration) watch(lost func(error)) {
 	}
 }
 
-// cmpError is the reason why a connection was closed, if one was given.
+// cmpError is the reason why a connection was closed, or a general error if the broker gave none.
 func cmpError(why *amqp091.Error) error {
 	if why == nil {
 		return amqp091.ErrClosed
@@ -230,8 +231,9 @@ func cmpError(why *amqp091.Error) error {
 	return why
 }
 
-// note notes a thing that is about to be created, unless it existed before. The broker receives the note before anything
-// that is written to it after note returns, as far as the writes of a killed program arrive at all.
+// note writes a note about a thing that is about to be created, unless the thing existed before. The broker receives
+// the note before anything that is sent to it after note has returned. This also holds if this process is killed, as
+// far as its writes arrive.
 func (r *registration) note(t thing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,10 +251,10 @@ func (r *registration) note(t thing) {
 	}
 }
 
-// notesKept is the number of notes about deleted things that are tolerated before rewriting.
+// notesKept is the number of outdated notes on the broker beyond which the notes are rewritten.
 const notesKept = 1000
 
-// write writes a note. A failure means that the connection is lost, and the run ends. mu is held.
+// write writes a note to the broker. If that fails, the connection is lost, and the run ends. The caller must hold mu.
 func (r *registration) write(t thing) {
 	body, err := json.Marshal(t)
 	if err == nil && r.notes.Publish("", r.entry.notes(), false, false, message(body)) == nil {
@@ -260,7 +262,7 @@ func (r *registration) write(t thing) {
 	}
 }
 
-// rewrite writes notes of everything that may exist, and deletes older notes. mu is held.
+// rewrite writes a note for each thing that may exist, and then deletes the older notes. The caller must hold mu.
 func (r *registration) rewrite() {
 	older := r.noted
 	for t := range r.kept {
@@ -274,7 +276,7 @@ func (r *registration) rewrite() {
 	}
 }
 
-// exists reports whether a thing exists, as far as known. mu is held.
+// exists reports whether a thing exists on the broker. It is true if that cannot be found out. The caller must hold mu.
 func (r *registration) exists(t thing) bool {
 	ch, err := r.conn.Channel()
 	if err != nil {
@@ -290,8 +292,8 @@ func (r *registration) exists(t thing) bool {
 	return !errors.As(err, &closed) || closed.Code != amqp091.NotFound
 }
 
-// forget removes notes of things that are gone, as others may create things with those names from now on. Notes that stay on
-// the broker do no harm.
+// forget records that queues are gone, so that this run does not delete them later: another program may create queues
+// of these names. Their notes on the broker do no harm.
 func (r *registration) forget(queues []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -300,30 +302,30 @@ func (r *registration) forget(queues []string) {
 	}
 }
 
-// Note registers a queue or an exchange before it is created, so that this run or the next one deletes it at the end. An
-// existing one is not registered.
+// Note registers a queue or an exchange that is about to be created. This run deletes it at the end or, if it is
+// killed, the next run does. A queue or exchange that already exists is not registered.
 func (b *Broker) Note(queue, exchange string) {
 	if r := b.registration(); r != nil {
 		r.note(thing{queue, exchange})
 	}
 }
 
-// Forget removes queues that are known to be gone.
+// Forget removes deleted queues from those that this run has to delete.
 func (b *Broker) Forget(queues []string) {
 	if r := b.registration(); r != nil {
 		r.forget(queues)
 	}
 }
 
-// registration is this run's registration on the broker, nil if there is none.
+// registration is this run's registration on the broker; nil if there is none.
 func (b *Broker) registration() *registration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.registered
 }
 
-// Prefix begins the names of a set of queues on the broker. If the broker has a registry, the prefix is this run's mark, by
-// which other runs know the owner.
+// Prefix is a new prefix for names of queues. If this run is registered, it begins with the run's mark, by which other
+// runs recognise the owner.
 func (b *Broker) Prefix() string {
 	if r := b.registration(); r != nil {
 		return r.Mark + strings.ToLower(rand.Text()[:6]) + "."
@@ -331,7 +333,8 @@ func (b *Broker) Prefix() string {
 	return stress.Prefix()
 }
 
-// ours reports whether this run created a queue that clients have declared. A broker of our own has no other users.
+// ours reports whether this run may delete a queue: its name is marked, the run has noted it, or the broker was started
+// by this run.
 func (b *Broker) ours(queue string) bool {
 	t := thing{Queue: queue}
 	if t.marked() || b.CanRestart() {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// registryTest is a broker with a registry of its own, and a channel to look at it.
+// registryTest is a broker on which runs use a registry queue of the test's own. conn checks what is on the broker.
 type registryTest struct {
 	t        *testing.T
 	url      string
@@ -45,7 +45,8 @@ func (r *registryTest) do(what func(*amqp091.Channel) error) error {
 	return what(ch)
 }
 
-// register enters a run at an address.
+// register registers a run by the broker's address. It fails the test if the run left anything of earlier runs, and
+// returns how many dead runs it tidied up after.
 func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broker, tidied int) {
 	r.t.Helper()
 	b, found := r.find(url, lost)
@@ -55,7 +56,7 @@ func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broke
 	return b, found.Runs
 }
 
-// find enters a run at an address, and gives what it has found.
+// find registers a run by the broker's address, and returns what it found of earlier runs.
 func (r *registryTest) find(url string, lost func(error)) (b *rabbitmq.Broker, found rabbitmq.Tidied) {
 	r.t.Helper()
 	b = (&rabbitmq.Broker{URL: url}).InRegistry(r.registry)
@@ -83,7 +84,7 @@ func (r *registryTest) declare(queue string) {
 	}
 }
 
-// exists looks for a queue, or an exchange.
+// exists reports whether a queue or, if queue is "", an exchange exists.
 func (r *registryTest) exists(queue, exchange string) bool {
 	r.t.Helper()
 	err := r.do(func(ch *amqp091.Channel) (err error) {
@@ -101,7 +102,7 @@ func (r *registryTest) exists(queue, exchange string) bool {
 	return err == nil
 }
 
-// entries is how many there are in the registry that nobody looks at.
+// entries is the number of entries in the registry, except those that a run is just reading.
 func (r *registryTest) entries() (n int) {
 	r.t.Helper()
 	if err := r.do(func(ch *amqp091.Channel) error {
@@ -117,8 +118,7 @@ func (r *registryTest) entries() (n int) {
 	return n
 }
 
-// TestRegistryTidies: what a killed run has left, the next one deletes; what a run that is alive has made, or what
-// somebody else had before, it does not.
+// A run deletes what a killed run has left. It does not delete what belongs to a live run, or what existed before.
 func TestRegistryTidies(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -154,7 +154,7 @@ func TestRegistryTidies(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	server.Close() // as the kernel does with a killed program's sockets
+	server.Close() // as the kernel closes a killed program's sockets
 	if err := <-lost; err == nil || killed.Stop() == nil {
 		t.Error("a run that the broker takes for dead is not told")
 	}
@@ -170,8 +170,8 @@ func TestRegistryTidies(t *testing.T) {
 	}
 }
 
-// TestRegistryUnmarked: a name that may be somebody else's as well is deleted by the run that has seen it made, if that is
-// alone, and by no later one.
+// A queue without a mark is deleted only by the run that saw it created, and only if no other run is alive. Later runs
+// leave it.
 func TestRegistryUnmarked(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -204,8 +204,8 @@ func TestRegistryUnmarked(t *testing.T) {
 	}
 }
 
-// TestRegistryMadeAnew: what a killed run has made without a mark is left and said: somebody else may have deleted it since, and
-// made it anew.
+// A queue without a mark that a killed run has created is reported and not deleted: another program may have deleted
+// and created it since.
 func TestRegistryMadeAnew(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -217,7 +217,7 @@ func TestRegistryMadeAnew(t *testing.T) {
 	if err := r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(name, false, false, false); return err }); err != nil {
 		t.Fatal(err)
 	}
-	r.declare(name) // theirs
+	r.declare(name) // another program's queue
 	defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(name, false, false, false); return err })
 	next, found := r.find(r.url, func(error) {})
 	if !r.exists(name, "") || found.Runs != 1 || len(found.Left) != 1 || !strings.Contains(found.Left[0], name) {
@@ -229,7 +229,7 @@ func TestRegistryMadeAnew(t *testing.T) {
 	}
 }
 
-// TestRegistryForgets: notes of what is gone do not pile up.
+// Notes of deleted queues do not accumulate on the broker.
 func TestRegistryForgets(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -273,8 +273,7 @@ func (r *registryTest) publish(queue string, body any) {
 	}
 }
 
-// TestRegistryForged: notes that somebody else writes delete nothing but names with the mark of a run that has ended. The
-// rest is left, and said once.
+// Forged notes delete only names with the mark of their own, ended run. The other names are left, and reported once.
 func TestRegistryForged(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -311,11 +310,11 @@ func TestRegistryForged(t *testing.T) {
 		t.Errorf("tidied up after %d runs, its own still there %v; left %q", found.Runs, r.exists(forged+"jobs", ""), found.Left)
 	}
 	r.stop(b)
-	b, _ = r.register(r.url, func(err error) { t.Error(err) }) // nothing is said again
+	b, _ = r.register(r.url, func(err error) { t.Error(err) }) // fails if anything is reported again
 	r.stop(b)
 }
 
-// TestRegistryGoesAway: the last run deletes the registry and all that is beside it.
+// The last run deletes the registry and its other queues.
 func TestRegistryGoesAway(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -334,7 +333,7 @@ func TestRegistryGoesAway(t *testing.T) {
 	}
 }
 
-// TestRegistryUsed: what carries no mark is not deleted where somebody consumes, or where it was gone in between.
+// A queue without a mark is not deleted if it has a consumer, or if it was gone for some time.
 func TestRegistryUsed(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)
@@ -369,7 +368,7 @@ func TestRegistryUsed(t *testing.T) {
 	}
 }
 
-// TestSweepUnregistered: without a registry nothing is known of what was there before, and only marked names are deleted.
+// An unregistered run deletes only queues with marked names, as it does not know what existed before.
 func TestSweepUnregistered(t *testing.T) {
 	t.Parallel()
 	r := newRegistryTest(t)

@@ -14,24 +14,24 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// run is another run in the registry.
+// run is another run of lockproof that has an entry in the registry.
 type run struct {
 	entry
-	got amqp091.Delivery // its entry, which no other run receives until it is acknowledged or the channel is closed
+	got amqp091.Delivery // its entry; no other run receives it until it is acknowledged or the channel closes
 }
 
-// reading is the content of the registry, which no other run sees until the channel is closed.
+// reading is the content of the registry. No other run receives these messages until the channel closes.
 type reading struct {
 	others []run
 	own    *amqp091.Delivery
-	alien  bool // the registry contains messages that are not entries
+	alien  bool // the registry contains other messages than entries
 }
 
-// mostRead is the maximum number of messages that are read from a queue: any program may write there endlessly. A run
+// mostRead is the maximum number of messages that are read from a queue, because any program may write there. A run
 // rewrites its notes before there are so many.
 const mostRead = 100_000
 
-// runs are all runs in the registry.
+// runs reads all entries of the registry.
 func (r *registration) runs(ch *amqp091.Channel) (all reading, err error) {
 	for range mostRead {
 		got, ok, err := ch.Get(r.registry, false)
@@ -48,7 +48,7 @@ func (r *registration) runs(ch *amqp091.Channel) (all reading, err error) {
 			all.others = append(all.others, run{e, got})
 		}
 	}
-	all.alien = true // a writer of more is not a run
+	all.alien = true // only another program writes so many messages
 	return all, nil
 }
 
@@ -58,7 +58,7 @@ func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	if err != nil {
 		return err
 	}
-	defer ch.Close() // returns the entries that stay
+	defer ch.Close() // returns the unacknowledged entries to the registry
 	all, err := r.runs(ch)
 	if err != nil {
 		return err
@@ -83,14 +83,14 @@ func (r *registration) tidy(ctx context.Context, found *Tidied) error {
 	return errors.Join(errs...)
 }
 
-// there reports whether a queue exists, whatever connection owns it.
+// there reports whether a queue exists. It may be exclusive to another connection.
 func (r *registration) there(queue string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.exists(thing{Queue: queue})
 }
 
-// take declares an exclusive queue. It is false if the queue belongs to another connection.
+// take declares an exclusive queue on this run's connection. It is false if the queue belongs to another connection.
 func (r *registration) take(queue string) bool {
 	ch, err := r.conn.Channel()
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *registration) take(queue string) bool {
 	return err == nil
 }
 
-// retire deletes what a dead run has left, and returns what it does not delete.
+// retire deletes the marked things of a dead run. It returns those that it leaves, as text.
 func (r *registration) retire(o run) (left []string, err error) {
 	marked, others, err := r.notedBy(o)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *registration) retire(o run) (left []string, err error) {
 	return r.unproved(others), nil
 }
 
-// notedBy are the things that a dead run's notes name: those with its mark, and others.
+// notedBy reads a dead run's notes. It returns the things with the run's mark, and the others.
 func (r *registration) notedBy(o run) (marked, others []thing, err error) {
 	if !r.there(o.notes()) {
 		return nil, nil, nil
@@ -134,10 +134,10 @@ func (r *registration) notedBy(o run) (marked, others []thing, err error) {
 	return marked, others, err
 }
 
-// unprovedSaid is the maximum number of unmarked names of a dead run that are looked up and reported.
+// unprovedSaid is the maximum number of a dead run's unmarked names that are checked and reported.
 const unprovedSaid = 20
 
-// unproved reports which existing things are named in a dead run's notes without having its mark.
+// unproved describes the things that exist but do not have the mark of the dead run that noted them.
 func (r *registration) unproved(things []thing) (left []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *registration) unproved(things []thing) (left []string) {
 	return left
 }
 
-// String is the thing in words.
+// String describes the thing, for example: queue "jobs".
 func (t thing) String() string {
 	if t.Queue != "" {
 		return fmt.Sprintf("queue %q", t.Queue)
@@ -157,7 +157,7 @@ func (t thing) String() string {
 	return fmt.Sprintf("exchange %q", t.Exchange)
 }
 
-// read reads notes. They stay in their queue.
+// read reads notes, and leaves them in their queue.
 func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 	for range mostRead {
 		got, ok, err := ch.Get(queue, false)
@@ -172,7 +172,7 @@ func read(ch *amqp091.Channel, queue string) (left []thing, err error) {
 	return left, nil
 }
 
-// remove deletes things, whether they exist or not, as far as possible.
+// remove deletes things as far as possible. It is no error if one does not exist.
 func (r *registration) remove(things []thing) error {
 	return r.delete(things, func(ch *amqp091.Channel, t thing) error {
 		if t.Queue == "" {
@@ -183,8 +183,8 @@ func (r *registration) remove(things []thing) error {
 	})
 }
 
-// removeUnused deletes things without users and, if ifEmpty is set, only those that are empty. The error names those that it
-// leaves.
+// removeUnused deletes things that have no users. If ifEmpty is set, it leaves queues with messages. The error names
+// those that it leaves.
 func (r *registration) removeUnused(things []thing, ifEmpty bool) error {
 	return r.delete(things, func(ch *amqp091.Channel, t thing) error {
 		if t.Queue == "" {
@@ -195,7 +195,7 @@ func (r *registration) removeUnused(things []thing, ifEmpty bool) error {
 	})
 }
 
-// delete deletes things with the function one.
+// delete calls one for each thing, to delete it, and joins the errors.
 func (r *registration) delete(things []thing, one func(*amqp091.Channel, thing) error) error {
 	var errs []error
 	var ch *amqp091.Channel
@@ -216,8 +216,8 @@ func (r *registration) delete(things []thing, one func(*amqp091.Channel, thing) 
 	return errors.Join(errs...)
 }
 
-// leave deletes the things of this run, and removes its entry from the registry. It deletes an empty registry. The next run
-// finds anything left.
+// leave deletes what this run has created and removes its entry from the registry. If the registry is then empty, leave
+// deletes it. What cannot be deleted is left to the next run.
 func (r *registration) leave() error {
 	marked, unmarked, err := r.closeNotes()
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *registration) leave() error {
 	return errors.Join(err, r.unlock(), r.conn.Close())
 }
 
-// closeNotes stops writing notes, and returns the things that this run may have created.
+// closeNotes stops the notes. It returns the things that this run may have created, with and without its mark.
 func (r *registration) closeNotes() (marked, unmarked []thing, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -261,7 +261,7 @@ func (r *registration) closeNotes() (marked, unmarked []thing, err error) {
 	return marked, unmarked, r.lost
 }
 
-// shared is the error that names unmarked things that are left because another live run may use them.
+// shared is an error that names unmarked things which are left because another live run may use them.
 func shared(things []thing) error {
 	var errs []error
 	for _, t := range things {
@@ -270,14 +270,14 @@ func shared(things []thing) error {
 	return errors.Join(errs...)
 }
 
-// depart removes this run from the registry, unless another run has done so.
+// depart removes this run's entry from the registry, unless another run has removed it.
 func (r *registration) depart(ch *amqp091.Channel, all reading) error {
 	if all.own == nil {
 		return nil
 	}
 	err := errors.Join(all.own.Ack(false), ch.Close())
 	if len(all.others) == 0 && !all.alien {
-		_ = r.removeUnused([]thing{{Queue: r.registry}}, true) // a queue in use stays
+		_ = r.removeUnused([]thing{{Queue: r.registry}}, true) // deletes the registry unless it is used
 	}
 	return err
 }

@@ -15,32 +15,32 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// ReplayOptions says how to replay a trace. The zero value has the defaults.
+// ReplayOptions says how to replay a trace. The zero value means the default for each.
 type ReplayOptions struct {
-	// Prefix begins the names of queues on the broker; "" chooses a unique one.
+	// Prefix begins the names of queues on the broker; "" means a new, unique prefix.
 	Prefix string
-	// Patience bounds the wait for the broker to notice by itself that a connection ended abruptly, or that a queue has
-	// expired. 0 is 10 seconds.
+	// Patience is the maximum time for the broker to notice a connection that ended abruptly, or to delete an expired
+	// queue. 0 means 10 seconds.
 	Patience time.Duration
-	// Progress is called before each step with the number of completed steps and their total. It may be nil.
+	// Progress is called before each step with the number of completed steps and the total. It may be nil.
 	Progress func(taken, of int)
 }
 
 const defaultPatience = 10 * time.Second
 
-// Replay carries out the steps of a simulated trace of the target on a real RabbitMQ, command by command in the recorded
-// order. Each client has its own connection (or a channel of a shared one, if the scenario's option says so). The replay
-// ends at the first step whose result differs from the recorded one.
+// Replay carries out the steps of a simulated trace of the target on a real RabbitMQ, command by command in the
+// recorded order. Each client has its own connection (or a channel of a shared one, if the scenario's option says so).
+// The replay ends at the first step whose result differs from the recorded one.
 //
-// It compares the whole reply of every command: class, code, counters and returned messages. After every step it compares
-// whether each slot's A and B queue and the administration mutex exist, and whether B queues and the mutex are exclusive to
-// a connection. A client's machine is a function of its replies, so equal replies mean the same execution. It does not
-// compare:
+// It compares the whole reply of every command: class, code, counters and returned messages. After every step it
+// compares whether each slot's A and B queue and the administration mutex exist, and whether B queues and the mutex are
+// exclusive to a connection. A client's machine is a function of its replies, so equal replies mean the same execution.
+// It does not compare:
 //
 //   - the code with which a fault closes a channel or connection, as the simulator has codes of its own;
-//   - which connection owns an exclusive queue (other than by the clients' replies), and whether a queue with x-expires is
+//   - which connection owns an exclusive queue (except as replies show it), and whether a queue with x-expires is
 //     exclusive: asking would count as a use, and keep it alive;
-//   - how many messages a queue has, other than by the counters in replies;
+//   - how many messages a queue has, except as counters in replies show it;
 //   - time, unless a queue or message of the trace expires. Then a virtual millisecond lasts longer on the broker, and every
 //     x-expires and TTL with it: see [timeScales].
 //
@@ -85,7 +85,8 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 	return r, err
 }
 
-// attempt replays the trace once. kept says whether the replay kept to the trace's time.
+// attempt replays the trace once. The pace that it returns says whether the replay was fast enough for the trace's
+// expiries.
 func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, o ReplayOptions, scale uint32) (kept pace, err error) {
 	t := r.trace
 	r.Agreed, r.Disagreement = 0, nil
@@ -111,7 +112,8 @@ func (r *Replayed) attempt(ctx context.Context, b *Broker, target *lock.Target, 
 	return kept, nil
 }
 
-// routing says when a lock expects messages of a transaction to be routed, "" if it does not depend on that.
+// routing says at which time a lock expects the messages of a transaction to be routed; "" if it does not matter to the
+// lock.
 func routing(target *lock.Target, t *scenario.Trace) string {
 	if target.Backend == consumption.Server {
 		return ""
@@ -124,8 +126,8 @@ func commits(t *scenario.Trace) bool {
 	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return amqp.SentIn(s.Payload).Command.Method == amqp.TxCommit })
 }
 
-// step carries out one step and compares its result. truth says whether to compare the broker's state as well: during setup,
-// only after the last step.
+// step carries out a step and compares its reply. If truth is set, it also compares the broker's queues with the
+// recorded truth. During setup that is done after the last step only.
 func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) (*Disagreement, error) {
 	if err := p.pace.await(ctx, s.Time); err != nil {
 		return nil, err
@@ -145,7 +147,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	return p.settled(ctx, s)
 }
 
-// excuse replaces the code of a close that a fault caused by the recorded code.
+// excuse replaces the code of a close that a fault has caused by the recorded code, as the simulator's codes differ.
 func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.connection.cut || got.Kind == amqp.ChannelClosed && c.provoked {
@@ -154,11 +156,11 @@ func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	return got
 }
 
-// pollPause is the time between two looks at a broker that has something left to notice.
+// pollPause is the pause between two checks of a broker's state while waiting for a change.
 const pollPause = time.Millisecond
 
-// settled compares the broker's state with the truth after a step, and returns a difference, if there is one. If the broker
-// learns of the step later, it is asked until it agrees or patience is over.
+// settled compares the broker's queues with the recorded truth after a step, and returns the first difference. If the
+// broker notices the step only later, settled repeats this until there is no difference or Patience is over.
 func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*Disagreement, error) {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
@@ -174,7 +176,7 @@ func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*Disagre
 	}
 }
 
-// differs is a difference between the broker's state and the truth, or nil.
+// differs is the first difference between the broker's queues and the recorded truth; nil if there is none.
 func (p *replayer) differs(s *scenario.TraceStep) (*Disagreement, error) {
 	w, has, err := p.observer.compare(p.queues, &s.Truth)
 	if w == nil {

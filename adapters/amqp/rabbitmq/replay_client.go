@@ -14,35 +14,35 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// replayer is the clients of a trace on a real broker. The trace's history contains the ends of their connections: an event
-// Gone is the moment at which the broker sees one end.
+// replayer carries out a trace on a real broker: it has the trace's clients and their connections. An event Gone in the
+// trace's history is the moment at which the broker notices that a connection has ended.
 type replayer struct {
 	broker      *Broker
 	trace       *scenario.Trace
 	options     ReplayOptions
-	names       *amqp.Names // the numbers of the trace, with the names of this run
-	nowhere     amqp.Queue  // a queue that never exists
+	names       *amqp.Names // the trace's names of queues with the prefix of this run, and the same numbers
+	nowhere     amqp.Queue  // number of a queue that never exists
 	pace        pace
 	declared    map[amqp.Queue]amqp.ArgumentSet
 	queues      []watched
 	consumed    []consumed
 	observer    *observer
-	clients     []replayedClient      // by number; 0 creates the initial slots of the locks
-	connections map[int32]*connection // connections that the broker has not seen end, by process
-	opened      []*connection         // all connections
+	clients     []replayedClient      // by the client's number; client 0 creates the initial slots of the locks
+	connections map[int32]*connection // by process of the history: connections that the broker has not seen end
+	opened      []*connection         // all connections, to be closed at the end
 }
 
-// replayedClient is one client.
+// replayedClient is a client of the trace.
 type replayedClient struct {
 	connection *connection
-	opened     int32  // number of connections that it opened, or joined
-	channel    uint16 // the channel that it uses
-	up         bool   // whether that channel is open
-	provoked   bool   // a fault closed the channel
+	opened     int32  // number of connections that it has opened or joined
+	channel    uint16 // number of the channel that it uses
+	up         bool   // whether its channel is open
+	provoked   bool   // a fault closed that channel
 	inbox      []amqp.Delivery
 }
 
-// connection is a connection, and whether a fault or its own end cut it.
+// connection is a client's connection. cut says that a fault or the client's death has cut it.
 type connection struct {
 	*Conn
 	cut bool
@@ -67,13 +67,13 @@ func newReplayer(ctx context.Context, b *Broker, target *lock.Target, t *scenari
 	return p, p.observe(ctx)
 }
 
-// observe opens the connection from which the broker's state is observed.
+// observe opens the connection that asks the broker for its state.
 func (p *replayer) observe(ctx context.Context) (err error) {
 	p.observer, err = newObserver(ctx, p.broker.URL, p.names)
 	return err
 }
 
-// take carries out a step, and returns the reply to its command.
+// take carries out a step, and returns the reply to the step's command.
 func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.Reply, err error) {
 	switch s.Action.Kind {
 	case scenario.ChannelError:
@@ -91,7 +91,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.
 func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply, error) {
 	c, cmd := &p.clients[s.Action.Client], amqp.SentIn(s.Payload).Command
 	if c.connection == nil || cmd.Method == amqp.ConnectionOpen {
-		p.release(s) // the client's earlier connection
+		p.release(s) // closes the client's earlier connection
 		if err := p.open(ctx, s.Action.Client); err != nil {
 			return amqp.Reply{}, err
 		}
@@ -109,9 +109,8 @@ func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply,
 	return reply, nil
 }
 
-// do sends a command. An expired queue disappears a moment after its process, and on a busy broker a message that is
-// published in between reaches no queue and is nacked. do publishes it again until the broker has caught up, or patience is
-// over.
+// do sends a command and returns its reply. On a busy broker, a message to a queue that has just expired may be nacked
+// for a moment. do then publishes it again until the broker has caught up, or Patience is over.
 func (p *replayer) do(ctx context.Context, c *replayedClient, cmd amqp.Command, want amqp.Reply) amqp.Reply {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
@@ -124,7 +123,7 @@ func (p *replayer) do(ctx context.Context, c *replayedClient, cmd amqp.Command, 
 	}
 }
 
-// open opens a connection for a client, or makes it join the shared one.
+// open opens a client's connection. If clients share one connection, the client joins it.
 func (p *replayer) open(ctx context.Context, number uint8) error {
 	c := &p.clients[number]
 	l := p.shared()
@@ -144,12 +143,12 @@ func (p *replayer) open(ctx context.Context, number uint8) error {
 	return nil
 }
 
-// process is the number of a client's connection in the trace's history (see [spec.Event]).
+// process is the number of the client's connection as a process of the trace's history (see [spec.Event]).
 func (p *replayer) process(number uint8) int32 {
 	return history.Process(int32(number), p.clients[number].opened, len(p.clients)-1)
 }
 
-// shared is the connection that all clients share, nil if they do not, or if it does not exist.
+// shared is the connection that all clients share; nil if each has its own, or if none is open.
 func (p *replayer) shared() *connection {
 	if !p.trace.Scenario.Options.Facts().SharedSession {
 		return nil
@@ -162,7 +161,7 @@ func (p *replayer) shared() *connection {
 	return nil
 }
 
-// breakChannel makes the broker close a client's channel without the client's doing.
+// breakChannel makes the broker close a client's channel by an error that the client has not caused.
 func (p *replayer) breakChannel(c *replayedClient) error {
 	if !c.up {
 		return nil
@@ -175,7 +174,7 @@ func (p *replayer) breakChannel(c *replayedClient) error {
 	return nil
 }
 
-// release closes the sockets of the connections whose end the broker sees in a step.
+// release closes the sockets of those connections whose end the broker notices in step s.
 func (p *replayer) release(s *scenario.TraceStep) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if l := p.connections[e.Target]; e.F == history.Gone && l != nil {
@@ -186,7 +185,7 @@ func (p *replayer) release(s *scenario.TraceStep) {
 	}
 }
 
-// unannounced reports whether a step changes something that the broker has to detect by itself.
+// unannounced reports whether the broker has to notice something about the step by itself, for example a closed socket.
 func (p *replayer) unannounced(s *scenario.TraceStep) bool {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if e.F == history.Gone || e.F == history.Restart {
@@ -208,7 +207,7 @@ func (p *replayer) restart(ctx context.Context) error {
 	return p.observe(ctx)
 }
 
-// end closes every connection and deletes every queue, whatever has happened.
+// end closes all connections and deletes all queues, also after an error.
 func (p *replayer) end() error {
 	var err error
 	for _, l := range p.opened {

@@ -15,19 +15,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// For locks by consumption, the replay observes what a passive declare returns about their queue: the number of ready
-// messages, which are the free slots, and the number of consumers.
+// For a lock by consumption, the replay compares the counters that a passive declare of its queue returns. The number
+// of ready messages is the number of free slots. The number of consumers is compared as well.
 
-// consumed is the queue of a lock by consumption.
+// consumed is the queue of a lock by consumption, and the lock's number.
 type consumed struct {
 	queue amqp.Queue
 	lock  int
 	kind  lock.Kind
 }
 
-// consumption sets what to observe of locks by consumption.
+// consumption sets the queues whose counters are compared, if the target is a lock by consumption.
 func (p *replayer) consumption(target *lock.Target) {
-	names := new(amqp.Names) // numbered like the trace's, as they are interned in the same order
+	names := new(amqp.Names) // interned in the same order as in the trace, so that numbers agree
 	for l := range p.trace.Scenario.Locks {
 		layout := consumption.NewLayout(names, p.trace.Scenario.Locks[l].Name)
 		p.consumed = append(p.consumed, consumed{queue: layout.Lock, lock: l, kind: target.Kind})
@@ -37,7 +37,7 @@ func (p *replayer) consumption(target *lock.Target) {
 	}
 }
 
-// expected is the queue's counters according to the truth.
+// expected is the queue's counters according to the recorded truth, as text.
 func (w *consumed) expected(truth *[lock.MaxLocks]monitor.Truth) string {
 	t := &truth[w.lock]
 	if w.kind == lock.Semaphore {
@@ -55,7 +55,7 @@ func consumers(any bool) string {
 	return "that nobody consumes it"
 }
 
-// count asks the broker for a queue's counters. A queue that does not exist has no counters.
+// count asks the broker for a queue's counters, as text. A missing queue counts as empty and without consumers.
 func (o *observer) count(w *consumed) (string, error) {
 	r := o.ask(amqp.Command{Method: amqp.QueueDeclare, Queue: w.queue, Flags: amqp.Passive})
 	switch {
@@ -72,7 +72,7 @@ func (o *observer) count(w *consumed) (string, error) {
 	return consumers(r.Consumers > 0), nil
 }
 
-// consumes compares the counters of queues with the truth.
+// consumes compares the counters of all queues with the recorded truth, and returns the first difference.
 func (p *replayer) consumes(s *scenario.TraceStep) (*Disagreement, error) {
 	for i := range p.consumed {
 		w := &p.consumed[i]
@@ -84,7 +84,8 @@ func (p *replayer) consumes(s *scenario.TraceStep) (*Disagreement, error) {
 	return nil, nil
 }
 
-// receive waits for the delivery of a step. Earlier deliveries were received with a reply.
+// receive waits until the step's client has received the delivery that the step records. Deliveries that came before it
+// are dropped.
 func (p *replayer) receive(ctx context.Context, s *scenario.TraceStep) *Disagreement {
 	want, c := amqp.SentIn(s.Payload).Delivery, &p.clients[s.Action.Client]
 	if want == (amqp.Delivery{}) {
@@ -104,8 +105,8 @@ func (p *replayer) receive(ctx context.Context, s *scenario.TraceStep) *Disagree
 	}
 }
 
-// unanswered reports whether a step's command has no reply, so that the broker carries it out later, or makes the broker
-// close something.
+// unanswered reports whether the step's command has no reply, so that the broker may carry it out later, or whether it
+// makes the broker close something.
 func unanswered(s *scenario.TraceStep) bool {
 	sent := amqp.SentIn(s.Payload)
 	return s.Action.Kind == scenario.ChannelError || sent.Command.Method != amqp.NoMethod && sent.Reply.Kind == amqp.NoReply ||

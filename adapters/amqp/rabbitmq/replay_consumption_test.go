@@ -12,8 +12,8 @@ import (
 
 var consumed = flag.Int("consumed", 8, "how many executions of each lock by consumption are carried out on a real RabbitMQ")
 
-// Executions of the locks by consumption are equal on the simulated broker and on a real RabbitMQ. The test compares every
-// reply, every delivery, and after every step the number of ready messages and whether the queue has a consumer.
+// Traces of locks by consumption can be replayed on a real RabbitMQ with the same results. Compared are every reply and
+// delivery and, after every step, the number of ready messages and whether the queue has a consumer.
 func TestReplayConsumption(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -25,8 +25,8 @@ func TestReplayConsumption(t *testing.T) {
 	}
 }
 
-// A mutant by consumption violates its property on a real broker, too. The two that need a restart, or the broker's
-// own timeout, are not run on a shared broker.
+// Mutants of locks by consumption violate their properties on a real broker as well. Two of them are left out, because
+// they need a restart or the broker's consumer timeout, which a shared broker does not allow.
 func TestReplayConsumptionMutants(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)

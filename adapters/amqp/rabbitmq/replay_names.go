@@ -10,7 +10,7 @@ import (
 // maxName is the maximum length of a queue's name, in bytes.
 const maxName = 255
 
-// namesOf are the names that a trace's commands contain.
+// namesOf are the names of queues and exchanges in a trace's commands.
 func namesOf(t *scenario.Trace) *amqp.Names {
 	for i := range t.Setup {
 		if s := amqp.SentIn(t.Setup[i].Payload); s.Names != nil {
@@ -20,8 +20,8 @@ func namesOf(t *scenario.Trace) *amqp.Names {
 	return new(amqp.Names)
 }
 
-// prefixed is the same names with the same numbers, and a prefix before each. Equal names stay equal, different ones stay
-// different, and no name is reserved by the broker any more.
+// prefixed is the names with a prefix before each and the same numbers. No name is then reserved by the broker. The
+// error is for a name that becomes too long.
 func prefixed(names *amqp.Names, prefix string) (*amqp.Names, error) {
 	out := new(amqp.Names)
 	for q := range names.Len() {

@@ -14,14 +14,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// presence is what a broker shows of a queue to a connection that does not own it. As an expected value, it may be a set,
-// any element of which is right.
+// presence is what a queue looks like to a connection that does not own it. An expected presence may be a set, in which
+// any element is right.
 type presence uint8
 
 const (
-	absent    presence = 1 << iota // does not exist: 404
-	common                         // exists, and is usable by all
-	exclusive                      // exists, exclusive to another connection: 405
+	absent    presence = 1 << iota // the queue does not exist: 404
+	common                         // the queue exists and any connection can use it
+	exclusive                      // the queue is exclusive to another connection: 405
 	present   = common | exclusive
 	unowned   = absent | common
 )
@@ -35,15 +35,15 @@ func (p presence) String() string {
 	}[p]
 }
 
-// watched is a queue about which the truth says something.
+// watched is a queue whose presence the recorded truth determines.
 type watched struct {
 	queue      amqp.Queue
 	lock, slot int
 	role       backend.Role
-	expires    bool // a passive declare would count as a use
+	expires    bool // the queue has x-expires, and a passive declare would count as a use
 }
 
-// expected is the queue's presence according to the truth.
+// expected is the queue's presence according to the recorded truth.
 func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	t := &truth[w.lock]
 	switch {
@@ -53,7 +53,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 		return absent
 	case w.role == backend.AdminMutex && t.Admin != 0:
 		return exclusive
-	case w.role == backend.AdminMutex: // the truth contains only its owner
+	case w.role == backend.AdminMutex: // the truth says only whether the mutex is owned, not whether it exists
 		return unowned
 	case t.Taken&(1<<w.slot) == 0:
 		return absent
@@ -63,7 +63,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	return common
 }
 
-// declared are the queues that a trace declares, with their arguments. No other queues can ever exist.
+// declared maps each queue that the trace declares to its arguments. No other queue can exist.
 func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	queues := make(map[amqp.Queue]amqp.ArgumentSet)
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
@@ -76,11 +76,11 @@ func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	return queues
 }
 
-// watchlist is what the truth says about the declared queues. A queue of two locks, or with two roles, counts only for the
-// first.
+// watchlist lists the declared queues whose presence the recorded truth determines. A queue with several roles, or of
+// two locks, is listed with the first only.
 func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]amqp.ArgumentSet) []watched {
 	var list []watched
-	names := new(amqp.Names) // numbered like the trace's, as they are interned in the same order
+	names := new(amqp.Names) // interned in the same order as in the trace, so that numbers agree
 	for l := range t.Scenario.Locks {
 		layout := amqplock.LayoutOf(target, names, t.Scenario.Locks[l].Name, monitor.Slots)
 		note := func(q amqp.Queue, role backend.Role, slot int) {
@@ -102,10 +102,10 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	return list
 }
 
-// observer looks at queues from its own connection.
+// observer asks the broker about queues, on its own connection.
 type observer struct{ *Conn }
 
-// observerChannel is the channel that the observer uses.
+// observerChannel is the number of the observer's channel.
 const observerChannel = 1
 
 func newObserver(ctx context.Context, url string, names *amqp.Names) (*observer, error) {
@@ -120,7 +120,7 @@ func newObserver(ctx context.Context, url string, names *amqp.Names) (*observer,
 	return o, nil
 }
 
-// ready opens the channel, for the first time and after an answer that closed it.
+// ready ensures that the observer's channel is open, as some answers close it.
 func (o *observer) ready() error {
 	for _, m := range []amqp.Method{amqp.ChannelOpen, amqp.ConfirmSelect} {
 		if r := o.ask(amqp.Command{Method: m}); r.Kind != amqp.OK {
@@ -135,7 +135,7 @@ func (o *observer) ask(c amqp.Command) amqp.Reply {
 	return o.Do([]amqp.Command{c})[0]
 }
 
-// compare looks at every queue and returns one that differs from the truth, if there is one.
+// compare asks for the presence of each queue. It returns the first queue that differs from the recorded truth, or nil.
 func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth) (*watched, presence, error) {
 	for i := range queues {
 		w := &queues[i]
@@ -147,8 +147,8 @@ func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth
 	return nil, 0, nil
 }
 
-// look asks the broker for a queue with a passive declare. If that would count as a use of the queue, it instead publishes a
-// message that expires at once (FACTS B17), which shows less.
+// look asks the broker for a queue's presence by a passive declare. If that would count as a use, look publishes a
+// message instead that expires at once (FACTS B17). This shows only whether the queue exists.
 func (o *observer) look(w *watched) (presence, error) {
 	if w.expires {
 		r := o.ask(amqp.Command{Method: amqp.BasicPublish, Queue: w.queue, Flags: amqp.Mandatory | amqp.Expiring})

@@ -8,19 +8,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// timeScales are the lengths of a virtual millisecond on a real broker, in milliseconds, for traces with expiries. A step
-// takes a virtual millisecond, and must end within it on the real broker. All times given to the broker are stretched by the
-// same factor, so that events keep their order, and are half a virtual millisecond shorter, so that expiries fall between
-// two steps. A trace that disagrees is replayed with the next scale: a busy machine or broker may have been late with a
-// step, or with an expiry, which no reply shows.
+// timeScales are the lengths in milliseconds of a virtual millisecond on a real broker, for traces in which something
+// expires. A step takes a virtual millisecond, and must end within it on the broker. All times given to the broker are
+// stretched by the same factor, so that events keep their order. They are then shortened by half a virtual millisecond,
+// so that an expiry falls between two steps. If a trace disagrees, it is replayed with the next scale: a busy machine
+// or broker may have been late, which no reply shows.
 var timeScales = [...]uint32{20, 100, 500}
 
-// pace maps the trace's time to real time, if something in the trace expires.
+// pace converts the trace's time to real time. It is used only if something in the trace expires.
 type pace struct {
 	timed bool
 	began time.Time
-	scale uint32 // milliseconds per virtual millisecond
-	late  bool   // a step ended so late that something the next step needs may have expired
+	scale uint32 // number of real milliseconds in a virtual millisecond
+	late  bool   // a step ended too late: something that the next step needs may have expired
 }
 
 func newPace(t *scenario.Trace, scale uint32) pace {
@@ -33,15 +33,15 @@ func newPace(t *scenario.Trace, scale uint32) pace {
 	return p
 }
 
-// expires reports whether a command creates something that time removes. A message with a time to live of zero is removed at
-// once.
+// expires reports whether a command creates something that expires later. A message with a time to live of 0 does not
+// count: it is removed at once.
 func expires(c amqp.Command) bool {
 	return c.Args.Has&amqp.HasExpires != 0 ||
 		c.Args.Has&amqp.HasMessageTTL != 0 && c.Args.MessageTTL > 0 ||
 		c.Flags.Has(amqp.Expiring) && c.Expiration > 0
 }
 
-// await waits until a moment of the trace, in virtual milliseconds.
+// await waits until the given time of the trace, in virtual milliseconds.
 func (p *pace) await(ctx context.Context, virtual int64) error {
 	if p.timed {
 		sleep(ctx, time.Until(p.began.Add(p.lasts(virtual))))
@@ -49,7 +49,7 @@ func (p *pace) await(ctx context.Context, virtual int64) error {
 	return ctx.Err()
 }
 
-// note records whether a step ended in time. virtual is the virtual millisecond in which it had to begin.
+// note records whether a step ended in time. virtual is the time of the trace at which the step began, in ms.
 func (p *pace) note(virtual int64) {
 	p.late = p.late || p.timed && time.Since(p.began) > p.lasts(virtual)+p.lasts(1)/2
 }
@@ -58,7 +58,7 @@ func (p *pace) lasts(virtual int64) time.Duration {
 	return time.Duration(virtual) * time.Duration(p.scale) * time.Millisecond
 }
 
-// stretched is a command with its times in the broker's milliseconds.
+// stretched is a command with its times converted from virtual to real milliseconds.
 func (p *pace) stretched(c amqp.Command) amqp.Command {
 	for _, ms := range []*uint32{&c.Args.Expires, &c.Args.MessageTTL, &c.Expiration} {
 		if *ms > 0 {

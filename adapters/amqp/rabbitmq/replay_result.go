@@ -10,30 +10,30 @@ import (
 
 // Replayed is the result of replaying a trace on a real RabbitMQ.
 type Replayed struct {
-	Broker string // its name and version, such as "RabbitMQ 3.10.8"
+	Broker string // name and version, such as "RabbitMQ 3.10.8"
 	// Skipped is the reason why nothing was replayed; "" if the trace was replayed.
 	Skipped string
-	// Agreed is the number of steps, from the first, whose result was as recorded.
+	// Agreed is the number of steps, counted from the first, that had the recorded result.
 	Agreed int
-	// Disagreement is the first step with a different result, at which the replay ended; nil if there is none.
+	// Disagreement is the step with a different result at which the replay ended; nil if all steps agreed.
 	Disagreement *Disagreement
 
 	trace *scenario.Trace
 }
 
-// SetupStep is the number of a step before the first.
+// SetupStep is the step number of the setup, which precedes step 0.
 const SetupStep = -1
 
 // Disagreement is a difference between a real RabbitMQ and the simulated broker.
 type Disagreement struct {
-	Step     int // index of the step; SetupStep is before the first
+	Step     int // index of the step, from 0; SetupStep for the setup
 	Taken    *scenario.TraceStep
-	What     string // "reply", or the queue
-	Expected string // as recorded
+	What     string // what differs: "reply", or the name of a queue
+	Expected string // the recorded result
 	Got      string
 }
 
-// failed records the step at which a replay ended, also in the error.
+// failed records the step at which a replay ended, in the disagreement and in the error.
 func (r *Replayed) failed(step int, err error) error {
 	if r.Disagreement != nil {
 		r.Disagreement.Step = step
@@ -49,8 +49,8 @@ func (r *Replayed) Agrees() bool {
 	return r.Skipped == "" && r.Disagreement == nil && r.Agreed == len(r.trace.Steps)
 }
 
-// Reproduces reports whether the real broker has shown violation v of the trace: every step agreed up to the one that shows
-// v, so that it was the same execution.
+// Reproduces reports whether the real broker has shown violation v of the trace: every step up to that of v had the
+// recorded result.
 func (r *Replayed) Reproduces(v scenario.Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, len(r.trace.Steps)) && (v.Step < len(r.trace.Steps) || r.Agrees())
 }
@@ -83,7 +83,7 @@ func (r *Replayed) agreement() string {
 	return fmt.Sprintf("%s agrees: the same replies and the same queues in all of %d steps", r.Broker, of)
 }
 
-// command describes the command of the step.
+// command is the command of the step in words.
 func (d *Disagreement) command() string {
 	words := d.Taken.Action.String()
 	if cmd := amqp.SentIn(d.Taken.Payload).Command; cmd.Method != amqp.NoMethod {
@@ -92,7 +92,7 @@ func (d *Disagreement) command() string {
 	return words
 }
 
-// stepWords is a step's number, counted from 1, in words.
+// stepWords describes a step by its number, counted from 1; SetupStep is the setup.
 func stepWords(step int) string {
 	if step == SetupStep {
 		return "setting up"

@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Whatever befalls the reference locks on the simulated broker befalls them on a real RabbitMQ.
+// Executions of the reference locks have the same results on a real RabbitMQ as on the simulated broker.
 func TestReplayReferences(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -39,7 +39,7 @@ func TestReplayReferences(t *testing.T) {
 	}
 }
 
-// agrees demands that whatever befalls a lock in so many drawn executions on the simulated broker befalls it on a real one.
+// agrees replays the given number of random executions of a lock on a real broker, and fails the test at a difference.
 func agrees(t *testing.T, b *rabbitmq.Broker, target *lock.Target, executions int, options ...[2]string) {
 	t.Helper()
 	source := sim.NewSource(sim.Space{Target: target, Fixed: options}, 1)
@@ -55,7 +55,7 @@ func agrees(t *testing.T, b *rabbitmq.Broker, target *lock.Target, executions in
 	}
 }
 
-// A restart of the simulated broker is one of a real node.
+// Restarting a real node has the results of a restart of the simulated broker.
 func TestReplayRestart(t *testing.T) {
 	b := rabbitmqtest.Private(t)
 	target := amqplock.References[0]
@@ -69,7 +69,7 @@ func TestReplayRestart(t *testing.T) {
 	}
 }
 
-// A violation on the simulated broker is one on a real broker, too.
+// Mutants violate their properties on a real broker as they do on the simulated one.
 func TestReplayReproduces(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -109,7 +109,7 @@ func replay(t *testing.T, b *rabbitmq.Broker, target *lock.Target, tr *scenario.
 	return got
 }
 
-// notLate skips a test of which nothing can be told because this machine is too busy.
+// notLate skips the test if the machine was too slow for the replay.
 func notLate(t *testing.T, got *rabbitmq.Replayed) {
 	t.Helper()
 	if strings.Contains(got.Skipped, "late with a step") {
@@ -117,27 +117,27 @@ func notLate(t *testing.T, got *rabbitmq.Replayed) {
 	}
 }
 
-// expiring is a semaphore whose queues last so many virtual milliseconds.
+// expiring is a semaphore whose queues expire after ms virtual milliseconds of disuse.
 func expiring(ms uint32) lock.Target {
 	return lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) {
 		o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, ms
 	})}
 }
 
-// If the replay itself was late, and something expired too early because of that, it is repeated with more time.
+// If the replay was late and something therefore expired too early, it is repeated with longer virtual milliseconds.
 func TestReplayLate(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
 	target := expiring(20)
 	tr := trace(&target, find(t, &target, func(tr *scenario.Trace) bool {
-		const soon = 30 // every virtual millisecond more takes a tenth of a second
+		const soon = 30 // latest time of the last step; each virtual ms takes 20 to 500 ms
 		return violated(tr, property.ContiguousSlots) != nil && actions(tr, scenario.Restart) == 0 && tr.Steps[len(tr.Steps)-1].Time <= soon
 	}))
 	late := false
 	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: 2 * time.Second, Progress: func(taken, _ int) {
 		if taken == 1 && !late {
 			late = true
-			time.Sleep(time.Second) // the first slot lasts 390 ms
+			time.Sleep(time.Second) // longer than the first slot's 390 ms
 		}
 	}})
 	if err == nil {
@@ -148,7 +148,7 @@ func TestReplayLate(t *testing.T) {
 	}
 }
 
-// A replay that is late however slowly it goes tells nothing of the broker.
+// A replay that is late at every scale is skipped, because it says nothing about the broker.
 func TestReplayAlwaysLate(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -158,7 +158,7 @@ func TestReplayAlwaysLate(t *testing.T) {
 	}))
 	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: time.Second, Progress: func(taken, _ int) {
 		if taken == 1 {
-			time.Sleep(2 * time.Second) // the first slot lasts 1,250 ms where time is slowest
+			time.Sleep(2 * time.Second) // longer than the first slot's 1,250 ms at the largest scale
 		}
 	}})
 	if err != nil || !strings.Contains(got.Skipped, "late with a step") || got.Reproduces(*violated(tr, property.ContiguousSlots)) {
@@ -166,8 +166,8 @@ func TestReplayAlwaysLate(t *testing.T) {
 	}
 }
 
-// A broker may be late with an expiry, which no reply shows: a trace with expiries that disagrees is repeated with
-// more time.
+// The broker may be late with an expiry, which no reply shows. A trace with expiries that disagrees is therefore
+// repeated at the next scale.
 func TestReplayDoubtful(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -187,7 +187,7 @@ func TestReplayDoubtful(t *testing.T) {
 		if taken > 0 {
 			return
 		}
-		if attempts++; attempts == 2 { // one more would show nothing more
+		if attempts++; attempts == 2 { // two attempts are enough for this test
 			cancel()
 		}
 	}})
@@ -196,7 +196,7 @@ func TestReplayDoubtful(t *testing.T) {
 	}
 }
 
-// A reply or a queue that is not as recorded is told, and nothing after it is taken.
+// A replay reports a reply or a queue that differs from the recorded one, and ends at that step.
 func TestReplayDisagrees(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -238,7 +238,7 @@ func TestReplayDisagrees(t *testing.T) {
 	}
 }
 
-// A replay that is interrupted leaves nothing behind.
+// A replay that is interrupted deletes its queues.
 func TestReplayInterrupted(t *testing.T) {
 	b := sharedBroker(t)
 	target := amqplock.References[0]
@@ -265,7 +265,7 @@ func TestReplayInterrupted(t *testing.T) {
 	}
 }
 
-// A broker that somebody else started is not restarted.
+// A trace with a restart is skipped on a broker that lockproof has not started.
 func TestReplaySkipped(t *testing.T) {
 	b := sharedBroker(t)
 	target := amqplock.References[0]
@@ -279,7 +279,7 @@ func TestReplaySkipped(t *testing.T) {
 	}
 }
 
-// sharedBroker is a broker that can't be restarted.
+// sharedBroker is a broker that cannot be restarted, because lockproof has not started it.
 func sharedBroker(t *testing.T) *rabbitmq.Broker {
 	t.Helper()
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
@@ -293,7 +293,7 @@ func trace(target *lock.Target, s scenario.Scenario) *scenario.Trace {
 	return new(sim.Runner).Trace(target, &s, property.Weak)
 }
 
-// find is a scenario whose trace is as wanted: the shortest of a few.
+// find draws scenarios until it has a few whose traces are wanted, and returns the one with the shortest trace.
 func find(t *testing.T, target *lock.Target, wanted func(*scenario.Trace) bool) (best scenario.Scenario) {
 	t.Helper()
 	const enough, limit = 5, 2000
@@ -337,7 +337,7 @@ func violated(tr *scenario.Trace, p property.Property) *scenario.Violation {
 	return nil
 }
 
-// lockedIsSuccess takes RESOURCE_LOCKED for success.
+// lockedIsSuccess is a mutant that takes the error RESOURCE_LOCKED for success.
 type lockedIsSuccess struct{ *amqplock.Protocol }
 
 func newLockedIsSuccess(p *amqplock.Protocol) amqplock.Implementation { return lockedIsSuccess{p} }
@@ -349,7 +349,7 @@ func (v lockedIsSuccess) Apply(m *amqplock.Machine, r amqp.Reply) {
 	}
 }
 
-// exists asks a broker for a queue.
+// exists reports whether the broker has the given queue.
 func exists(t *testing.T, b *rabbitmq.Broker, queue string) bool {
 	t.Helper()
 	names := new(amqp.Names)

@@ -15,27 +15,27 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// side is a broker that steps are played on. Clients are numbered from 0.
+// side is a broker on which steps are played, simulated or real. Its clients are numbered from 0.
 type side interface {
 	do(client int, batch []amqp.Command) []amqp.Reply
-	// kill cuts a client's socket and returns when the broker has noticed.
+	// kill cuts a client's socket, and returns when the broker has noticed.
 	kill(client int)
-	// deliveries is what the client's consumers were sent; the real broker is waited for until
-	// there are n.
+	// deliveries is what the client's consumers have received. On a real broker it waits until there are n deliveries.
 	deliveries(client, n int) []amqp.Delivery
 	advance(ms int64)
 	restart()
 }
 
-// clients is how many a side has: 0 is the observer's, for the tests' own questions, as is each
-// client's spare channel.
+// clients is the number of clients on each side. Client 0 is the observer. It, and the channel spare of each client,
+// are for questions of the tests.
 const (
 	clients  = 4
 	observer = 0
 	spare    = 9
 )
 
-// outcome is the result of a step, as text. expected is the expected one, if it is known.
+// outcome carries out a step and returns its results as text. expected is the expected text, if it is known: it says
+// how many deliveries to wait for.
 func outcome(w side, s step, batch []amqp.Command, expected string) []string {
 	switch s.event {
 	case kill:
@@ -60,7 +60,7 @@ func outcome(w side, s step, batch []amqp.Command, expected string) []string {
 type simulated struct {
 	*broker.Broker
 	conns [clients]broker.Conn
-	// apply is Broker.Apply, or something that a test has put in its place.
+	// apply carries out a command: it is Broker.Apply, or a test's replacement.
 	apply func(broker.Conn, amqp.Command) amqp.Reply
 }
 
@@ -103,8 +103,8 @@ func (w *simulated) restart() {
 	w.conns = [clients]broker.Conn{}
 }
 
-// sorted puts deliveries in an order that both sides have: amqp091-go does not tell how those of
-// several consumers were interleaved.
+// sorted sorts deliveries by consumer, so that both sides can be compared: amqp091-go does not tell the order among
+// consumers.
 func sorted(d []amqp.Delivery) []amqp.Delivery {
 	slices.SortStableFunc(d, func(a, b amqp.Delivery) int {
 		last := func(d amqp.Delivery) uint64 {
@@ -118,23 +118,22 @@ func sorted(d []amqp.Delivery) []amqp.Delivery {
 	return d
 }
 
-// real is a side that is a real RabbitMQ.
+// real is a real RabbitMQ as a side.
 type real struct {
 	url    string
-	prefix string // of its names
+	prefix string // prefix of its queues and exchanges
 	names  *amqp.Names
-	queues int // that steps have; behind them are the marks
+	queues int // number of queues in steps; the marks have the numbers after them
 	conns  [clients]*rabbitmq.Conn
-	owned  [clients]map[amqp.Queue]bool // what is exclusive to each, its mark too; nil while not connected
+	owned  [clients]map[amqp.Queue]bool // exclusive queues of each client, with its mark; nil while not connected
 	again  func(context.Context) error  // restarts the broker
-	late   time.Duration                // how much more time has passed than was asked for
-	err    error                        // what went wrong with playing, first
+	late   time.Duration                // maximum time by which a pause was longer than requested
+	err    error                        // first error of the side itself
 
 	patience time.Duration
 }
 
-// newReal makes a side whose queues have a prefix that no other has. names are the queues as steps
-// have them.
+// newReal connects to a real broker as a side. Its names are those of the steps with a unique prefix.
 func newReal(prefix, url string, names *amqp.Names) (*real, error) {
 	prefix = fmt.Sprintf("lockproof.%s.%x.", prefix, serial.Add(1)+uint64(time.Now().UnixNano()))
 	w := &real{url: url, prefix: prefix, names: new(amqp.Names), queues: names.Len(), patience: patience}
@@ -172,10 +171,10 @@ func newReal(prefix, url string, names *amqp.Names) (*real, error) {
 
 var serial atomic.Uint64
 
-// mark is the queue that tells others of the end of a client's connection.
+// mark is an exclusive queue of the client. When it is gone, the client's connection has ended.
 func (w *real) mark(client int) amqp.Queue { return amqp.Queue(w.queues + client + 1) }
 
-// end deletes what has been left and closes all connections.
+// end deletes queues and exchanges that are left, and closes all connections.
 func (w *real) end() error {
 	for i, c := range w.conns {
 		if i != observer {
@@ -202,7 +201,7 @@ func (w *real) fail(err error) {
 	}
 }
 
-// marker is the channel on which a connection declares its mark.
+// marker is the number of the channel on which a client declares its mark.
 const marker = spare + 1
 
 func (w *real) do(client int, batch []amqp.Command) []amqp.Reply {
@@ -231,10 +230,10 @@ func (w *real) do(client int, batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// kill waits until nothing that was exclusive to the connection is left.
+// kill cuts a client's socket, and waits until its exclusive queues are gone.
 func (w *real) kill(client int) {
 	w.conns[client].Kill()
-	w.conns[client].Do([]amqp.Command{{Method: amqp.BasicQos, Channel: marker}}) // finds out
+	w.conns[client].Do([]amqp.Command{{Method: amqp.BasicQos, Channel: marker}}) // makes the client notice
 	for q := range w.owned[client] {
 		w.eventually("a killed connection's queue is gone", func() bool {
 			return w.conns[observer].Do([]amqp.Command{
@@ -246,10 +245,10 @@ func (w *real) kill(client int) {
 	w.owned[client] = nil
 }
 
-// patience is how long the real broker is waited for, unless a side says otherwise.
+// patience is how long to wait for the real broker by default.
 const patience = 30 * time.Second
 
-// eventually waits until something holds.
+// eventually waits until holds returns true, for at most w.patience. After that it records an error.
 func (w *real) eventually(what string, holds func() bool) {
 	for deadline := time.Now().Add(w.patience); !holds(); {
 		if time.Now().After(deadline) {
@@ -263,7 +262,7 @@ func (w *real) deliveries(client, n int) []amqp.Delivery {
 	return sorted(w.conns[client].Deliveries(n, w.patience, nil))
 }
 
-// advance lets time pass for real.
+// advance sleeps for ms milliseconds.
 func (w *real) advance(ms int64) {
 	begin, d := time.Now(), time.Duration(ms)*time.Millisecond
 	time.Sleep(d)

@@ -14,10 +14,10 @@ import (
 // EnvURL names the environment variable with the address of a RabbitMQ.
 const EnvURL = "LOCKPROOF_AMQP_URL"
 
-// ErrNoBroker is the error of [Start] if there is no RabbitMQ and nothing to start one with.
+// ErrNoBroker is the error of [Start] if no RabbitMQ runs and none can be started.
 var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or give an address such as amqp://user:password@host:5672/%2F, or install rabbitmq-server")
 
-// missing is the error for something missing that a broker could be started with.
+// missing is an error that says which program or engine for starting a broker is missing.
 type missing string
 
 func (m missing) Error() string        { return string(m) }
@@ -25,25 +25,27 @@ func (m missing) Is(target error) bool { return target == ErrNoBroker }
 
 // Options say which broker to use.
 type Options struct {
-	// URL is the address of a running broker. Flag names the flag that gave it, for errors. If URL is empty, the broker is
-	// the one that LOCKPROOF_AMQP_URL names, else the one at 127.0.0.1:5672, else one that is started.
+	// URL is the address of a running broker. Flag is the name of the command line flag that set URL, for errors. If
+	// URL is "", Start uses the broker that LOCKPROOF_AMQP_URL names, else one at 127.0.0.1:5672, else it starts one.
 	URL, Flag string
 
-	// Restarts says that the broker will be restarted: a broker that was merely found is then not used.
+	// Restarts says that the run will restart the broker. Start then does not use a broker that it finds at
+	// 127.0.0.1:5672.
 	Restarts bool
 
-	// There requires an existing broker: none is started.
+	// There requires a broker that runs already: Start does not start one.
 	There bool
 
-	// Container starts a broker in a container, if there is no other. If it is nil, no container is started.
+	// Container starts a broker in a container, if there is no other broker; nil means that no container is started.
 	Container container.Starter
 
-	// Advanced is an advanced.config for a node that is started, in Erlang terms.
+	// Advanced is the advanced.config of a node that is started, in Erlang terms.
 	Advanced string
-	// Plugins are the plugins that a started node enables.
+	// Plugins are the plugins that are enabled in a node that is started.
 	Plugins []string
 
-	// Log is called with what is being started, and why something was not used, in one line. It may be nil.
+	// Log is called with one line for each broker that is started, or that exists and is not used, with the reason. It
+	// may be nil.
 	Log func(string)
 }
 
@@ -53,7 +55,8 @@ func (o Options) logf(format string, args ...any) {
 	}
 }
 
-// address is the requested URL, and who requested it; both are empty if there is none.
+// address is the requested URL and what requested it: the flag or the environment variable. Both are "" if there is
+// none.
 func (o Options) address() (url, asker string) {
 	if o.URL != "" {
 		return o.URL, cmp.Or(o.Flag, "the address given")
@@ -66,21 +69,21 @@ func (o Options) address() (url, asker string) {
 
 // Broker is a RabbitMQ that is ready for clients.
 type Broker struct {
-	URL     string // its virtual host is always explicit, %2F for the default one
-	Version string // its name and version, such as "RabbitMQ 3.10.8"
-	Origin  string // describes where it came from
-	Found   bool   // it was not named, but found at the usual address
+	URL     string // the virtual host is always explicit; %2F is the default one
+	Version string // name and version, such as "RabbitMQ 3.10.8"
+	Origin  string // how it was found or started, for reports
+	Found   bool   // not named by the user, but found at 127.0.0.1:5672
 
-	mu         sync.Mutex    // for Restart and Stop
-	own        owned         // nil if it was not started here, or was stopped
-	registered *registration // nil if this run is not registered
-	registry   string        // name of another registry, for tests; "" is the default
+	mu         sync.Mutex    // held during Restart and Stop
+	own        owned         // nil if the broker was not started here, or was stopped
+	registered *registration // nil if this run is not registered on the broker
+	registry   string        // name of the registry's queue, for tests; "" means the default
 }
 
-// owned is a broker that was started here.
+// owned is a broker that this process has started.
 type owned interface {
-	// restart ends the broker in good order, starts it again with its data on disk, and waits until it is ready at its old
-	// address.
+	// restart stops the broker in good order and starts it again, with its data on disk. It waits until the broker is
+	// ready at the same address.
 	restart(ctx context.Context) error
 	// stop ends the broker and removes all its files.
 	stop() error
@@ -98,9 +101,9 @@ func (b *Broker) String() string {
 	return said
 }
 
-// Start finds a broker or starts one: the requested URL; otherwise a broker on this machine; otherwise a private node or a
-// container, unless o.There is set. A started broker lives until Stop, which the caller has to call, or until the process
-// ends in any way; ctx bounds only the start.
+// Start finds a broker or starts one. It uses the requested URL; else a broker on this machine; else, unless o.There is
+// set, it starts a private node or a container. A started broker runs until Stop, which the caller must call, or until
+// this process ends. ctx limits only the start.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	if url, asker := o.address(); url != "" {
 		return connectTo(ctx, url, asker)
@@ -123,13 +126,13 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 		}
 		o.logf("%v", err)
 		if !errors.Is(err, ErrNoBroker) {
-			failure = err // something that exists and fails is reported rather than what is missing
+			failure = err // report this failure rather than a missing program
 		}
 	}
 	return nil, failure
 }
 
-// startUsual starts a container with the default image, if no image is named.
+// startUsual starts a container with the default image. It is used if the user has named no image.
 func startUsual(ctx context.Context, o Options) (*Broker, error) {
 	b, err := StartContainer(ctx, container.Usual("rabbitmq"), o)
 	if errors.Is(err, container.ErrNoEngine) {
@@ -138,8 +141,8 @@ func startUsual(ctx context.Context, o Options) (*Broker, error) {
 	return b, err
 }
 
-// Lacking reports that Start finds no broker at the usual address and no rabbitmq-server to start, and that no broker was
-// named.
+// Lacking reports whether Start would find no broker to use and no rabbitmq-server to start: none is named, and none
+// answers at 127.0.0.1:5672.
 func Lacking(ctx context.Context, o Options) bool {
 	if url, _ := o.address(); url != "" || installed() {
 		return false
@@ -148,7 +151,7 @@ func Lacking(ctx context.Context, o Options) bool {
 	return o.Restarts || err != nil
 }
 
-// connectTo checks that a named broker is available.
+// connectTo connects to a broker that a flag or a variable, asker, has named.
 func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
 	url, err := checkURL(address)
 	if err != nil {
@@ -161,15 +164,15 @@ func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
 	return &Broker{URL: url, Version: version, Origin: "the broker that " + asker + " names"}, nil
 }
 
-// CanRestart reports whether Restart can work: whether this broker was started here.
+// CanRestart reports whether Restart is possible, that is, whether this process has started the broker.
 func (b *Broker) CanRestart() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.own != nil
 }
 
-// Restart stops the broker in good order and starts it again, as an administrator would: durable things stay, and every
-// connection is lost. When it returns nil the broker is ready, at the same URL.
+// Restart stops the broker in good order and starts it again, as an administrator would. Durable queues stay, and all
+// connections are lost. When Restart returns nil, the broker is ready at the same URL.
 func (b *Broker) Restart(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,8 +185,8 @@ func (b *Broker) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the broker if it was started here. From any other broker it only deletes what was noted and not yet deleted.
-// Further calls do nothing.
+// Stop ends the broker if this process has started it. Otherwise it only deletes what this run has noted there and not
+// yet deleted. Further calls do nothing.
 func (b *Broker) Stop() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// The flag comes before the environment, and a broker of somebody else's is left as it is.
+// The flag has priority over the environment variable. A broker that was not started here cannot be restarted, and Stop
+// leaves it running.
 func TestStartUsesTheBrokerThatIsNamed(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	t.Setenv(rabbitmq.EnvURL, "amqp://127.0.0.1:1")
@@ -34,7 +35,8 @@ func TestStartUsesTheBrokerThatIsNamed(t *testing.T) {
 	connect(t, url)
 }
 
-// An address at which there is nothing is an error of that address: no other broker is looked for.
+// If there is no broker at a named address, Start returns an error that says who named it. It looks for no other
+// broker.
 func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,8 +63,8 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 	}
 }
 
-// The error distinguishes a missing server, one of another kind, and a broker that refuses us. It does not show the
-// password.
+// The error says whether no broker is there, something else is there, or the broker refuses the login. It does not
+// contain the password.
 func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
 	t.Parallel()
 	good, err := url.Parse(rabbitmqtest.URL(t))
@@ -79,7 +81,7 @@ func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
 		"amqp://guest:not-the-secret@" + impostor(t): "expected a broker that speaks AMQP 0-9-1 there",
 	} {
 		t.Run(want, func(t *testing.T) {
-			t.Parallel() // RabbitMQ makes those wait who got it wrong
+			t.Parallel() // RabbitMQ delays its answer to a wrong login
 			_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--on"})
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--on: ") || strings.Contains(err.Error(), "not-the-secret") {
 				t.Errorf("%s: %v, want %q", address, err, want)
@@ -88,7 +90,7 @@ func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
 	}
 }
 
-// impostor is where somebody listens who speaks something else.
+// impostor is an address at which a server answers in HTTP.
 func impostor(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -108,8 +110,7 @@ func impostor(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// The broker that answers at the usual address is taken before one is started, unless it is to be restarted, and is
-// called found.
+// Start uses a broker at the default address, and reports it as found.
 func TestStartFindsTheUsualBroker(t *testing.T) {
 	const usual = "127.0.0.1:5672"
 	if !strings.Contains(rabbitmqtest.URL(t), "guest:guest@"+usual+"/%2F") {
@@ -132,7 +133,7 @@ func TestStartFindsTheUsualBroker(t *testing.T) {
 	}
 }
 
-// wantRealRestart: what is durable stays, what is not does not, and the URL is the same.
+// wantRealRestart fails the test unless a restart keeps durable queues and the URL, and drops transient queues.
 func wantRealRestart(t *testing.T, b *rabbitmq.Broker) {
 	t.Helper()
 	client := connect(t, b.URL)
@@ -156,7 +157,7 @@ func wantRealRestart(t *testing.T, b *rabbitmq.Broker) {
 	}
 }
 
-// connect opens a connection and a channel for the length of a test.
+// connect opens a connection and a channel, which are closed at the end of the test.
 func connect(t *testing.T, url string) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(url)

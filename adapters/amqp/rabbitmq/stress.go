@@ -13,17 +13,18 @@ import (
 
 // StressConfig configures a stress run on a real RabbitMQ.
 type StressConfig struct {
-	Target  *lock.Target // nil is the reference semaphore
-	Options lock.Options // of the target, some of which it fixes itself; [amqplock.DefaultOptions] are safe
-	// Load is the amount of work. When a client dies, its socket is closed abruptly.
+	Target  *lock.Target // nil means the reference semaphore
+	Options lock.Options // options of the target, which may override some; [amqplock.DefaultOptions] are safe
+	// Load is the number of clients, rounds and so on. When a client dies, its socket is closed without
+	// connection.close.
 	stress.Load
 	// InFlight lets clients die during a command as well, not only between commands. RabbitMQ 3.10.8 then breaks every lock.
 	// If a connection dies just as it declares an exclusive queue, its clean-up may delete the queue of the next owner. A
 	// third client then gets it as well (in 201 of 1,500 trials; rabbitmq-server #15276).
 	InFlight bool
-	// Restarts is the number of restarts of the broker during the rounds. The broker must support restarts.
+	// Restarts is the number of broker restarts during the run. The broker must have been started by this process.
 	Restarts int
-	// Prefix begins the names of queues on the broker; "" chooses a unique one.
+	// Prefix begins the names of queues on the broker; "" means a new, unique prefix.
 	Prefix string
 }
 
@@ -50,8 +51,8 @@ func (c *StressConfig) check(b *Broker) error {
 	return nil
 }
 
-// Stress makes clients use a lock on a real RabbitMQ, each over its own connection, as simultaneously as possible: all of
-// them begin each round at one instant. In a round a client acquires, verifies a few times, and releases; an administrator
+// Stress makes clients use a lock on a real RabbitMQ at the same time. Each client has its own connection, and all
+// begin each round at one instant. In a round a client acquires, verifies a few times, and releases; an administrator
 // adds, removes, creates or counts. The machines are those of the simulator.
 //
 // It returns the clients' observations as a history in real-time order, by a monotonic clock. An invocation is recorded
@@ -64,11 +65,11 @@ func (c *StressConfig) check(b *Broker) error {
 //     moment since the Crash, queue by queue.
 //   - Restart: the broker is up again, and no client has connected to it yet.
 //
-// If the broker disappears, operations end as their machines see it: as fail if nothing was changed, otherwise as info. If
-// it does not come back, the run ends.
+// If the broker disappears, operations end as their machines see it: as fail if nothing was changed, otherwise as info.
+// If it does not come back, the run ends.
 //
-// History and statistics are valid also if the run ended with an error, such as that of ctx; they are nil only if the run
-// could not begin. At the end of the run every queue is deleted and every connection closed.
+// History and statistics are valid also if the run ended with an error, such as that of ctx; they are nil only if the
+// run could not begin. At the end of the run every queue is deleted and every connection closed.
 func Stress(ctx context.Context, b *Broker, c StressConfig) (*history.History, *StressStats, error) {
 	if c.Target == nil {
 		c.Target = amqplock.References[0]

@@ -2,18 +2,18 @@ package rabbitmq
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// bill is the cost of an operation.
+// bill counts the cost of an operation: commands, round trips and so on.
 type bill struct {
 	commands    int
-	trips       int  // round trips
-	replies     int  // number of round trips if the client waited for every reply
+	trips       int  // number of round trips
+	replies     int  // number of round trips without pipelining
 	channels    int  // number of channels opened
 	connections int  // number of connections opened
-	lost        int  // number of lost races
-	broken      bool // a channel broke without the operation's fault
+	lost        int  // number of races that the operation has lost to other clients
+	broken      bool // a fault, and not the operation, closed a channel
 }
 
-// charge adds the cost of answered commands.
+// charge adds the cost of commands and their replies.
 func (b *bill) charge(batch []amqp.Command, replies []amqp.Reply) {
 	for i, r := range replies {
 		b.commands++
@@ -38,8 +38,7 @@ func (b *bill) charge(batch []amqp.Command, replies []amqp.Reply) {
 	}
 }
 
-// behind reports whether command i was written without waiting for the reply to the command before: both are messages that
-// need a confirm.
+// behind reports whether command i was pipelined: it and the command before it are messages that need a confirm.
 func behind(batch []amqp.Command, replies []amqp.Reply, i int) bool {
 	return i > 0 && batch[i].Method == amqp.BasicPublish && batch[i-1].Method == amqp.BasicPublish &&
 		replies[i-1].Kind != amqp.NoReply

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// stressClient is one client of a run: its machine, its connection, and its random choices.
+// stressClient is a client in a stress run: its state machine, connection and random source.
 type stressClient struct {
 	*stressRun
 	driven
 	part   stress.Part
-	line   *stressLine // nil if it has no connection
-	opened int32       // number of connections so far
+	line   *stressLine // current connection; nil if it has none
+	opened int32       // number of connections opened so far
 	bill   bill        // cost of the current operation
-	tally  StressStats // statistics of this client
+	tally  StressStats // this client's part of the run's statistics
 }
 
 func newStressClient(s *stressRun, number int32) *stressClient {
@@ -28,7 +28,7 @@ func newStressClient(s *stressRun, number int32) *stressClient {
 	}
 }
 
-// work takes part in every round.
+// work runs the client through all rounds.
 func (c *stressClient) work(ctx context.Context) {
 	defer c.barrier.Leave()
 	for range c.config.Rounds {
@@ -43,13 +43,13 @@ func (c *stressClient) work(ctx context.Context) {
 // Holds reports whether the client believes that it holds a slot.
 func (c *stressClient) Holds() bool { return c.machine.Held > 0 }
 
-// Call carries out one operation and records it. If the client dies during it, or the run ends, the operation has no answer:
-// its outcome is pending.
+// Call carries out one operation and records it. If the client dies during the operation, or the run ends, the
+// operation has no completion and the outcome is pending.
 func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Outcome {
 	if ctx.Err() != nil {
 		return lock.Failed
 	}
-	fatal := -1 // the batch during which it dies
+	fatal := -1 // index of the batch during which the client dies; -1 if it does not
 	if c.part.Dies() {
 		fatal = c.part.Random.IntN(4)
 	}
@@ -73,7 +73,8 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Out
 	return outcome
 }
 
-// process is the number of the process for the client's next operation. A client without a connection opens one first.
+// process is the history's process number for the client's next operation. A client without a connection opens one
+// first.
 func (c *stressClient) process() int32 {
 	opened := c.opened
 	if c.machine.Link == amqplock.Down {
@@ -82,7 +83,7 @@ func (c *stressClient) process() int32 {
 	return c.config.Process(c.part.Number, opened)
 }
 
-// open opens a connection. An existing connection ends, and its process with it.
+// open opens a connection. If the client had one, it is closed, and its process ends.
 func (c *stressClient) open(ctx context.Context) amqp.Reply {
 	if c.line != nil {
 		c.recorder.World(history.Crash, c.line.process)
@@ -99,7 +100,7 @@ func (c *stressClient) open(ctx context.Context) amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK}
 }
 
-// connected ensures that the client has a connection and a channel before a round begins.
+// connected ensures that the client has a connection and a channel. It is called before a round begins.
 func (c *stressClient) connected(ctx context.Context) {
 	if c.machine.Link == amqplock.Up {
 		return
@@ -108,8 +109,8 @@ func (c *stressClient) connected(ctx context.Context) {
 	c.drive(ctx, -1)
 }
 
-// hangUp closes the connection in good order. It is called when no client works any more, as a working client could acquire
-// what this one held.
+// hangUp closes the connection with connection.close. It is called only when no client works any more: otherwise
+// another client could acquire what this one holds.
 func (c *stressClient) hangUp() {
 	if c.line != nil {
 		c.line.Close()

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// crash makes the client die. If batch is not empty, it dies while it waits for the replies to batch. Afterwards the client
-// has lost all its state.
+// crash makes the client die. If batch is not empty and InFlight is set, the client dies while it waits for the replies
+// to batch. The client then starts again without any state.
 func (c *stressClient) crash(batch []amqp.Command) {
 	c.tally.Crashes++
 	if c.config.InFlight && len(batch) > 0 {
@@ -21,11 +21,12 @@ func (c *stressClient) crash(batch []amqp.Command) {
 	c.machine = amqplock.Machine{Channel: clientChannel}
 }
 
-// maxCrashDelay is the maximum time from the writing of a client's last batch to its crash, in microseconds: an exchange
-// takes a few hundred.
+// maxCrashDelay is the maximum time between writing a batch and a crash during it, in microseconds. The reply to a
+// batch takes a few hundred.
 const maxCrashDelay = 1000
 
-// crashInFlight closes the client's socket before, during or after the effect of a batch.
+// crashInFlight sends a batch and closes the client's socket at a random moment: before, while or after the broker
+// carries the batch out.
 func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	died := make(chan struct{})
 	time.AfterFunc(time.Duration(c.part.Random.IntN(maxCrashDelay))*time.Microsecond, func() {
@@ -37,7 +38,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	<-died
 }
 
-// lose abandons a connection that the broker closed, or on which it did not answer in time.
+// lose gives up a connection that the broker has closed, or on which no reply arrived in time, and records a Crash.
 func (c *stressClient) lose() {
 	if c.line != nil {
 		c.tally.Dropped++
@@ -46,7 +47,7 @@ func (c *stressClient) lose() {
 	}
 }
 
-// abandon closes the rest of a connection that the client has abandoned.
+// abandon closes the socket and tells the disconnect observer that the connection has ended.
 func (c *stressClient) abandon() {
 	c.disconnects.release(c.line)
 	c.line.Kill()

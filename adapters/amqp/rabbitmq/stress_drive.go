@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// drive runs the machine until its operation is over. It is false if the client died at the batch fatal, or the run ended.
+// drive runs the machine until its operation has ended. It returns false if the client died during batch number fatal,
+// or the run ended.
 func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 	for n := 0; !c.machine.Done(); {
 		if ctx.Err() != nil {
@@ -30,7 +31,7 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 	return true
 }
 
-// choose takes one of the ways that a random option leaves open.
+// choose makes one of the choices that a random option leaves to the client. ways is their number.
 func (c *stressClient) choose(ctx context.Context, ways int) {
 	c.protocol.Choose(&c.machine, c.part.Random.IntN(ways))
 	if c.machine.Sleep > 0 {
@@ -39,7 +40,7 @@ func (c *stressClient) choose(ctx context.Context, ways int) {
 	}
 }
 
-// exchange writes a batch and gives the machine the replies.
+// exchange sends a batch and gives the machine the replies.
 func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
 	c.take(batch, c.send(ctx, batch))
 	if c.machine.Link == amqplock.Down {
@@ -47,7 +48,7 @@ func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
 	}
 }
 
-// send sends commands to the broker. If there is no connection, the replies say so.
+// send sends commands to the broker and returns the replies. Without a connection, the reply is connection-closed.
 func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Reply {
 	var replies []amqp.Reply
 	switch {
@@ -58,7 +59,7 @@ func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Re
 	default:
 		replies = c.line.do(batch)
 		if batch[0].Method == amqp.ConnectionClose && replies[0].Kind == amqp.OK {
-			// The broker has dropped everything before it sends close-ok (FACTS B11).
+			// RabbitMQ sends close-ok after it has dropped everything of the connection (FACTS B11).
 			c.recorder.World(history.Gone, c.line.process)
 			c.line = nil
 		}

@@ -8,17 +8,18 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// stressLine is one connection of a client, and therefore one process of the history.
+// stressLine is one connection of a client. In the history it is one process.
 type stressLine struct {
 	*Conn
 	run     *stressRun
 	process int32
-	owned   map[amqp.Queue]bool // exclusive queues that it has, or may still get
-	asking  bool                // an unanswered command may still create or delete a queue
-	heard   int64               // time just before the last answered command, by the recorder's clock
+	owned   map[amqp.Queue]bool // exclusive queues that the connection has or may still get
+	asking  bool                // a command without a reply may still create or delete a queue
+	heard   int64               // the recorder's time just before the last command that was answered
 }
 
-// markerChannel is the channel on which a connection declares its marker, the queue that shows its end.
+// markerChannel is the number of the channel on which a connection declares its marker: an exclusive queue that is gone
+// when the connection has ended.
 const markerChannel = 2
 
 // dial opens the connection of a process, with its marker.
@@ -45,7 +46,7 @@ func (s *stressRun) dial(ctx context.Context, process int32) (*stressLine, error
 	return &stressLine{Conn: conn, run: s, process: process, owned: make(map[amqp.Queue]bool), heard: began}, nil
 }
 
-// marked is the names of the run, and the name of a process's marker.
+// marked is the names of the run's queues with the name of the process's marker added.
 func (s *stressRun) marked(process int32) (*amqp.Names, error) {
 	names, err := prefixed(s.names, "")
 	if err == nil {
@@ -58,10 +59,10 @@ func (s *stressRun) markerName(process int32) string {
 	return fmt.Sprintf("%sprocess.%d", s.config.Prefix, process)
 }
 
-// marker is a process's marker, in the names that marked returns.
+// marker is the number of the marker in the names that marked returns.
 func (s *stressRun) marker() amqp.Queue { return amqp.Queue(s.names.Len() + 1) }
 
-// do sends commands and records the exclusive queues that they create.
+// do sends commands and records which exclusive queues they create or delete.
 func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	asked, now := time.Now(), l.run.recorder.Now()
 	replies := l.Do(batch)
@@ -74,8 +75,8 @@ func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// note records a command that was answered, or that may have been carried out without an answer. If the command deletes what
-// the connection owns, the end of the connection has the same effect.
+// note records the effect of a command on the connection's exclusive queues. A command without a reply may have an
+// effect too. It does not matter if it deletes a queue of the connection, as the end of the connection does so anyway.
 func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
 	claims := cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive)
 	switch {

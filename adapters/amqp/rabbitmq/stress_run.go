@@ -14,25 +14,25 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// stressRun is a stress run.
+// stressRun is a stress run on a real broker.
 type stressRun struct {
 	broker      *Broker
 	config      StressConfig
 	layout      *amqplock.Layout
-	names       *amqp.Names // the names on the broker
+	names       *amqp.Names // names of queues on the broker
 	lock        amqplock.Implementation
 	recorder    stress.Recorder
 	disconnects *disconnectObserver
 	clients     []*stressClient
 	barrier     *stress.Barrier
-	restarting  sync.RWMutex // read-locked while connecting, locked during a restart
+	restarting  sync.RWMutex // read-locked while a client connects, locked while the broker restarts
 	restarts    int
 	elapsed     time.Duration
 
 	workers  sync.WaitGroup
 	stop     context.CancelCauseFunc
 	panics   sync.Once
-	panicked any // the first panic of a goroutine
+	panicked any // the first panic in one of the run's goroutines
 }
 
 func newStress(b *Broker, c StressConfig) (*stressRun, error) {
@@ -51,7 +51,7 @@ func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 	return s, nil
 }
 
-// queues are all queues that may exist.
+// queues are the numbers of all queues that the run may create.
 func (s *stressRun) queues() []amqp.Queue {
 	all := make([]amqp.Queue, s.names.Len())
 	for i := range all {
@@ -60,7 +60,7 @@ func (s *stressRun) queues() []amqp.Queue {
 	return all
 }
 
-// setUp declares the initial slots of the lock, as its administrator would.
+// setUp declares the initial slots of the lock, as the lock's administrator would.
 func (s *stressRun) setUp(ctx context.Context) error {
 	o, err := newObserver(ctx, s.broker.URL, s.names)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *stressRun) setUp(ctx context.Context) error {
 	return declareSlots(o, s.config.Target, s.config.Options, s.layout, s.config.Slots)
 }
 
-// declareSlots declares the first slots of a lock: a true mutex has none.
+// declareSlots declares the first slots of a lock. A lock that is a true mutex has no slots to declare.
 func declareSlots(o *observer, t *lock.Target, options lock.Options, layout *amqplock.Layout, slots int) error {
 	settled := amqplock.Table.Of(t.Settled(options))
 	for slot := 1; slot <= slots && t.Kind != lock.Mutex; slot++ {
@@ -85,7 +85,7 @@ func declareSlots(o *observer, t *lock.Target, options lock.Options, layout *amq
 	return nil
 }
 
-// run makes all clients work until all rounds are over, ctx is done, or the broker is lost.
+// run makes all clients work until all rounds are done, ctx is done, or the broker is lost.
 func (s *stressRun) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -113,7 +113,7 @@ func (s *stressRun) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// begin is called by the last client that becomes ready for a round.
+// begin starts a round. The last client that is ready for it calls begin.
 func (s *stressRun) begin(ctx context.Context, round int) {
 	every := s.config.Rounds / (s.config.Restarts + 1)
 	if due := s.config.Restarts > 0 && round > 0 && round%max(1, every) == 0; due && s.restarts < s.config.Restarts {
@@ -122,7 +122,7 @@ func (s *stressRun) begin(ctx context.Context, round int) {
 	}
 }
 
-// restart restarts the broker during the clients' work. Clients that lose their connections wait until it is up.
+// restart restarts the broker while clients work. Clients that lose their connections wait until it runs again.
 func (s *stressRun) restart(ctx context.Context) {
 	s.restarting.Lock()
 	defer s.restarting.Unlock()
@@ -143,7 +143,7 @@ func (s *stressRun) startClient(work func()) {
 	}()
 }
 
-// rescue ends the run when one of its goroutines panics, so that the run is cleaned up before the panic continues.
+// rescue stops the run when one of its goroutines panics. The run cleans up before the panic continues.
 func (s *stressRun) rescue() {
 	if p := recover(); p != nil {
 		s.stop(fmt.Errorf("panic: %v", p))
@@ -154,7 +154,7 @@ func (s *stressRun) rescue() {
 // connectLimit is the maximum time that a client tries to connect to a broker that does not answer.
 const connectLimit = 5 * time.Second
 
-// connect opens a connection. The caller holds restarting, so that the broker is up.
+// connect opens a connection. The caller must hold the lock restarting, so that the broker is running.
 func (s *stressRun) connect(ctx context.Context, names *amqp.Names) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()

@@ -7,22 +7,22 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// StressStats counts what was done in a run, and its cost.
+// StressStats counts what a stress run did, and what that cost.
 type StressStats struct {
-	Elapsed    time.Duration // of the rounds
-	Rounds     int           // rounds begun
-	Operations int           // operations answered
-	Commands   int           // commands that clients sent for them
-	Crashes    int           // clients that died
-	Dropped    int           // connections that the broker closed, also in restarts, or did not answer on
-	Noticed    int           // dead connections that the broker has certainly noticed
-	Restarts   int           // of the broker
-	// Costs is the cost of operations that no fault disturbed. Round trips are those really made: [Conn.Do] says which
-	// commands are written together.
+	Elapsed    time.Duration // duration of all rounds
+	Rounds     int           // number of rounds begun
+	Operations int           // number of operations that were completed
+	Commands   int           // number of commands that clients sent in these operations
+	Crashes    int           // number of clients that died
+	Dropped    int           // number of connections that the broker closed or did not answer on, also in restarts
+	Noticed    int           // number of dead connections that the broker has certainly noticed
+	Restarts   int           // number of restarts of the broker
+	// Costs is the cost of operations during which no fault occurred. Round trips are as measured: [Conn.Do] says which
+	// commands it pipelines.
 	Costs monitor.Costs
 }
 
-// settle adds the cost of a completed operation, unless a fault disturbed it.
+// settle adds the cost of a completed operation, unless a fault occurred during it.
 func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 	s.Operations++
 	s.Commands += b.commands

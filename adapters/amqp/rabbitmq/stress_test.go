@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// The reference locks hold under stress.
+// The reference locks violate nothing under stress.
 func TestStressReferences(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -43,7 +43,7 @@ func TestStressReferences(t *testing.T) {
 	}
 }
 
-// A wrong lock shows under stress.
+// Wrong locks produce an illegal history under stress.
 func TestStressFinds(t *testing.T) {
 	b := sharedBroker(t)
 	for name, variant := range map[string]func(*amqplock.Protocol) amqplock.Implementation{
@@ -63,7 +63,8 @@ func TestStressFinds(t *testing.T) {
 	}
 }
 
-// The history records each dead client once its connection is certain to be gone, and no more events of it.
+// The history records the crash of each dead client, and later that the broker has certainly noticed it. It has no
+// other events of that process.
 func TestStressCrashes(t *testing.T) {
 	t.Parallel()
 	b := sharedBroker(t)
@@ -79,14 +80,15 @@ func TestStressCrashes(t *testing.T) {
 			if dead := crashed(t, h); stats.Crashes == 0 || dead != stats.Crashes || stats.Noticed != stats.Crashes {
 				t.Errorf("%+v, and %d dead processes", stats, dead)
 			}
-			if !inFlight { // where clients die in flight, RabbitMQ 3.10.8 gives queues away twice
+			if !inFlight { // RabbitMQ 3.10.8 grants queues twice if clients die during commands
 				wantLegal(t, h)
 			}
 		})
 	}
 }
 
-// crashed counts the processes that crashed. Each must do nothing more, and be seen gone once.
+// crashed counts the processes that crashed. It fails the test if one of them does anything afterwards, or is reported
+// gone twice.
 func crashed(t *testing.T, h *history.History) int {
 	t.Helper()
 	if err := linear.Validate(h); err != nil {
@@ -106,8 +108,7 @@ func crashed(t *testing.T, h *history.History) int {
 	return len(last)
 }
 
-// Clients go on when the broker is restarted under them. When it disappears, the run ends with what
-// it has found.
+// Clients continue after the broker restarts. If the broker disappears, the run ends and returns what it has recorded.
 func TestStressLosesBroker(t *testing.T) {
 	b := rabbitmqtest.Private(t)
 	t.Run("for a while", func(t *testing.T) {
@@ -142,7 +143,7 @@ func TestStressLosesBroker(t *testing.T) {
 	})
 }
 
-// A run that is interrupted, or one of whose goroutines panics, leaves nothing behind.
+// A run that is interrupted, or in which a goroutine panics, deletes its queues.
 func TestStressEnds(t *testing.T) {
 	b := sharedBroker(t)
 	for name, end := range map[string]func(context.CancelFunc){
@@ -178,7 +179,7 @@ func TestStressEnds(t *testing.T) {
 	}
 }
 
-// stressed is a run whose panic is an error.
+// stressed runs Stress and turns a panic into an error.
 func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) (h *history.History, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -212,7 +213,7 @@ func TestStressConfig(t *testing.T) {
 	}
 }
 
-// stressConfig is a short run.
+// stressConfig is the configuration of a short run.
 func stressConfig(target *lock.Target) rabbitmq.StressConfig {
 	load := stress.Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
 	return rabbitmq.StressConfig{Target: target, Options: amqplock.DefaultOptions(), Load: load.Fit(target.Kind)}
@@ -225,7 +226,7 @@ func wantLegal(t *testing.T, h *history.History) {
 	}
 }
 
-// answers is how many operations of a history were answered.
+// answers is the number of completed operations in a history.
 func answers(h *history.History) (n int) {
 	for _, e := range h.Events {
 		if e.Process != history.Nemesis && e.Type != history.Invoke {
@@ -235,7 +236,7 @@ func answers(h *history.History) (n int) {
 	return n
 }
 
-// holderShared does not declare B queues exclusive.
+// holderShared is a mutant that declares B queues without the flag exclusive.
 type holderShared struct{ *amqplock.Protocol }
 
 func newHolderShared(p *amqplock.Protocol) amqplock.Implementation { return holderShared{p} }

@@ -12,8 +12,8 @@ import (
 // sweepLimit is the maximum time for deleting a run's queues.
 const sweepLimit = 20 * time.Second
 
-// Sweep deletes queues of this run by their names, whether they exist or not. For queues of connections that were only just
-// cut, it waits. Queues without a mark that the run has not noted are not its own, and stay.
+// Sweep deletes queues of this run, given by name, whether they exist or not. It waits for exclusive queues whose
+// connections were just cut. It skips a queue that has no mark and that this run has not noted.
 func (b *Broker) Sweep(queues []string) error {
 	queues = slices.DeleteFunc(slices.Clone(queues), func(q string) bool { return !b.ours(q) })
 	names := new(amqp.Names)
@@ -31,7 +31,7 @@ func (b *Broker) note(names *amqp.Names, queues []amqp.Queue) {
 	}
 }
 
-// sweep deletes queues, whether they exist or not.
+// sweep deletes queues, whether they exist or not, and forgets their notes.
 func (b *Broker) sweep(names *amqp.Names, queues []amqp.Queue) error {
 	if err := sweep(b.URL, names, queues); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (b *Broker) sweep(names *amqp.Names, queues []amqp.Queue) error {
 	return nil
 }
 
-// sweep deletes queues, whether they exist or not. For queues of connections that were only just cut, it waits.
+// sweep deletes queues, whether they exist or not. It waits for exclusive queues whose connections were just cut.
 func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	ctx, cancel := context.WithTimeout(context.Background(), sweepLimit)
 	defer cancel()
@@ -69,8 +69,8 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	return nil
 }
 
-// unlessUsed makes a queue without our mark be deleted only if it has no consumer: at that time all clients of the run have
-// ended.
+// unlessUsed is the flag if-unused for a queue without lockproof's mark. If it still has a consumer, another program
+// uses it, as this run's clients have ended.
 func unlessUsed(queue string) amqp.Flags {
 	if (thing{Queue: queue}).marked() {
 		return 0

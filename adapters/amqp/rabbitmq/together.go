@@ -11,10 +11,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 )
 
-// Together returns an error for an address that does not belong to the cluster and the virtual host of the first address. It
-// creates an exclusive queue at the first, and looks for it at the others. The queue has a run's mark in its name, and ends
-// with its connection. Cluster names do not identify a cluster: unless one is configured, the name is that of the node that
-// is asked.
+// Together returns an error if an address does not belong to the same cluster and virtual host as the first. It creates
+// an exclusive queue at the first address and looks for it at the others. The queue's name has the run's mark, and the
+// queue ends with its connection. Names of clusters would not do: by default each node reports its own name.
 func Together(ctx context.Context, urls []string) error {
 	if len(urls) < 2 {
 		return nil

@@ -31,8 +31,8 @@ type event uint8
 
 const (
 	command event = iota
-	kill          // the client's socket is cut, and the broker notices
-	receive       // the client looks at what its consumers were sent
+	kill          // the client's socket is cut, and the broker notices that
+	receive       // the client reads what its consumers have received
 	advance       // time passes
 	restart       // the broker restarts
 )
@@ -49,7 +49,7 @@ var flagNames = []struct {
 	{amqp.Multiple, "multiple"}, {amqp.Requeue, "requeue"}, {amqp.Internal, "internal"},
 }
 
-// numberNames say what a command's number is.
+// numberNames is the name of the parameter that a command's number has in a transcript, by method.
 var numberNames = map[amqp.Method]string{
 	amqp.BasicPublish: "message", amqp.BasicAck: "tag", amqp.BasicNack: "tag",
 	amqp.BasicConsume: "consumer", amqp.BasicCancel: "consumer", amqp.BasicQos: "prefetch",
@@ -59,7 +59,7 @@ var overflows = []string{amqp.DropHead: "drop-head", amqp.RejectPublish: "reject
 
 var priorityNames = map[amqp.Method]string{amqp.BasicPublish: "priority", amqp.BasicConsume: "x-priority"}
 
-// text is a step as a line without its outcome.
+// text is the line of a step in a transcript, without its outcome.
 func (s step) text(names *amqp.Names) string {
 	var w strings.Builder
 	switch s.event {
@@ -95,7 +95,7 @@ func (s step) text(names *amqp.Names) string {
 	return w.String()
 }
 
-// parameter is a command's argument of the form name=value.
+// parameter is a command's argument in a transcript, in the form name=value.
 type parameter struct {
 	name  string
 	given bool
@@ -159,7 +159,7 @@ func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	}...)
 }
 
-// deadLetterParameters say where a queue's dead letters go.
+// deadLetterParameters are the parameters for the target of a queue's dead letters.
 func deadLetterParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	text := func(name string, has amqp.ArgumentSet, at func(*amqp.Routing) *string) parameter {
 		r := names.Routing(cmd.Route)
@@ -176,7 +176,7 @@ func deadLetterParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	}
 }
 
-// routeParameters are those of exchanges.
+// routeParameters are the parameters for exchanges, routing keys and headers.
 func routeParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	text := func(name string, at func(*amqp.Routing) *string) parameter {
 		r := names.Routing(cmd.Route)
@@ -202,7 +202,7 @@ func routeParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	}
 }
 
-// Headers are written as a:1,b:2, with * for any value.
+// headersText writes headers as a:1,b:2. A * stands for any value.
 
 func headersText(h amqp.Headers) string {
 	var words []string
@@ -226,7 +226,7 @@ func parseHeaders(s string) amqp.Headers {
 	return amqp.NewHeaders(values)
 }
 
-// parseStep reads a line without its outcome, interning the queues it names.
+// parseStep parses a line without its outcome. It interns the names of queues in names.
 func parseStep(line string, names *amqp.Names) (step, error) {
 	words := strings.Fields(line)
 	switch words[0] {
@@ -263,7 +263,7 @@ func parseStep(line string, names *amqp.Names) (step, error) {
 	return s, nil
 }
 
-// parseWord reads a flag, a parameter, or else the queue's name.
+// parseWord parses a flag or a parameter; any other word is the name of the queue.
 func parseWord(cmd *amqp.Command, word string, names *amqp.Names) error {
 	for _, f := range flagNames {
 		if word == f.name {
@@ -284,7 +284,7 @@ func parseWord(cmd *amqp.Command, word string, names *amqp.Names) error {
 	return fmt.Errorf("no parameter %q", name)
 }
 
-// replyText is a reply as a line's outcome.
+// replyText is the text of a reply in a transcript.
 func replyText(r amqp.Reply) string {
 	w := []string{r.Kind.String()}
 	if r.Kind == amqp.GetOK {
@@ -310,10 +310,10 @@ func replyText(r amqp.Reply) string {
 	return strings.Join(w, " ")
 }
 
-// nothing is the outcome of looking for deliveries where there are none.
+// nothing is the text for no deliveries.
 const nothing = "nothing"
 
-// deliveriesText is what consumers were sent as a line's outcome.
+// deliveriesText is the text of what consumers have received.
 func deliveriesText(deliveries []amqp.Delivery) string {
 	if len(deliveries) == 0 {
 		return nothing

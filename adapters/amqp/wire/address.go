@@ -6,7 +6,8 @@ import (
 	"net/url"
 )
 
-// ProxyTo is a proxy for the broker at an AMQP URL.
+// ProxyTo returns a proxy for the broker at an AMQP URL. The URL must begin with amqp://, because a proxy cannot read
+// encrypted connections.
 func ProxyTo(address string) (*Proxy, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -22,8 +23,8 @@ func ProxyTo(address string) (*Proxy, error) {
 	return &Proxy{Address: host}, nil
 }
 
-// URLFor is the server's address with the other parts of the AMQP URL of the broker behind a proxy: user, password, virtual
-// host, and options of the driver.
+// URLFor takes the AMQP URL of the broker behind a proxy and replaces its host and port by the server's. User,
+// password, virtual host and driver options stay.
 func (s *Server) URLFor(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {

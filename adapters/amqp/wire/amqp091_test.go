@@ -16,19 +16,19 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// refused are tests of amqp091-go that pass on RabbitMQ and fail on the simulated broker, and what that says
-// it does not have when they do. There are none at present.
+// refused maps tests of amqp091-go that pass on RabbitMQ but fail on the simulated broker to the feature that the
+// simulated broker reports as missing. There are none at present.
 var refused = map[string]string{}
 
-// leftOut are tests that are run on neither, with the reason.
+// leftOut are tests of amqp091-go that are run on no broker, with the reason.
 var leftOut = []struct{ tests, reason string }{
 	{"TestConnectionRecovery", "ends connections by RabbitMQ's management plugin, which is not there"},
 	{"TestConnection_Close_WhenMemoryAlarmIsActive", "has RabbitMQ run out of memory"},
 	{"TestChannelCounterShouldNotPanicIssue136", "opens 65,536 channels one after the other, for half a minute"},
 }
 
-// TestAMQP091: amqp091-go's own tests pass on the simulated broker as they do on RabbitMQ, but for those that
-// are refused by name.
+// TestAMQP091 runs amqp091-go's own tests on RabbitMQ and on the simulated broker. A test that passes on RabbitMQ must
+// pass on the simulated broker, unless refused lists it.
 func TestAMQP091(t *testing.T) {
 	if testing.Short() {
 		t.Skip("amqp091-go's own tests take half a minute")
@@ -51,17 +51,16 @@ func TestAMQP091(t *testing.T) {
 	}
 }
 
-// verdict is what became of a test. The zero value is a test that did not end.
+// verdict is the outcome of a test. The zero value means that the test did not end.
 type verdict struct {
 	outcome string // PASS, FAIL or SKIP
 	output  string
 }
 
-// suite is a module's tests, compiled.
+// suite is the compiled tests of a module: dir has its sources, and binary is the test program.
 type suite struct{ dir, binary string }
 
-// buildAMQP091 compiles amqp091-go's tests from a copy of the module: where modules are kept nothing can be
-// written.
+// buildAMQP091 compiles amqp091-go's tests from a copy of the module, because the module cache is read-only.
 func buildAMQP091(t *testing.T) suite {
 	t.Helper()
 	const module = "github.com/rabbitmq/amqp091-go"
@@ -82,10 +81,10 @@ func buildAMQP091(t *testing.T) suite {
 	return s
 }
 
-// suiteLimit bounds one run of all tests.
+// suiteLimit is the maximum time for one run of all tests.
 const suiteLimit = 3 * time.Minute
 
-// run runs tests, all without arguments, on a broker.
+// run runs the compiled tests on the broker at url, with further test flags in args. Without args it runs all tests.
 func (s suite) run(t *testing.T, url string, args ...string) map[string]verdict {
 	ctx, cancel := context.WithTimeout(t.Context(), suiteLimit)
 	defer cancel()
@@ -96,18 +95,18 @@ func (s suite) run(t *testing.T, url string, args ...string) map[string]verdict 
 	args = append([]string{"-test.v=test2json", "-test.timeout", suiteLimit.String(), "-test.skip", strings.Join(skip, "|")}, args...)
 	cmd := exec.CommandContext(ctx, s.binary, args...)
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), "AMQP_URL="+url)
-	out, _ := cmd.CombinedOutput() // what failed is in there
+	out, _ := cmd.CombinedOutput() // the output shows which tests failed, so the error is not needed
 	return verdicts(string(out))
 }
 
-// testEnd is the line that says what became of a test, and testBegin one that says whose output follows. The
-// byte before them is go test's mark.
+// testEnd matches the line with a test's outcome. testBegin matches a line that names the test whose output follows. go
+// test writes the byte \x16 in front of such lines.
 var (
 	testEnd   = regexp.MustCompile(`\x16--- (PASS|FAIL|SKIP): (\S+) `)
 	testBegin = regexp.MustCompile(`\x16=== (?:RUN|CONT|NAME) +(\S*)`)
 )
 
-// verdicts reads what tests have printed. Those within a test are part of it.
+// verdicts parses the output of go test. The output of subtests is added to that of their test.
 func verdicts(out string) map[string]verdict {
 	all := make(map[string]verdict)
 	output, current := make(map[string]*strings.Builder), ""
@@ -132,8 +131,8 @@ func verdicts(out string) map[string]verdict {
 	return all
 }
 
-// settled is a test's verdict, or that of running it again alone if it did not pass: the machine may have been
-// too slow for it.
+// settled runs a test that did not pass again, alone and at most twice, and returns its last verdict. It may have
+// failed only because the machine was too slow.
 func (s suite) settled(t *testing.T, url, name string, v verdict) verdict {
 	for tries := 0; tries < 2 && v.outcome != "PASS" && v.outcome != "SKIP"; tries++ {
 		v = s.run(t, url, "-test.run", "^"+regexp.QuoteMeta(name)+"$")[name]
@@ -141,8 +140,8 @@ func (s suite) settled(t *testing.T, url, name string, v verdict) verdict {
 	return v
 }
 
-// unlike says how a test ends on the simulated broker otherwise than on RabbitMQ and than refused says, "" where
-// it does not.
+// unlike describes how a test's outcome on the simulated broker differs from RabbitMQ in a way that refused does not
+// list; "" if it does not.
 func unlike(name string, real, simulated verdict, refused map[string]string) string {
 	reason, isRefused := refused[name]
 	switch {
@@ -157,8 +156,8 @@ func unlike(name string, real, simulated verdict, refused map[string]string) str
 	return ""
 }
 
-// TestRefusalsAreChecked: a test that fails on the simulated broker alone has to be listed with the right reason,
-// and one that is listed has to fail.
+// unlike accepts a test that fails on the simulated broker alone only if the list gives the right reason. A listed test
+// must fail.
 func TestRefusalsAreChecked(t *testing.T) {
 	list := map[string]string{"TestDeadLetters": "dead letters"}
 	passed, failed := verdict{outcome: "PASS"}, verdict{outcome: "FAIL", output: "lockproof's simulated broker does not have dead letters"}
@@ -171,9 +170,9 @@ func TestRefusalsAreChecked(t *testing.T) {
 		{"TestDeadLetters", passed, verdict{outcome: "FAIL", output: "something else"}, false},
 		{"TestDeadLetters", passed, passed, false},
 		{"TestDeadLetters", failed, failed, false},
-		{"TestDeadLetters", verdict{}, verdict{}, false}, // no such test
+		{"TestDeadLetters", verdict{}, verdict{}, false}, // the test does not exist
 		{"TestOther", passed, failed, false},
-		{"TestOther", passed, verdict{}, false}, // did not end
+		{"TestOther", passed, verdict{}, false}, // the test did not end
 		{"TestOther", passed, passed, true},
 		{"TestOther", failed, failed, true},
 	} {
@@ -183,8 +182,8 @@ func TestRefusalsAreChecked(t *testing.T) {
 	}
 }
 
-// clocked is the address of a simulated broker as `lockproof broker` has it: its time is real, and messages that
-// come together are confirmed together.
+// clocked is the URL of a simulated broker that runs like `lockproof broker`: in real time, and with one confirm for
+// messages that arrive together.
 func clocked(t *testing.T) string {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -194,7 +193,7 @@ func clocked(t *testing.T) string {
 	return serve(t, wire.Config{Backend: b, Gate: wire.Together{}}).URL()
 }
 
-// sortedKeys are the names in maps.
+// sortedKeys are the keys of all three maps, sorted and without duplicates.
 func sortedKeys(a, b map[string]verdict, c map[string]string) []string {
 	var names []string
 	for _, m := range []map[string]verdict{a, b} {

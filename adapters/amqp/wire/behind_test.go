@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// tally is a gate that counts what it has seen.
+// tally is a gate that lets everything through, counts the commands and notes when the client is gone.
 type tally struct {
 	wire.Through
 	conn    atomic.Pointer[wire.Conn]
@@ -30,7 +30,7 @@ func (g *tally) ClientGone(c *wire.Conn, err error) {
 	g.Through.ClientGone(c, err)
 }
 
-// catchUp waits until nothing is on its way to the gate.
+// catchUp waits until the gate has seen everything that the client has written.
 func catchUp(t *testing.T, c *wire.Conn) {
 	t.Helper()
 	caughtUp := make(chan struct{}, 1)
@@ -43,8 +43,7 @@ func catchUp(t *testing.T, c *wire.Conn) {
 	}
 }
 
-// TestBehind: what a client has written, and that it has closed its socket, is at the gate once the connection is
-// not behind any more.
+// Once Behind is false, the gate has seen every command that the client has written, and the close of its socket.
 func TestBehind(t *testing.T) {
 	for name, way := range map[string]func(network, address string) (net.Conn, error){"socket": net.Dial, "memory": wire.Dial} {
 		t.Run(name, func(t *testing.T) { behind(t, way) })

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// BenchmarkDeclare is the round trip of a queue.declare on loopback: to the simulated broker, to
-// RabbitMQ, and to RabbitMQ through the proxy.
+// BenchmarkDeclare measures the round trip of a queue.declare on loopback: to the simulated broker, to RabbitMQ, and to
+// RabbitMQ through the proxy.
 func BenchmarkDeclare(b *testing.B) {
 	b.Run("simulated", func(b *testing.B) {
 		declare(b, serve(b, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})}).URL())

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Bounds. The exported ones, apart from MaxFrame and MaxParked, are the defaults of [Config].
+// Bounds of clients' resources. The constants Default... are the defaults of [Config].
 const (
 	// DefaultMaxConnections is the default of [Config.MaxConnections].
 	DefaultMaxConnections = 10_000
@@ -26,26 +26,29 @@ const (
 
 	// MaxFrame is the maximum size of a frame that the server offers and accepts, in bytes with its overhead.
 	MaxFrame = 128 << 10
-	// maxFrameTaken is the maximum size of a frame if the broker behind the server agreed to a larger one.
+	// maxFrameTaken is the maximum size of a frame, in bytes with its overhead, if a real broker has agreed to frames
+	// larger than MaxFrame.
 	maxFrameTaken = 16 << 20
-	// MaxParked is the number of a connection's commands at the gate at which reading from its client pauses.
+	// MaxParked is the maximum number of a connection's commands that wait at the gate. At this number, reading from
+	// the client pauses.
 	MaxParked = 1024
-	// maxParkedBytes is the corresponding number of bytes.
+	// maxParkedBytes is the maximum number of bytes in a connection's commands that wait at the gate. Beyond it,
+	// reading from the client pauses.
 	maxParkedBytes = 64 << 20
-	// maxUnread is the number of bytes that a client has left unread at which reading from it pauses.
+	// maxUnread is the number of unread bytes sent to a client. Beyond it, reading from that client pauses.
 	maxUnread = 1 << 20
 	// maxQueues is the maximum number of queues of the simulated broker.
 	maxQueues = math.MaxUint16
 	// maxConsumers is the maximum number of consumers of a channel.
 	maxConsumers = 1000
-	// goodbyeLimit is the maximum time for a client to close its socket at the end.
+	// goodbyeLimit is the maximum time that a client has to close its socket when its connection ends.
 	goodbyeLimit = 2 * time.Second
 )
 
-// ErrBound is wrapped by the error of a connection that was ended because its client exceeded a bound.
+// ErrBound is wrapped by the error of a connection that the server ended because its client exceeded a bound.
 var ErrBound = errors.New("more than a bound allows")
 
-// exceeds is the refusal of something that exceeds a bound.
+// exceeds is a refusal, that is, the reason to close a connection, because a bound was exceeded.
 func exceeds(code frame.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...), bound: true}
 }
@@ -58,7 +61,8 @@ func (r *refusal) Unwrap() error {
 	return nil
 }
 
-// refuseOpen is the refusal of a connection beyond MaxConnections, nil if it may be opened.
+// refuseOpen is the reason to refuse a new connection because there are more than MaxConnections; nil if it may be
+// opened.
 func (c *Conn) refuseOpen(m frame.Method) *refusal {
 	if open, ok := m.(*frame.ConnectionOpen); ok && c.surplus {
 		return exceeds(frame.NotAllowed, "access to vhost '%s' refused for user '%s': connection limit (%d) is reached",
@@ -67,13 +71,13 @@ func (c *Conn) refuseOpen(m frame.Method) *refusal {
 	return nil
 }
 
-// budget is the number of bytes of content that are on their way.
+// budget counts the bytes of all clients' messages that the server holds: incomplete, at the gate, or not yet written.
 type budget struct {
 	held  atomic.Int64
 	bound int
 }
 
-// take adds bytes. The refusal is for exceeding the maximum.
+// take adds bytes to the count. The result is nil unless the sum exceeds the maximum.
 func (b *budget) take(bytes int) *refusal {
 	if b.held.Add(int64(bytes)) > int64(b.bound) {
 		return exceeds(frame.ResourceError, "more than %d bytes are on their way from all clients", b.bound)
@@ -81,7 +85,7 @@ func (b *budget) take(bytes int) *refusal {
 	return nil
 }
 
-// give subtracts bytes.
+// give subtracts bytes from the count.
 func (b *budget) give(bytes int) { b.held.Add(-int64(bytes)) }
 
 // withDefaults is the configuration with defaults for zero fields.

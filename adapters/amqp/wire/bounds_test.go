@@ -10,7 +10,7 @@ import (
 	. "github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// leaving is a gate that tells why clients are gone.
+// leaving is a gate that reports in why the error with which each client has gone.
 type leaving struct {
 	wire.Through
 	why chan error
@@ -21,7 +21,7 @@ func (g leaving) ClientGone(c *wire.Conn, err error) {
 	g.why <- err
 }
 
-// TestBounds: a client that takes more than it may is told the bound, and so is the gate.
+// A client that exceeds a bound is told which one. The gate receives an ErrBound.
 func TestBounds(t *testing.T) {
 	publish := func(bytes int) func(*peer) {
 		return func(p *peer) {
@@ -31,7 +31,7 @@ func TestBounds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		config wire.Config
-		others int // connections that there are already
+		others int // number of connections that are open already
 		do     func(*peer)
 		says   string
 	}{
@@ -78,8 +78,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestGivesBack: what was on its way and has come to its end does not count any more, nor does what a client has
-// left incomplete that is gone.
+// The bytes of delivered messages no longer count against MaxHeld. The incomplete messages of a client that has gone do
+// not count either.
 func TestGivesBack(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHeld: 60_000})
 	for range 20 {
@@ -94,7 +94,7 @@ func TestGivesBack(t *testing.T) {
 	}
 }
 
-// TestUnread: a client that reads nothing of what it is sent is cut off, and the gate is told why.
+// A client that does not read its deliveries is cut off. The gate receives the reason.
 func TestUnread(t *testing.T) {
 	gate := leaving{why: make(chan error, 1)}
 	b := wire.NewSimulated(wire.SimulatedOptions{})
@@ -123,13 +123,13 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestNeverDone: neither logging in nor saying goodbye goes on for ever, whatever a client goes on to send.
+// A client cannot prolong the handshake, or the end of its connection, by sending heartbeats.
 func TestNeverDone(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHandshake: time.Second})
 	stranger := dial(t, server.Addr().String())
 	stranger.write(ProtocolHeader[:])
 	goner := dial(t, server.Addr().String()).login()
-	goner.send(1, &QueueDeclare{}) // on a channel that is not open
+	goner.send(1, &QueueDeclare{}) // channel 1 is not open, so the server closes the connection
 	for _, p := range []*peer{stranger, goner} {
 		p.socket.SetDeadline(time.Time{})
 		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -144,7 +144,7 @@ func TestNeverDone(t *testing.T) {
 	}
 }
 
-// keeping is a gate that keeps deliveries until it is told.
+// keeping is a gate that holds back deliveries and passes them to the test.
 type keeping struct {
 	wire.Through
 	kept chan *wire.Answer
@@ -158,8 +158,8 @@ func (g keeping) Answered(a *wire.Answer) {
 	a.Send()
 }
 
-// TestTunedTwice: how large frames may be is agreed on once. A client that wants them of no size later, while a
-// message is on its way to it, gets neither.
+// A client cannot change the frame size after the handshake. If it tries while a delivery is on its way, the server
+// closes the connection.
 func TestTunedTwice(t *testing.T) {
 	gate := keeping{kept: make(chan *wire.Answer, 1)}
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: gate})
@@ -172,8 +172,8 @@ func TestTunedTwice(t *testing.T) {
 	delivery.Send()
 }
 
-// TestManyChannels: commands on channels that are not open, or that there can't be, end the connection, and nothing
-// is kept of what comes behind them.
+// A command on a channel that is not open, or beyond the maximum number of channels, ends the connection. Commands
+// after it are ignored.
 func TestManyChannels(t *testing.T) {
 	checkGoroutines(t)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
@@ -197,7 +197,8 @@ func TestManyChannels(t *testing.T) {
 	}
 }
 
-// TestChannelNumbers: a channel may have any number. The maximum agreed on is of how many are open, as in RabbitMQ 3.10.8.
+// A channel may have any number up to 65535. The negotiated channel-max limits how many channels are open, as in
+// RabbitMQ 3.10.8.
 func TestChannelNumbers(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
 	p := dial(t, server.Addr().String())

@@ -11,44 +11,44 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
-// Conn is a client's connection: its socket on one side, and the broker's session on the other.
+// Conn is a client's connection to the server. It joins the client's socket and the session on the broker.
 type Conn struct {
 	Server *Server
-	// Number is the number of the connection on the server, from 1, in order of acceptance.
+	// Number counts the server's connections from 1, in order of acceptance.
 	Number uint64
-	// Peer is for the gate: its own data about the connection.
+	// Peer is for the gate, which stores its own data about the connection here.
 	Peer any
 
 	socket  net.Conn
-	reader  *socket.Reader // of the socket
+	reader  *socket.Reader // reads socket
 	in      *frame.Reader
 	out     *outbox
 	session Session // set once, before the first command
 
 	frameMax  atomic.Int64 // agreed maximum frame size; 0 for no limit
-	readLimit atomic.Int64 // nanoseconds of silence after which the client counts as dead; 0 is never
-	readEnd   atomic.Int64 // when reading from it ends, in nanoseconds since 1970; 0 is never
-	surplus   bool         // it exceeds the maximum number of connections
+	readLimit atomic.Int64 // nanoseconds of silence after which the client counts as dead; 0 means no limit
+	readEnd   atomic.Int64 // deadline for reading from the client, in nanoseconds since 1970; 0 means none
+	surplus   bool         // the connection is beyond the maximum number of connections
 	tuned     bool         // the client has stated its maximum frame size
 
 	mu          sync.Mutex
-	freed       sync.Cond // signals that parked has become less, or the client is gone
-	parked      int       // number of commands at the gate, and their size
+	freed       sync.Cond // signals that parked has decreased or that the client is gone
+	parked      int       // number of commands that wait at the gate; parkedBytes is their size
 	parkedBytes int
 	inFlight    inFlight
 	counts      Counts
 	user        string
-	events      []event              // acts of the broker that the gate has not seen yet
-	more        bool                 // the client has sent something that is not read yet
-	withheld    map[uint16][]*Answer // confirms to be sent together with the next one, by channel
+	events      []event              // answers and ends from the broker that the gate has not seen yet
+	more        bool                 // the server has received data from the client that it has not parsed yet
+	withheld    map[uint16][]*Answer // confirms that will be sent together with the next one, by channel
 	draining    bool
-	released    bool  // the broker has seen the end
-	gone        bool  // nothing more arrives from the client
-	over        bool  // the broker has ended it
-	excess      error // why it was cut off, nil if it was not
+	released    bool  // the broker has been told that the connection has ended
+	gone        bool  // nothing more will arrive from the client
+	over        bool  // the broker has ended the connection
+	excess      error // the bound that the client exceeded, for which it was cut off; else nil
 }
 
-// event is an act of the broker: an answer, or the end of the connection.
+// event is something that the broker did: it answered or, if answer is nil, ended the connection.
 type event struct {
 	answer *Answer
 	end    error
@@ -57,26 +57,26 @@ type event struct {
 // RemoteAddr is the client's address.
 func (c *Conn) RemoteAddr() net.Addr { return c.socket.RemoteAddr() }
 
-// User is the name with which the client has logged in, "" before the login.
+// User is the name with which the client has logged in; "" before the login.
 func (c *Conn) User() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.user
 }
 
-// Behind reports whether the client has written something, or closed its socket, and the gate has not seen that yet: see
-// [socket.Reader.Behind]. Data that cannot reach the gate before something else leaves the gate does not count.
+// Behind reports whether the client has written data, or closed its socket, and the gate has not seen that yet. Data
+// does not count if it cannot reach the gate before a command or answer leaves the gate. See [socket.Reader.Behind].
 func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
-// Counts counts what went over the connection so far.
+// Counts is the traffic of the connection so far.
 func (c *Conn) Counts() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts
 }
 
-// Channels is the number of open channels. A channel that the broker has closed is not open, whether the client has
-// acknowledged that or not.
+// Channels is the number of open channels. A channel that the broker has closed does not count, even before the client
+// has acknowledged the close.
 func (c *Conn) Channels() (open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,11 +94,11 @@ func (c *Conn) Cut() {
 	c.socket.Close()
 }
 
-// HangUp closes the client's socket after all output is written.
+// HangUp closes the client's socket once all output is written.
 func (c *Conn) HangUp() { c.out.finish() }
 
-// Farewell answers a client that closes a channel or the connection after the broker has closed it, and closes the client's
-// socket. A close may cross the broker's own; some drivers then wait for an answer forever.
+// Farewell answers a client that closes a channel or the connection which the broker has already closed, and then
+// closes the client's socket. Without that answer some drivers wait forever.
 func (c *Conn) Farewell(close *Command) {
 	answer := Message{Channel: close.Channel, Method: &frame.ChannelCloseOk{}}
 	if close.Method.ID() == frame.ConnectionCloseID {
@@ -109,7 +109,7 @@ func (c *Conn) Farewell(close *Command) {
 	c.HangUp()
 }
 
-// Release lets the broker see the end of the connection. Commands of the connection that pass later have no effect.
+// Release tells the broker that the connection has ended. Commands of the connection that pass later have no effect.
 func (c *Conn) Release() {
 	c.mu.Lock()
 	released, session := c.released, c.session
@@ -123,8 +123,8 @@ func (c *Conn) Release() {
 	c.Server.forget(c)
 }
 
-// Answer is for backends: the broker sends the client a method, in answer to a command or unasked. Afterwards the caller
-// calls [Conn.Flush], without holding locks.
+// Answer is for backends: it records a method that the broker sends to the client, either as a reply or unasked. The
+// caller must then call [Conn.Flush], without holding locks.
 func (c *Conn) Answer(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,15 +139,15 @@ func (c *Conn) answer(m Message) {
 		w.answered(a)
 	}
 	c.events = append(c.events, event{answer: a})
-	if m.Method.ID() == frame.ChannelCloseID && !closing { // what waits at the gate never reaches the broker
+	if m.Method.ID() == frame.ChannelCloseID && !closing { // answer closes that wait at the gate
 		for range c.inFlight.channel(m.Channel).crossing() {
 			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
 		}
 	}
 }
 
-// End is for backends: the broker has ended the connection, after all its answers. As with [Conn.Answer], a call of Flush
-// follows.
+// End is for backends: it records that the broker has ended the connection, after all its answers. The caller must then
+// call [Conn.Flush].
 func (c *Conn) End(reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +158,7 @@ func (c *Conn) End(reason error) {
 	c.events = append(c.events, event{end: reason})
 }
 
-// Flush is for backends: it shows the gate what Answer and End have added.
+// Flush is for backends: it passes to the gate what Answer and End have recorded.
 func (c *Conn) Flush() { c.drain() }
 
 // LoggedIn is for backends: it records the client's name.
@@ -168,7 +168,7 @@ func (c *Conn) LoggedIn(user string) {
 	c.user = user
 }
 
-// drain shows the gate the acts of the broker, in order.
+// drain passes the recorded events of the broker to the gate, in order.
 func (c *Conn) drain() {
 	gate := c.Server.gate
 	c.mu.Lock()
@@ -203,7 +203,7 @@ func (c *Conn) send(a *Answer) {
 	c.writeAnswer(a)
 }
 
-// settle records that the answer was sent or lost. mu is held.
+// settle records that the answer was sent or lost, and panics if it was before. The caller must hold mu.
 func (a *Answer) settle() {
 	if a.done {
 		panic("wire: an answer was sent that was sent or lost before")
@@ -212,9 +212,9 @@ func (a *Answer) settle() {
 	a.Conn.inFlight.awaited -= len(a.Settles)
 }
 
-// writeOut puts a message into the outbox. mu is held.
+// writeOut puts a message into the outbox. The caller must hold mu.
 func (c *Conn) writeOut(m *Message) {
-	if m.Method.ID() == frame.ConnectionCloseID { // the time for the client to acknowledge
+	if m.Method.ID() == frame.ConnectionCloseID { // limits the time until the client acknowledges the close
 		c.readFor(goodbyeLimit)
 	}
 	err := c.out.add(func(b []byte) []byte {
@@ -224,13 +224,13 @@ func (c *Conn) writeOut(m *Message) {
 		return b
 	})
 	c.counts.sent(m)
-	if err != nil { // the client does not read
+	if err != nil { // the client has left too many bytes unread
 		c.excess = err
 		c.Cut()
 	}
 }
 
-// appendTo appends the message's frames.
+// appendTo appends the message's encoded frames to b.
 func (m *Message) appendTo(b []byte, frameMax int) []byte {
 	if m.Verbatim != nil {
 		return append(b, m.Verbatim...)
@@ -247,7 +247,7 @@ func (m *Message) appendTo(b []byte, frameMax int) []byte {
 	return b
 }
 
-// passing takes a command off the gate and reports whether it goes to the broker.
+// passing removes a command from the gate. It reports whether the command goes to the broker; an obsolete one does not.
 func (c *Conn) passing(cmd *Command) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,14 +258,14 @@ func (c *Conn) passing(cmd *Command) bool {
 	return !c.released && !cmd.obsolete()
 }
 
-// discarded takes a command off the gate that does not reach the broker.
+// discarded removes a command from the gate that will not reach the broker.
 func (c *Conn) discarded(cmd *Command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leaves(cmd)
 }
 
-// leaves takes a command off the gate. mu is held.
+// leaves removes a command from the gate. The caller must hold mu.
 func (c *Conn) leaves(cmd *Command) {
 	if cmd.passed {
 		panic(fmt.Sprintf("wire: %s passed twice", cmd))
@@ -278,16 +278,16 @@ func (c *Conn) leaves(cmd *Command) {
 	c.freed.Signal()
 }
 
-// Heartbeats is for backends: client and broker have agreed to send heartbeats at this interval. After twice the interval
-// without data, the client counts as dead. 0 is no heartbeats.
+// Heartbeats is for backends: it sets the interval of heartbeats that client and broker have agreed on. A client that
+// is silent for twice the interval counts as dead. 0 means no heartbeats.
 func (c *Conn) Heartbeats(every time.Duration) {
 	c.out.beat(every / 2)
 	c.readEnd.Store(0)
 	c.readLimit.Store(int64(2 * every))
-	c.socket.SetReadDeadline(time.Time{}) // removes the deadline of the handshake
+	c.socket.SetReadDeadline(time.Time{}) // the deadline of the handshake no longer applies
 }
 
-// heartbeat forwards a heartbeat of the broker.
+// heartbeat forwards a heartbeat of the broker to the client.
 func (c *Conn) heartbeat() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

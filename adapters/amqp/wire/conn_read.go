@@ -9,10 +9,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// errUnknownProtocol is the error of a client that speaks another protocol.
+// errUnknownProtocol is the error for a client that does not begin with the protocol header of AMQP 0-9-1.
 var errUnknownProtocol = errors.New("the client does not speak AMQP 0-9-1")
 
-// setDeadline sets the deadline for the client's next data, which is at most end.
+// setDeadline sets the deadline for the client's next data. The deadline is at most end, in nanoseconds since 1970,
+// unless that is 0.
 func (c *Conn) setDeadline(end int64) {
 	limit := c.readLimit.Load()
 	if limit > 0 {
@@ -26,13 +27,13 @@ func (c *Conn) setDeadline(end int64) {
 	}
 }
 
-// readFor limits the total time for reading from the client, however much it sends.
+// readFor limits the total time for reading from the client, no matter how often it sends.
 func (c *Conn) readFor(limit time.Duration) {
 	c.readEnd.Store(time.Now().Add(limit).UnixNano())
 	c.setDeadline(c.readEnd.Load())
 }
 
-// source is what the frame reader reads from: the socket, with a limit on its silence.
+// source reads from the socket and ends a connection whose client is silent for too long.
 type source struct{ c *Conn }
 
 func (s source) Read(b []byte) (int, error) {
@@ -49,7 +50,8 @@ func (s source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// serve reads what the client sends until its connection ends, and then ensures that all goroutines end.
+// serve reads what the client sends until the connection ends. It then waits for the writing goroutine and reports to
+// the gate.
 func (c *Conn) serve() {
 	gate := c.Server.gate
 	c.readFor(c.Server.config.MaxHandshake)
@@ -94,7 +96,7 @@ func (c *Conn) write() {
 	c.readFor(goodbyeLimit)
 }
 
-// read reads until the client is gone or is cut off.
+// read reads and handles frames until the client is gone or is cut off.
 func (c *Conn) read() error {
 	header, err := c.in.ReadHeader()
 	if err != nil {
@@ -136,7 +138,8 @@ func (c *Conn) read() error {
 	}
 }
 
-// asRefusal is an error as the reason to close the connection, nil if the error is the socket's.
+// asRefusal is the reason to close the connection because of an error in what the client sent; nil if the error is the
+// socket's.
 func asRefusal(err error) *refusal {
 	if e, ok := errors.AsType[*frame.Error](err); ok {
 		return refused(e)
@@ -147,7 +150,7 @@ func asRefusal(err error) *refusal {
 	return nil
 }
 
-// take counts a frame and adds it to its message.
+// take counts a frame and adds it to its message. It returns the message if it is complete.
 func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 	c.mu.Lock()
 	c.counts.In.Frames++
@@ -163,7 +166,7 @@ func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 	return a.add(f)
 }
 
-// arrive passes a command to the gate, or around it.
+// arrive passes a command to the gate. Commands that the gate does not decide on go to the broker at once.
 func (c *Conn) arrive(m *Message) *refusal {
 	c.tune(m.Method)
 	if r := c.refuseOpen(m.Method); r != nil {
@@ -196,7 +199,8 @@ func (c *Conn) arrive(m *Message) *refusal {
 	return nil
 }
 
-// hold pauses reading while too many commands of the client wait at the gate, or the client has left too much unread.
+// hold pauses reading from the client while too many of its commands wait at the gate, or while it has left too many
+// bytes unread.
 func (c *Conn) hold() {
 	full := func() bool { return (c.parked >= MaxParked || c.parkedBytes > maxParkedBytes) && !c.released }
 	c.mu.Lock()
@@ -217,7 +221,7 @@ func (c *Conn) hold() {
 	c.reader.Goes()
 }
 
-// tune takes over, once, the frame size that the client has agreed to.
+// tune stores the frame size of the client's first tune-ok. Later ones are ignored.
 func (c *Conn) tune(m frame.Method) {
 	ok, is := m.(*frame.ConnectionTuneOk)
 	if !is || c.tuned {
@@ -227,10 +231,10 @@ func (c *Conn) tune(m frame.Method) {
 	if size := int64(ok.FrameMax); size > 0 {
 		c.frameMax.Store(max(size, frame.FrameMinSize))
 	}
-	c.in.Max = int(min(ok.FrameMax-1, maxFrameTaken-1)) + 1 // 0 is no limit
+	c.in.Max = int(min(ok.FrameMax-1, maxFrameTaken-1)) + 1 // a frame-max of 0 means no limit
 }
 
-// past passes commands to the broker that do not concern the gate.
+// past passes a command to the broker without the gate.
 func (c *Conn) past(cmd *Command) {
 	c.mu.Lock()
 	pass := !c.released
@@ -241,19 +245,19 @@ func (c *Conn) past(cmd *Command) {
 	}
 }
 
-// begin sets the broker's session.
+// begin sets the connection's session on the broker.
 func (c *Conn) begin(session Session) {
 	c.mu.Lock()
 	c.session = session
 	released := c.released
 	c.mu.Unlock()
-	if released { // released while the session was being created
+	if released { // Release was called while the session was being created
 		session.Close()
 	}
 	c.drain()
 }
 
-// refuse closes the connection because of what the client has sent. The broker sees its end.
+// refuse closes the connection because of an error in what the client has sent, and tells the broker that it has ended.
 func (c *Conn) refuse(r *refusal) {
 	c.mu.Lock()
 	if !c.inFlight.closing {
@@ -276,7 +280,8 @@ func (r *refusal) connectionClose() Message {
 	}}
 }
 
-// rest reads and ignores input until the client has acknowledged the end of the connection.
+// rest reads and discards input until the client has acknowledged the close of the connection, for at most
+// goodbyeLimit.
 func (c *Conn) rest() {
 	c.readFor(goodbyeLimit)
 	for {
@@ -292,7 +297,7 @@ func (c *Conn) rest() {
 			continue
 		}
 		if _, bad := errors.AsType[*frame.Error](err); bad {
-			c.HangUp() // frame boundaries are unknown, so the client can't be understood
+			c.HangUp() // no close-ok can be recognised without frame boundaries
 			io.Copy(io.Discard, c.socket)
 		}
 		return

@@ -6,31 +6,31 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Counts is what went over the wire. In is what clients sent, Out is what they received.
+// Counts is the traffic of a connection or server. In counts what clients sent, Out what they received.
 type Counts struct {
-	Opened, Closed                 int // connections that received an open-ok, and those of them that ended
-	ChannelsOpened, ChannelsClosed int // by an open-ok and a close-ok, not by the end of a connection
-	// RoundTrips is how often a client began to wait: it sent a command and waited for the reply, and was not waiting for
-	// another. Round trips of the login are not counted.
+	Opened, Closed                 int // connections that received an open-ok, and how many of them have ended
+	ChannelsOpened, ChannelsClosed int // by open-ok and close-ok, not by the end of a connection
+	// RoundTrips counts how often a client had to wait: it sent a command that has a reply, and was not already waiting
+	// for another reply. The login is not counted.
 	RoundTrips    int
 	In, Out       Traffic // including protocol headers and heartbeats
 	HeartbeatsIn  int
 	HeartbeatsOut int
-	Methods       [len(frame.IDs)]MethodCounts // by [frame.ID.Index]
+	Methods       [len(frame.IDs)]MethodCounts // indexed by [frame.ID.Index]
 }
 
-// Traffic is an amount of frames, in bytes with their overhead.
+// Traffic is a number of frames and their bytes, including the overhead of frames.
 type Traffic struct{ Frames, Bytes int }
 
-// MethodCounts is how often a method was sent, and its size including content.
+// MethodCounts is how often a method was sent, and how many bytes that took with content.
 type MethodCounts struct {
-	Received, Sent int // from clients, and by the broker
+	Received, Sent int // by clients, and by the broker to clients
 	In, Out        Traffic
 }
 
 func (t *Traffic) add(frames, bytes int) { t.Frames += frames; t.Bytes += bytes }
 
-// Add adds other counts.
+// Add adds o to the counts.
 func (c *Counts) Add(o *Counts) {
 	c.Opened += o.Opened
 	c.Closed += o.Closed
@@ -49,7 +49,7 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
-// Less subtracts o.
+// Less subtracts o from the counts.
 func (c *Counts) Less(o *Counts) {
 	c.Opened -= o.Opened
 	c.Closed -= o.Closed
@@ -71,7 +71,7 @@ func (c *Counts) Less(o *Counts) {
 // Method is the counts of one method.
 func (c *Counts) Method(id frame.ID) MethodCounts { return c.Methods[id.Index()] }
 
-// Used are the methods that clients have sent, in the order of the definition.
+// Used are the methods that clients have sent, with their counts, in the order of the protocol definition.
 func (c *Counts) Used() iter.Seq2[frame.ID, MethodCounts] {
 	return func(yield func(frame.ID, MethodCounts) bool) {
 		for i, m := range c.Methods {

@@ -12,16 +12,16 @@ import (
 
 var closeIt = &ChannelClose{ReplyCode: 200}
 
-// crossing is what a client may have written behind a command for which the broker closes the channel.
+// crossing is a list of methods that a client has sent after a command for which the broker closes the channel.
 type crossing struct {
 	name   string
 	behind []Method
-	comes  int  // messages that answer all of it
-	twice  bool // the broker closes it twice, and what RabbitMQ makes of the client's second close-ok is a race
+	comes  int  // number of messages that the broker sends as answers
+	twice  bool // the broker closes the channel twice; RabbitMQ's reaction to the client's second close-ok is a race
 }
 
-// For one command the broker closes the channel. The crossings are the commands that a client may have written after it,
-// before it learns of the close. (An open ends the connection, but RabbitMQ's two goodbyes come in any order.)
+// crossings are the commands that a client may have sent before it learns that the broker has closed its channel. An
+// open is left out: it ends the connection, and RabbitMQ sends its two closes in any order.
 var crossings = []crossing{
 	{"nothing", nil, 1, false},
 	{"a close", []Method{closeIt}, 2, false},
@@ -32,11 +32,12 @@ var crossings = []crossing{
 	{"a declare without a name", []Method{&QueueDeclare{}, closeIt}, 2, false},
 }
 
-// racing is how often more is looked for what RabbitMQ answers in a race, at most.
+// racing is the maximum number of repetitions if RabbitMQ does not answer because of a race.
 const racing = 5
 
-// TestCrossing: a client's channel.close that crosses the broker's is answered, as RabbitMQ does, and the connection
-// continues. Other commands on their way are ignored until the client has confirmed the close.
+// The simulated broker and the proxy behave like RabbitMQ when a client's channel.close crosses the broker's: the
+// client's close is answered and the connection continues. Other commands are ignored until the client has confirmed
+// the broker's close.
 func TestCrossing(t *testing.T) {
 	real := hostOf(t, rabbitmqtest.URL(t))
 	for _, c := range crossings {
@@ -53,9 +54,9 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// crossAgain repeats cross while nothing comes from RabbitMQ. RabbitMQ ends a channel at the client's close-ok, and
-// drops unwritten output: an answer to a close just before it is lost now and then (B28). A mirror passes the
-// commands on in this way, since it has waited for the broker's close with the later commands.
+// crossAgain repeats cross up to racing times while RabbitMQ does not answer. RabbitMQ ends a channel at the client's
+// close-ok and drops unwritten output, so an answer just before it is sometimes lost (B28). A mirror can trigger this
+// as well: it waits for the broker's close before it passes the later commands.
 func crossAgain(t *testing.T, address string, c *crossing, real bool) []string {
 	lines := cross(t, address, c.behind, c.comes, !c.twice)
 	for range racing {
@@ -68,8 +69,8 @@ func crossAgain(t *testing.T, address string, c *crossing, real bool) []string {
 	return lines
 }
 
-// cross has a channel closed from both ends, and says what a client is answered then, and afterwards if that is asked
-// for.
+// cross makes the broker and the client close a channel at the same time. It returns what the client receives and, if
+// afterwards is set, the answers on the reopened channel.
 func cross(t *testing.T, address string, behind []Method, comes int, afterwards bool) (lines []string) {
 	p := dial(t, address).login()
 	p.prefix = "nowhere-"
@@ -91,8 +92,8 @@ func cross(t *testing.T, address string, behind []Method, comes int, afterwards 
 	return append(lines, p.until(1, BasicQosOkID)...)
 }
 
-// TestCrossingAtTheGate: so it is where the client's channel.close waits at the gate when the broker closes
-// the channel. It has been answered then, before the client uses the channel's number again.
+// If the broker closes a channel while the client's channel.close waits at the gate, the client's close is answered at
+// once. The client can then use the channel's number again.
 func TestCrossingAtTheGate(t *testing.T) {
 	for name, backend := range backends(t) {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestCrossingAtTheGate(t *testing.T) {
 			p.send(1, &ChannelOpen{}, &QueueDeclare{Queue: queueName(t), Exclusive: true})
 			p.expect(ChannelOpenOkID)
 			declare := <-gate.commands
-			held.Pass() // goes nowhere
+			held.Pass() // without effect: the channel is closed
 			declare.Pass()
 			if a := <-gate.answers; len(a.Settles) != 1 || a.Settles[0] != declare || a.Reply.Kind != amqp.OK {
 				t.Errorf("the channel's number is used again, and a declare on it is answered %s", a.Reply)
@@ -124,8 +125,7 @@ func TestCrossingAtTheGate(t *testing.T) {
 	}
 }
 
-// TestClosedTwice: a client that was told twice that its channel is closed, and says twice that it knows, can open
-// it again.
+// A client that receives two closes of a channel and acknowledges both can open the channel again.
 func TestClosedTwice(t *testing.T) {
 	address := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})}).Addr().String()
 	lines := cross(t, address, []Method{&QueueDelete{}, closeIt}, 3, true)

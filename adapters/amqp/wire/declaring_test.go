@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// TestDeclaring: a proxy tells of whatever a client makes that outlives its connection, and of nothing else.
+// A proxy reports exactly the queues and exchanges that clients declare and that outlive their connections.
 func TestDeclaring(t *testing.T) {
 	proxy := &wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))}
 	var mu sync.Mutex

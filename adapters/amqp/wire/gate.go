@@ -7,19 +7,19 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Gate decides when commands reach the broker, and when answers reach the clients. Through it, a schedule controls external
-// clients with either backend.
+// Gate decides when commands reach the broker, and when answers reach the clients. Through it, a schedule controls
+// external clients with either backend.
 //
-// Its methods are called by the goroutines of connections and must not block. A gate that wants to delay something keeps the
-// argument and calls the argument's Pass, Send and so on later, from any goroutine. It may also call them at once. Calls for
-// a client's acts on one connection (Opened, Arrived, ClientGone) do not overlap, and come in the order of the acts. So do
-// calls for the broker's acts (Answered, BrokerGone). A call of either kind may overlap with one of the other kind.
+// Its methods are called by the goroutines of connections and must not block. To delay a command or answer, a gate
+// stores it and calls its Pass or Send later, from any goroutine. It may also call them at once. The calls for one
+// connection's client (Opened, Arrived, ClientGone) come one at a time and in order. So do the calls for its broker
+// (Answered, BrokerGone). A call for the client may overlap with a call for the broker.
 //
-// Client and broker learn separately of a connection's end. If a client dies unnoticed, ClientGone is called, and the gate
-// calls [Conn.Release] only later. If the broker drops a connection without the client's knowledge, the gate calls Release,
-// and calls [Conn.Cut] or [Conn.HangUp] later.
+// Client and broker learn separately of a connection's end. If a client dies and the broker is to notice that later,
+// the gate calls [Conn.Release] only some time after ClientGone. If the broker drops a connection and the client is to
+// notice that later, the gate calls Release first, and [Conn.Cut] or [Conn.HangUp] later.
 type Gate interface {
-	// Opened is called when a socket was accepted, before anything is read from it.
+	// Opened is called when the server has accepted a socket, before it reads anything from it.
 	Opened(*Conn)
 	// Arrived is called for every complete command of a client, with three exceptions: answers to the broker's own methods
 	// (start-ok, tune-ok, close-ok …), heartbeats, and commands on a channel that the broker has closed. A connection's
@@ -35,7 +35,7 @@ type Gate interface {
 	BrokerGone(*Conn, error)
 }
 
-// Through is the gate that is always open.
+// Through is the gate that never delays: it passes every command and sends every answer at once.
 type Through struct{}
 
 // Opened does nothing.
@@ -47,34 +47,34 @@ func (Through) Arrived(c *Command) { c.Pass() }
 // Answered sends the answer.
 func (Through) Answered(a *Answer) { a.Send() }
 
-// ClientGone lets the broker see the end.
+// ClientGone tells the broker at once that the connection has ended.
 func (Through) ClientGone(c *Conn, _ error) { c.Release() }
 
-// BrokerGone lets the client see the end.
+// BrokerGone closes the client's socket at once.
 func (Through) BrokerGone(c *Conn, _ error) { c.HangUp() }
 
-// Command is a method that a client sent, with its content, at the gate.
+// Command is a method with its content that a client has sent. It waits at the gate until Pass or Discard is called.
 type Command struct {
 	Message
 	Conn *Conn
-	// Number is the number of the command in its connection, from 1, in order of arrival.
+	// Number counts the commands of the connection from 1, in order of arrival.
 	Number uint64
-	// Pipelined says that the client sent the command while an earlier command of the connection had no answer yet. If the
-	// answer was sent before the next command arrived, a client that writes without reading looks like one that waits. If
-	// earlier commands are held at the gate, that cannot happen.
+	// Pipelined says that the client sent this command before it received the answer to an earlier one. This is certain
+	// only if the earlier command was held at the gate: otherwise the answer may have been sent just before this
+	// command arrived.
 	Pipelined bool
-	// Replies says that the broker sends a reply that the client waits for.
+	// Replies says that the broker will reply to the command and that the client waits for the reply.
 	Replies bool
 
 	channel *channelInFlight
-	confirm uint64 // number among the messages of its channel that need a confirm, from 1
+	confirm uint64 // counts the messages of the channel that need a confirm, from 1; 0 for other commands
 	passed  bool
 }
 
-// Pass lets the command through to the broker. When Pass returns, the simulated broker has carried the command out, and its
-// answer is on its way to [Gate.Answered]; to a real broker, the command has been written. Commands of one channel must pass
-// in order of arrival. Pass panics if they do not, or if it is called twice. Once the broker has seen the connection's end
-// or closed the channel, a command has no effect; a channel.close has then been answered already.
+// Pass lets the command through to the broker. When Pass returns, the simulated broker has carried the command out, and
+// its answer is on its way to [Gate.Answered]; to a real broker, the command has been written. Commands of one channel
+// must pass in order of arrival. Pass panics if they do not, or if it is called twice. Pass has no effect once the
+// broker has seen the connection's end or closed the channel. In that case a channel.close has already been answered.
 func (c *Command) Pass() {
 	if c.Conn.passing(c) {
 		c.Conn.session.Handle(c)
@@ -98,11 +98,11 @@ func (c *Command) Obsolete() bool {
 	return l.closing || c.obsolete() || l.channels[c.Channel] != c.channel
 }
 
-// Discard drops the command: it never reaches the broker. When a connection breaks, commands on their way are dropped like
-// this, in any order. A client whose connection continues would never receive an answer.
+// Discard drops the command, so that the broker never receives it. It simulates a connection that breaks with commands
+// on their way, so the order of calls is free. If the connection continues, the client waits for the reply forever.
 func (c *Command) Discard() { c.Conn.discarded(c) }
 
-// String is the command in one line.
+// String describes the command in one line.
 func (c *Command) String() string {
 	return fmt.Sprintf("connection %d channel %d %s", c.Conn.Number, c.Channel, c.Method.ID())
 }
@@ -111,11 +111,11 @@ func (c *Command) String() string {
 type Answer struct {
 	Message
 	Conn *Conn
-	// Settles are the commands that this answers: one; several if a confirm stands for all of them or a close ends them;
-	// none if the broker sends the method unasked, as it sends returned or delivered messages.
+	// Settles are the commands that this answers. A confirm for several messages, or a close, settles several commands.
+	// A method that the broker sends unasked, such as basic.deliver or basic.return, settles none.
 	Settles []*Command
-	// Reply is the answer as the model represents it, if it does. It includes the number of messages that were returned on
-	// the channel since the last answer.
+	// Reply is the answer in terms of the model; zero if the model does not have it. It includes the number of messages
+	// that were returned on the channel since the last answer.
 	Reply amqp.Reply
 
 	done bool
@@ -125,8 +125,8 @@ type Answer struct {
 // sending to a client that is gone does nothing.
 func (a *Answer) Send() { a.Conn.send(a) }
 
-// Lose drops the answer. If the client receives nothing more on the connection, it sees a reply that never came; if it
-// receives a later answer, it sees a broken protocol.
+// Lose drops the answer. The client then never receives it. It is correct only if the client receives nothing more on
+// the connection: a later answer would violate the protocol.
 func (a *Answer) Lose() {
 	a.Conn.mu.Lock()
 	defer a.Conn.mu.Unlock()
@@ -136,12 +136,12 @@ func (a *Answer) Lose() {
 	a.done = true
 }
 
-// Backend is a broker behind the gate.
+// Backend is the broker behind the gate, real or simulated.
 type Backend interface {
-	// Connect begins a connection, after its client has sent the protocol's header. It calls [Conn.Answer] with the broker's
-	// response.
+	// Connect creates the session of a connection whose client has sent the protocol header. It calls [Conn.Answer]
+	// with the broker's first method.
 	Connect(*Conn) (Session, error)
-	// Verbatim reports whether the backend needs the original frames of commands.
+	// Verbatim reports whether the backend needs the original frames of commands, in order to forward them.
 	Verbatim() bool
 }
 
@@ -151,14 +151,15 @@ type Session interface {
 	Handle(*Command)
 	// Heartbeat is called for each heartbeat of the client.
 	Heartbeat()
-	// Close lets the broker see the end of the connection. It is called once, after all other calls.
+	// Close tells the broker that the connection has ended. It is called once, after all other calls.
 	Close()
 }
 
-// witness is a session that sees its broker's answers before the gate does. The connection is locked during the call.
+// witness is implemented by a session that must see its broker's answers before the gate does. Conn.mu is held during
+// the call.
 type witness interface{ answered(*Answer) }
 
-// isAnswer says, by a method's index, whether the method answers another one.
+// isAnswer says for each method, by index, whether it is a reply to another method, such as queue.declare-ok.
 var isAnswer = func() (answer [len(frame.IDs)]bool) {
 	for i, id := range frame.IDs {
 		name := id.String()

@@ -16,14 +16,13 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// holding is a gate that lets through what the test takes from it, and answers to commands that the
-// test says.
+// holding is a gate that hands commands, and the answers to them, to the test. The test decides when they pass.
 type holding struct {
 	wire.Through
 	commands chan *wire.Command
-	answers  chan *wire.Answer // those that settle something
+	answers  chan *wire.Answer // answers that settle a command
 	gone     chan *wire.Conn
-	free     map[frame.ID]bool // let through without asking
+	free     map[frame.ID]bool // methods that pass without the test
 }
 
 func newHolding(free ...frame.ID) *holding {
@@ -54,7 +53,7 @@ func (g *holding) ClientGone(c *wire.Conn, _ error) { g.gone <- c }
 
 var opening = []frame.ID{frame.ConnectionOpenID, frame.ChannelOpenID, frame.ConnectionCloseID}
 
-// backends are what may be behind a gate.
+// backends are the three kinds of brokers behind a gate, by name.
 func backends(t *testing.T) map[string]wire.Backend {
 	return map[string]wire.Backend{
 		"simulated": wire.NewSimulated(wire.SimulatedOptions{}),
@@ -63,11 +62,11 @@ func backends(t *testing.T) map[string]wire.Backend {
 	}
 }
 
-// queueName is a queue that no other run uses, marked as ours.
+// queueName is a queue name that no other run uses. Its prefix marks it as created by lockproof.
 func queueName(t *testing.T) string { return stress.Prefix() + t.Name() }
 
-// TestGate: commands wait at the gate; the test decides in which order two clients reach the broker,
-// when they are answered, and that one never is.
+// Commands wait at the gate. The test decides in which order two clients reach the broker and when they are answered.
+// One answer is lost.
 func TestGate(t *testing.T) {
 	for name, backend := range backends(t) {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +84,7 @@ func TestGate(t *testing.T) {
 			if first.Conn.Number != 1 {
 				first, second = second, first
 			}
-			// The second connection is let through first.
+			// The second connection's command passes first.
 			second.Pass()
 			won := <-gate.answers
 			first.Pass()
@@ -98,7 +97,7 @@ func TestGate(t *testing.T) {
 				t.Errorf("got %v %v", m, err)
 			}
 			won.Lose()
-			// The client that never heard dies. The broker does not know until it is told.
+			// The client that never received its answer dies. The broker does not notice before Release.
 			b.socket.Close()
 			dead := <-gate.gone
 			a.send(1, &frame.ChannelOpen{})
@@ -129,7 +128,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestPipelined: who writes on before it is answered is seen to do so, and counted as one wait.
+// A client that writes several commands before it is answered is marked as pipelining. They count as one round trip.
 func TestPipelined(t *testing.T) {
 	gate := newHolding(append(opening, frame.ConfirmSelectID)...)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: gate})
@@ -172,7 +171,7 @@ func TestPipelined(t *testing.T) {
 	}
 }
 
-// TestOrder: what one channel's client has said can't be told in another order.
+// Commands of one channel cannot pass out of order or twice.
 func TestOrder(t *testing.T) {
 	gate := newHolding(opening...)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: gate})
@@ -194,7 +193,7 @@ func TestOrder(t *testing.T) {
 	second.Discard()
 }
 
-// TestLibraries: a client that anybody would use gets on with both backends.
+// amqp091-go works with each kind of backend.
 func TestLibraries(t *testing.T) {
 	for name, backend := range backends(t) {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +210,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// use does with a connection what people do.
+// use does what typical applications do with a connection: declare, publish, consume and acknowledge.
 func use(t *testing.T, conn *amqp091.Connection) {
 	ch, err := conn.Channel()
 	must(t, err)
@@ -254,7 +253,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// TestTime: the simulated broker's time is whoever's drives it.
+// The simulated broker's time moves only by Advance: a queue expires at the exact millisecond.
 func TestTime(t *testing.T) {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	p := dial(t, serve(t, wire.Config{Backend: b}).Addr().String()).login()
@@ -274,7 +273,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestClock: a broker that follows the clock expires queues by itself, and tells their consumers.
+// A broker that follows the clock expires a message without any command.
 func TestClock(t *testing.T) {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -291,7 +290,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestRestart: clients of a broker that restarts are told, and only what is durable is left.
+// When the broker restarts, its clients receive connection.close. Only durable queues are left.
 func TestRestart(t *testing.T) {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	server := serve(t, wire.Config{Backend: b})
@@ -310,7 +309,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestChannelError: a schedule may close a channel that has done nothing wrong.
+// A schedule can close a channel whose client has made no error.
 func TestChannelError(t *testing.T) {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	gate := newHolding(opening...)
@@ -318,10 +317,10 @@ func TestChannelError(t *testing.T) {
 	p.send(1, &frame.ChannelOpen{}, &frame.QueueDeclare{Queue: "q"})
 	held := <-gate.commands
 	b.CloseChannel(held.Conn, 1, amqp.InternalError)
-	held.Pass() // goes nowhere
+	held.Pass() // without effect: the channel is closed
 	(<-gate.answers).Send()
 	p.expect(frame.ChannelOpenOkID)
-	if m, err := p.next(); err != nil || m.method.(*frame.ChannelClose).ReplyCode != 541 { // and says that it knows
+	if m, err := p.next(); err != nil || m.method.(*frame.ChannelClose).ReplyCode != 541 { // next answers the close
 		t.Errorf("%v %v", m, err)
 	}
 }

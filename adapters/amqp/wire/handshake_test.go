@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// logins are ways into a broker, and mistakes on the way.
+// logins are ways of logging in to a broker, correct and wrong ones.
 var logins = []struct {
 	name string
 	try  func(p *peer) []string
@@ -64,14 +64,14 @@ func tuneTo(ok ConnectionTuneOk) func(p *peer) []string {
 	}
 }
 
-// TestLogins: logging in goes as it does on a real broker, and fails as it does there.
+// The simulated broker and the proxy accept and refuse logins exactly as RabbitMQ does.
 func TestLogins(t *testing.T) {
 	simulated := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
 	real := hostOf(t, rabbitmqtest.URL(t))
 	proxy := serve(t, wire.Config{Backend: &wire.Proxy{Address: real}})
 	for _, l := range logins {
 		t.Run(l.name, func(t *testing.T) {
-			t.Parallel() // RabbitMQ makes those wait who got it wrong
+			t.Parallel() // RabbitMQ delays its answer to a wrong login
 			proxied, behind := make(chan []string, 1), dial(t, proxy.Addr().String())
 			go func() { proxied <- l.try(behind) }()
 			want := l.try(dial(t, real))
@@ -81,8 +81,8 @@ func TestLogins(t *testing.T) {
 	}
 }
 
-// TestEmptyVirtualHost: the simulated broker takes an empty virtual host for the default one, because
-// drivers disagree on what an address without one means.
+// The simulated broker takes an empty virtual host for "/", because drivers disagree on the meaning of an address
+// without a virtual host.
 func TestEmptyVirtualHost(t *testing.T) {
 	p := dial(t, serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})}).Addr().String())
 	p.hello("guest", "guest")
@@ -91,8 +91,7 @@ func TestEmptyVirtualHost(t *testing.T) {
 	p.expect(ConnectionOpenOkID)
 }
 
-// TestSilence: a client that says nothing before it is logged in is cut off, and one that wants no
-// heartbeats and is silent afterwards is not.
+// A client that is silent before it has logged in is cut off. One that has logged in without heartbeats may be silent.
 func TestSilence(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHandshake: time.Second})
 	quiet := dial(t, server.Addr().String()).login()

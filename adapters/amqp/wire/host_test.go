@@ -8,7 +8,7 @@ import (
 	. "github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Virtual hosts know nothing of each other's queues, time passes in all of them, and a restart is that of all.
+// Virtual hosts have separate queues. Time passes in all of them, and a restart affects all.
 func TestVirtualHosts(t *testing.T) {
 	simulated := wire.NewSimulated(wire.SimulatedOptions{VirtualHosts: []string{"second"}})
 	address := serve(t, wire.Config{Backend: simulated}).Addr().String()

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// inFlight knows which commands of a connection have no answer yet.
+// inFlight records which commands of a connection have not been answered yet.
 type inFlight struct {
 	number   uint64 // number of the last command
 	closing  bool   // the broker has closed the connection
@@ -17,11 +17,11 @@ type inFlight struct {
 type channelInFlight struct {
 	confirming bool
 	confirm    uint64     // number of the last message that needs a confirm
-	open       bool       // the broker has confirmed that it is open
-	closing    bool       // the broker has closed it, and the client has not acknowledged that
-	parked     []*Command // at the gate
-	pending    []*Command // without an answer
-	returned   uint16     // number of messages since the last answer
+	open       bool       // the broker has answered its channel.open
+	closing    bool       // the broker has closed the channel, and the client has not acknowledged that
+	parked     []*Command // commands that wait at the gate
+	pending    []*Command // commands without an answer
+	returned   uint16     // number of returned messages since the last answer
 }
 
 func (l *inFlight) channel(number uint16) *channelInFlight {
@@ -36,7 +36,8 @@ func (l *inFlight) channel(number uint16) *channelInFlight {
 	return ch
 }
 
-// arrived records a command, and reports whether it waits at the gate.
+// arrived records a command. It reports whether the command waits at the gate: acknowledgements of closes and commands
+// on a closed channel do not.
 func (l *inFlight) arrived(c *Command) bool {
 	if l.closing {
 		c.passed = true
@@ -70,7 +71,7 @@ func (l *inFlight) arrived(c *Command) bool {
 	return true
 }
 
-// answered determines which commands an answer settles.
+// answered determines which commands an answer settles, and sets a.Settles.
 func (l *inFlight) answered(a *Answer) {
 	ch := l.channel(a.Channel)
 	switch m := a.Method.(type) {
@@ -94,13 +95,13 @@ func (l *inFlight) answered(a *Answer) {
 		a.Settles = ch.settled(a.Method.ID())
 	}
 	a.Reply = replyOf(a.Method, ch)
-	if a.Method.ID() == frame.ChannelCloseOkID && !ch.closing { // otherwise the client has yet to acknowledge
+	if a.Method.ID() == frame.ChannelCloseOkID && !ch.closing { // not a crossing close
 		delete(l.channels, a.Channel)
 	}
 }
 
-// crossing is the number of commands at the gate that close the channel although the broker has closed it before. The broker
-// answers them all the same.
+// crossing is the number of channel.close commands at the gate for a channel that the broker has closed. The broker
+// would answer each of them.
 func (ch *channelInFlight) crossing() (n int) {
 	for _, c := range ch.parked {
 		if c.Method.ID() == frame.ChannelCloseID {
@@ -113,7 +114,7 @@ func (ch *channelInFlight) crossing() (n int) {
 // obsolete reports whether the broker has closed the command's channel since the client sent the command.
 func (c *Command) obsolete() bool { return c.channel != nil && c.channel.closing }
 
-// confirmed removes and returns the messages that a confirm stands for.
+// confirmed removes and returns the messages that are confirmed by a basic.ack or basic.nack with the given tag.
 func (ch *channelInFlight) confirmed(tag uint64, multiple bool) []*Command {
 	var settled []*Command
 	ch.pending = slices.DeleteFunc(ch.pending, func(c *Command) bool {
@@ -126,7 +127,7 @@ func (ch *channelInFlight) confirmed(tag uint64, multiple bool) []*Command {
 	return settled
 }
 
-// settled removes and returns the command that a method answers: the first one whose answer is a method of its own.
+// settled removes and returns the command that the method id answers: the oldest command that waits for such a method.
 func (ch *channelInFlight) settled(id frame.ID) []*Command {
 	if !isAnswer[id.Index()] {
 		return nil
@@ -151,13 +152,13 @@ func (l *inFlight) abandon() []*Command {
 	return all
 }
 
-// isNext reports whether no earlier command waits on the same channel.
+// isNext reports whether no earlier command of the same channel waits at the gate.
 func (l *inFlight) isNext(c *Command) bool {
 	ch := l.channels[c.Channel]
 	return ch == nil || len(ch.parked) == 0 || ch.parked[0] == c || !slices.Contains(ch.parked, c)
 }
 
-// leaves takes a command off the gate, if its channel still exists.
+// leaves removes a command from those that wait at the gate. It does nothing if the channel no longer exists.
 func (l *inFlight) leaves(c *Command) {
 	if ch := l.channels[c.Channel]; ch != nil {
 		ch.parked = slices.DeleteFunc(ch.parked, func(o *Command) bool { return o == c })

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// A client that acknowledges too late, by the broker's clock, is told so, and the message is the next one's.
+// When a client does not acknowledge a message in time, by the broker's clock, the broker closes the channel. Another
+// channel can then fetch the message.
 func TestLateAcknowledgement(t *testing.T) {
 	simulated := wire.NewSimulated(wire.SimulatedOptions{ConsumerTimeout: 3 * time.Second})
 	address := serve(t, wire.Config{Backend: simulated}).Addr().String()
@@ -33,8 +34,8 @@ func TestLateAcknowledgement(t *testing.T) {
 	p.expect(BasicGetOkID)
 }
 
-// A queue's own consumer_timeout is none to a RabbitMQ that does not know of any, whatever its value, and otherwise the
-// simulated broker says that it has none.
+// RabbitMQ before 3.12 ignores the queue argument x-consumer-timeout. For later versions the simulated broker reports
+// that it does not support the argument.
 func TestOwnTimeout(t *testing.T) {
 	for version, refused := range map[string]bool{"RabbitMQ 3.10.8": false, "RabbitMQ 3.11.28": false, "RabbitMQ 3.12.0": true, "RabbitMQ 4.0.5": true} {
 		p := dial(t, serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Like(version)})}).Addr().String())

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// memoryConn is one end of a connection within a process: it replaces a socket, without the kernel.
+// memoryConn is one end of a connection within this process. It behaves like a socket, without the kernel.
 type memoryConn struct {
 	in, out       *stream
 	local, remote net.Addr
 }
 
-// memoryPipe is a connection within the process between two addresses: c is the client's end, and s the server's.
+// memoryPipe creates a connection within this process. c is the client's end, and s the server's.
 func memoryPipe(client, server net.Addr) (c, s *memoryConn) {
 	to, from := newStream(), newStream()
 	return &memoryConn{in: from, out: to, local: client, remote: server}, &memoryConn{in: to, out: from, local: server, remote: client}
 }
 
-// memoryAddr is the address of a client in this process.
+// memoryAddr is the network address of clients that connect within this process.
 type memoryAddr struct{}
 
 func (memoryAddr) Network() string { return "memory" }
@@ -45,7 +45,7 @@ func (m *memoryConn) SetDeadline(t time.Time) error {
 	return m.SetWriteDeadline(t)
 }
 
-// CloseWrite lets the other end read what was written, and then the end.
+// CloseWrite ends the output: the other end reads what was written, and then io.EOF.
 func (m *memoryConn) CloseWrite() error {
 	m.out.end()
 	return nil
@@ -57,7 +57,7 @@ func (m *memoryConn) Close() error {
 	return nil
 }
 
-// maxStream is the number of unread bytes at which writing waits: about as many as a socket accepts.
+// maxStream is the number of unread bytes at which Write blocks. It is about what a socket buffers.
 const maxStream = 1 << 18
 
 // stream is one direction of a connection within a process.
@@ -65,9 +65,9 @@ type stream struct {
 	mu        sync.Mutex
 	changed   sync.Cond
 	buf       []byte
-	taken     int  // number of bytes of buf that were read
-	ended     bool // nothing more is written
-	abandoned bool // nothing more is read
+	taken     int  // number of bytes at the start of buf that were read
+	ended     bool // nothing more will be written
+	abandoned bool // nothing more will be read
 	readBy    deadline
 	writeBy   deadline
 }
@@ -78,7 +78,7 @@ func newStream() *stream {
 	return s
 }
 
-// deadline is the end of a wait; the zero time is never.
+// deadline is the time at which a read or write gives up; the zero time means never.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -86,7 +86,7 @@ type deadline struct {
 
 func (d *deadline) over() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
-// until sets a deadline of the stream.
+// until sets a read or write deadline; the zero time removes it.
 func (s *stream) until(d *deadline, t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *stream) until(d *deadline, t time.Time) error {
 	return nil
 }
 
-// wake makes those who wait look again.
+// wake makes blocked readers and writers check their conditions again.
 func (s *stream) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,14 +134,14 @@ func (d *deadline) stop() {
 	}
 }
 
-// unread reports whether there is data to read, or the end.
+// unread reports whether a read would return at once, with data or with the end.
 func (s *stream) unread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.toRead()
 }
 
-// toRead reports whether a read would not wait. mu is held.
+// toRead is unread for callers that hold mu.
 func (s *stream) toRead() bool {
 	return len(s.buf) > s.taken || s.ended || s.abandoned || s.readBy.over()
 }
@@ -153,7 +153,7 @@ func (s *stream) try(b []byte) (n int, err error, done bool) {
 	return s.tryLocked(b)
 }
 
-// tryLocked is try with mu held.
+// tryLocked is try for callers that hold mu.
 func (s *stream) tryLocked(b []byte) (n int, err error, done bool) {
 	switch {
 	case s.abandoned:
@@ -227,7 +227,7 @@ func (s *stream) offer(b []byte) int {
 	return s.append(b[:min(len(b), max(0, maxStream-len(s.buf)))])
 }
 
-// append adds data to be read. mu is held.
+// append adds data for the reader. The caller must hold mu.
 func (s *stream) append(b []byte) int {
 	s.buf = append(s.buf, b...)
 	s.changed.Broadcast()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestMemory: a connection within the process does what a socket does.
+// A connection within the process reads, writes, times out and closes as a socket does.
 func TestMemory(t *testing.T) {
 	client, server := memoryPipe(memoryAddr{}, memoryAddr{})
 	for name, ends := range map[string][2]net.Conn{"to the server": {client, server}, "to the client": {server, client}} {
@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) {
 	must(err, net.ErrClosed)
 }
 
-// TestMemoryWaits: who reads is woken by what is written, who writes by what is read, and both by deadlines and the end.
+// A write wakes a blocked reader, and a read wakes a blocked writer. Deadlines and the close wake both.
 func TestMemoryWaits(t *testing.T) {
 	client, server := memoryPipe(memoryAddr{}, memoryAddr{})
 	large := bytes.Repeat([]byte("0123456789"), maxStream/4)
@@ -82,7 +82,7 @@ func TestMemoryWaits(t *testing.T) {
 	wg.Wait()
 }
 
-// TestDial: who dials an address where a server of this process listens has a connection within the process.
+// Dial to an address where a server of this process listens returns a connection within the process.
 func TestDial(t *testing.T) {
 	s, err := Listen("127.0.0.1:0", Config{Backend: NewSimulated(SimulatedOptions{})})
 	if err != nil {

@@ -10,26 +10,26 @@ import (
 type Message struct {
 	Channel uint16
 	Method  frame.Method
-	Content *frame.Content // nil for methods without content
-	// Verbatim is the original frames, if the backend forwards them unchanged.
+	Content *frame.Content // nil if the method has no content
+	// Verbatim is the encoded frames as they arrived; nil if the backend does not need them.
 	Verbatim []byte
 	// Frames and Bytes are the message's size on the wire.
 	Frames, Bytes int
 }
 
-// assembler assembles frames into messages, for one direction of one connection.
+// assembler joins frames into messages, for one direction of a connection.
 type assembler struct {
-	keep    bool // the original frames are kept
+	keep    bool // whether to keep the original frames of a message
 	limit   int  // maximum total bytes of incomplete content on all channels
 	budget  *budget
 	held    int
 	partial map[uint16]*partial // methods with incomplete content, by channel
 }
 
-// partial is a message with incomplete content.
+// partial is a message whose content is not complete yet.
 type partial struct {
 	Message
-	header bool // the content header has come
+	header bool // the content header has arrived
 	size   uint64
 }
 
@@ -126,16 +126,16 @@ func (a *assembler) body(p *partial, f frame.Frame) error {
 	return nil
 }
 
-// give subtracts the bytes of content that is complete, or never will be.
+// give subtracts bytes of content from the incomplete ones, because the message is complete or was dropped.
 func (a *assembler) give(bytes int) {
 	a.held -= bytes
 	a.budget.give(bytes)
 }
 
-// drop subtracts all incomplete content.
+// drop subtracts the bytes of all incomplete messages, because they will not be completed.
 func (a *assembler) drop() { a.give(a.held) }
 
-// refuseTooLarge refuses content that exceeds a bound.
+// refuseTooLarge returns an error because content exceeds a bound.
 func (p *partial) refuseTooLarge(format string, args ...any) error {
 	r := exceeds(frame.ResourceError, format, args...)
 	r.method = p.Method.ID()
@@ -146,17 +146,17 @@ func (p *partial) refuse(code frame.Code, format string, args ...any) error {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...), method: p.Method.ID()}
 }
 
-// refusal is the reason for closing a channel or a connection.
+// refusal is an error with which the server or the simulated broker closes a channel or a connection.
 type refusal struct {
 	code   frame.Code
 	text   string
-	method frame.ID // the offending method, 0 if there is none
-	bound  bool     // a bound was exceeded
+	method frame.ID // the method that caused the error; 0 if there is none
+	bound  bool     // the client exceeded a bound
 }
 
 func (r *refusal) Error() string { return r.fullText() }
 
-// refused is the refusal for an error of the codec.
+// refused turns an error of package frame into a refusal.
 func refused(err error) *refusal {
 	if e, ok := err.(*frame.Error); ok {
 		return &refusal{code: e.Code, text: e.Text}
@@ -164,7 +164,8 @@ func refused(err error) *refusal {
 	return &refusal{code: frame.InternalError, text: err.Error()}
 }
 
-// fullText is the text in RabbitMQ's form, cut to the maximum length.
+// fullText is the text for the client in RabbitMQ's form, such as "NOT_FOUND - no queue ...", cut to the maximum
+// length.
 func (r *refusal) fullText() string {
 	text := r.code.Name()
 	if r.text != "" {

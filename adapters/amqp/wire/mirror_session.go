@@ -9,21 +9,22 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// mirrorSession is a connection to both brokers.
+// mirrorSession is a client's connection to the real broker and to its simulated replica.
 type mirrorSession struct {
 	mirror  *Mirror
 	real    *proxySession
 	replica *simSession
 
 	mu       sync.Mutex
-	inFlight inFlight              // of commands sent to the simulated broker
-	expected map[uint64]amqp.Reply // the simulated broker's replies, by the command's number
-	awaits   func(*Answer) bool    // recognises the answer that the real broker owes; nil if it owes none
-	answer   chan struct{}         // signals that the answer has come
-	nameless *Command              // sent to the replica once the real broker has chosen a name
+	inFlight inFlight              // commands sent to the replica that it has not answered
+	expected map[uint64]amqp.Reply // the replica's replies, by the command's number
+	awaits   func(*Answer) bool    // recognises the answer that the real broker still owes; nil if none
+	answer   chan struct{}         // signals that this answer has arrived
+	nameless *Command              // command that leaves a name to the real broker; the replica gets it later
 }
 
-// Handle sends a command to both brokers, and waits until it is answered or, if it has no answer, carried out.
+// Handle sends a command to both brokers. It waits for the real broker's reply or, if the command has none, until it is
+// carried out.
 func (x *mirrorSession) Handle(cmd *Command) {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
@@ -44,7 +45,8 @@ func (x *mirrorSession) Handle(cmd *Command) {
 	x.exchange("to "+cmd.Method.ID().String(), func(a *Answer) bool { return slices.Contains(a.Settles, cmd) }, func() { x.real.Handle(cmd) })
 }
 
-// exchange sends something to the real broker, and waits for the answer.
+// exchange sends a request to the real broker and waits for the answer that answers recognises. what completes the
+// error "no answer ...".
 func (x *mirrorSession) exchange(what string, answers func(*Answer) bool, send func()) {
 	x.mu.Lock()
 	x.awaits = answers
@@ -62,13 +64,13 @@ func (x *mirrorSession) exchange(what string, answers func(*Answer) bool, send f
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.awaits = nil
-	select { // it may have come at the last moment
+	select { // removes an answer that arrived after the limit
 	case <-x.answer:
 	default:
 	}
 }
 
-// unnamed reports whether the broker is to choose a name.
+// unnamed reports whether the method leaves the name of a queue or consumer to the broker.
 func unnamed(m frame.Method) bool {
 	switch m := m.(type) {
 	case *frame.QueueDeclare:
@@ -79,7 +81,8 @@ func unnamed(m frame.Method) bool {
 	return false
 }
 
-// nameAlike sends the simulated broker the command that an answer settles, with the name that the real broker has chosen.
+// nameAlike sends the replica a command that left a name to the broker, once the real broker has chosen the name in
+// answer a.
 func (x *mirrorSession) nameAlike(a *Answer) {
 	x.mu.Lock()
 	cmd := x.nameless
@@ -100,7 +103,7 @@ func (x *mirrorSession) nameAlike(a *Answer) {
 	x.imitate(cmd)
 }
 
-// imitate sends a command to the simulated broker. Commands of the login go to the real broker only.
+// imitate sends a command to the replica. Commands of the login go to the real broker only.
 func (x *mirrorSession) imitate(cmd *Command) {
 	replicated := *cmd
 	switch m := cmd.Method.(type) {
@@ -135,7 +138,8 @@ func (x *mirrorSession) imitate(cmd *Command) {
 // Heartbeat forwards a heartbeat.
 func (x *mirrorSession) Heartbeat() { x.real.Heartbeat() }
 
-// Close ends the connection on both brokers, and waits until the real one has dropped everything of it.
+// Close ends the connection on both brokers. It returns when the real broker has released everything that the
+// connection had.
 func (x *mirrorSession) Close() {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
@@ -145,7 +149,7 @@ func (x *mirrorSession) Close() {
 	}
 }
 
-// ended records that the real broker has ended the connection.
+// ended records that the real broker has ended the connection. It is a disagreement if the replica has not.
 func (x *mirrorSession) ended(err error) {
 	x.mirror.replica.do(func() {
 		if x.replica.state == running {
@@ -154,7 +158,8 @@ func (x *mirrorSession) ended(err error) {
 	})
 }
 
-// answered compares an answer of the real broker. The close of a channel that CloseChannel has caused is not compared.
+// answered compares an answer of the real broker with the replica's. It skips a channel.close that CloseChannel has
+// caused.
 func (x *mirrorSession) answered(a *Answer) {
 	x.nameAlike(a)
 	x.mu.Lock()
@@ -167,8 +172,8 @@ func (x *mirrorSession) answered(a *Answer) {
 		want, known := x.expected[c.Number]
 		delete(x.expected, c.Number)
 		switch alone := len(a.Settles) == 1; {
-		case c.Method.ID() == frame.ConnectionCloseID: // it has only one answer, however often it is sent
-		case !known && a.Reply.Closed(): // it was on its way, or at the gate
+		case c.Method.ID() == frame.ConnectionCloseID: // answered once, however often it is sent
+		case !known && a.Reply.Closed(): // a command that was still on its way when the broker closed
 		case !known:
 			x.mirror.disagree("the real broker answers %s, the simulated one does not", c.Method.ID())
 		case want.Kind != a.Reply.Kind || alone && want != a.Reply:
@@ -179,7 +184,7 @@ func (x *mirrorSession) answered(a *Answer) {
 	}
 }
 
-// Answer takes an answer of the simulated broker.
+// Answer stores a reply of the replica, for comparison with the real broker's.
 func (x *mirrorSession) Answer(m Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -190,7 +195,7 @@ func (x *mirrorSession) Answer(m Message) {
 	}
 }
 
-// End, Flush, LoggedIn and Heartbeats do nothing: no client receives the simulated broker's messages.
+// End, Flush, LoggedIn and Heartbeats do nothing: the replica's messages are not sent to clients.
 func (x *mirrorSession) End(error)                {}
 func (x *mirrorSession) Flush()                   {}
 func (x *mirrorSession) LoggedIn(string)          {}

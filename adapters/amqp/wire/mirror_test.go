@@ -12,13 +12,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// mirror is a mirror of the real broker, and a server before it.
+// mirror starts a mirror of the real broker and a server in front of it.
 func mirror(t *testing.T, gate wire.Gate) (*wire.Mirror, *wire.Server) {
 	m := wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))}, rabbitmqtest.Shared(t).Version)
 	return m, serve(t, wire.Config{Backend: m, Gate: gate})
 }
 
-// TestMirror: through a mirror clients see the real broker, and the simulated one beside it agrees.
+// Through a mirror, clients receive the same replies as from the real broker, and the replica agrees with them.
 func TestMirror(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out many executions in turn")
@@ -37,7 +37,8 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorEnd: when the broker was told of a connection's end, it has dropped what the connection had.
+// When Release returns, the real broker has released what the connection had: the next client can declare the exclusive
+// queue.
 func TestMirrorEnd(t *testing.T) {
 	gate := newHolding(opening...)
 	m, server := mirror(t, gate)
@@ -64,13 +65,13 @@ func TestMirrorEnd(t *testing.T) {
 	}
 }
 
-// TestMirrorUnanswered: what a client is not answered has taken effect as well when it has passed. Without asking the
-// broker for that, a message that one client gave back was missing for the other now and then.
+// A command without a reply has taken effect when Pass returns. Here two clients return and fetch one message in turn;
+// without the mirror's extra question the message was sometimes missing.
 func TestMirrorUnanswered(t *testing.T) {
 	gate := newHolding(append(opening, frame.QueueDeclareID, frame.ConfirmSelectID, frame.BasicPublishID, frame.BasicGetID)...)
 	m, server := mirror(t, gate)
 	queue := queueName(t)
-	defer func() { // nobody has consumed it, so that it stays
+	defer func() { // the queue is not exclusive, so it must be deleted
 		p := dial(t, hostOf(t, rabbitmqtest.URL(t))).login()
 		p.send(1, &frame.ChannelOpen{}, &frame.QueueDelete{Queue: queue})
 		p.expect(frame.QueueDeleteOkID)
@@ -98,7 +99,7 @@ func TestMirrorUnanswered(t *testing.T) {
 	}
 }
 
-// TestMirrorNames: what the real broker names, the simulated one knows by the same name.
+// The replica uses the names of queues and consumers that the real broker chooses.
 func TestMirrorNames(t *testing.T) {
 	m, server := mirror(t, nil)
 	p := dial(t, server.Addr().String()).login()
@@ -117,15 +118,15 @@ func TestMirrorNames(t *testing.T) {
 	}
 }
 
-// TestMirrorFence: a client that is refused what has no answer, or asks for the flow itself, sees what it would without
-// the question behind its commands.
+// The mirror's extra channel.flow, by which it waits for a command without a reply, is invisible to clients: they see a
+// refused basic.nack, and the answer to their own channel.flow.
 func TestMirrorFence(t *testing.T) {
 	m, server := mirror(t, nil)
 	p := dial(t, server.Addr().String()).login()
 	p.send(1, &frame.ChannelOpen{}, &frame.BasicNack{DeliveryTag: 7})
 	p.expect(frame.ChannelOpenOkID)
 	p.expect(frame.ChannelCloseID)
-	p.send(1, &frame.ChannelOpen{}, &frame.ChannelFlow{Active: true}) // the peer has said that the channel is closed
+	p.send(1, &frame.ChannelOpen{}, &frame.ChannelFlow{Active: true}) // the peer has acknowledged the close
 	p.expect(frame.ChannelOpenOkID)
 	p.expect(frame.ChannelFlowOkID)
 	p.logout()
@@ -134,8 +135,7 @@ func TestMirrorFence(t *testing.T) {
 	}
 }
 
-// TestMirrorChannelError: the real broker closes a channel when the schedule says so, for a reason that no driver takes for
-// something that has nothing to do with what it has asked.
+// CloseChannel makes the real broker close a channel with an error that all drivers accept as an answer to any command.
 func TestMirrorChannelError(t *testing.T) {
 	gate := newHolding(opening...)
 	m, server := mirror(t, gate)
@@ -160,7 +160,7 @@ func TestMirrorChannelError(t *testing.T) {
 	}
 }
 
-// TestMirrorQuorum: a quorum queue is not judged by a replica that is ahead of it.
+// Using a quorum queue counts as a disagreement, because the replica is ahead of the real broker there.
 func TestMirrorQuorum(t *testing.T) {
 	m, server := mirror(t, nil)
 	queue := queueName(t)
@@ -174,7 +174,7 @@ func TestMirrorQuorum(t *testing.T) {
 	}
 }
 
-// TestMirrorDisagrees: what happens behind the mirror's back is noticed.
+// The mirror notices when another client deletes a queue on the real broker.
 func TestMirrorDisagrees(t *testing.T) {
 	m, server := mirror(t, nil)
 	queue := queueName(t)

@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Model is the message as the model represents it. Its Method is zero if the model does not have the method. queue
-// numbers the names of queues, including the empty one, whose meaning the broker knows.
+// Model converts the message to a command of the model. Its Method is zero if the model does not have the method. queue
+// maps names of queues to numbers; the name may be empty, which the broker interprets.
 func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	cmd := amqp.Command{Channel: m.Channel}
 	if m.Channel == 0 {
@@ -41,7 +41,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicAck, f.DeliveryTag, when(amqp.Multiple, f.Multiple)
 	case *frame.BasicNack:
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Multiple, f.Multiple)|when(amqp.Requeue, f.Requeue)
-	case *frame.BasicReject: // equivalent to a basic.nack of one delivery
+	case *frame.BasicReject: // the same as a basic.nack for one delivery
 		cmd.Method, cmd.Number, cmd.Flags = amqp.BasicNack, f.DeliveryTag, when(amqp.Requeue, f.Requeue)
 	case *frame.BasicQos:
 		cmd.Method, cmd.Number = amqp.BasicQos, uint64(f.PrefetchCount)
@@ -51,7 +51,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// plain are the methods whose arguments do not matter.
+// plain are the methods that the model has without their arguments.
 var plain = map[frame.ID]amqp.Method{
 	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
 	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,

@@ -9,29 +9,29 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// outbox is the output that waits for a socket. Writing to the outbox does not wait for the socket.
+// outbox buffers the output for a socket, so that callers never wait for the socket.
 type outbox struct {
-	limit  int // number of bytes beyond which the other side counts as dead
+	limit  int // number of unread bytes beyond which add returns an error
 	budget *budget
-	offer  func([]byte) int // writes what the socket accepts without waiting; nil if unsupported
-	kick   chan struct{}    // signals that something has changed
-	room   chan struct{}    // signals that something was written
+	offer  func([]byte) int // writes as much as possible without waiting; nil if the socket cannot do that
+	kick   chan struct{}    // signals run that the outbox has changed
+	room   chan struct{}    // signals that data was written, so that there is room
 
 	mu        sync.Mutex
 	buf       []byte
-	heartbeat time.Duration // interval without other output after which one is written; 0 is never
+	heartbeat time.Duration // a heartbeat is written after this time without other output; 0 means never
 	finishing bool          // nothing more will be added
 	stopped   bool
-	writing   bool   // data taken from buf is being written
-	wrote     bool   // something was written since the last heartbeat was due
-	spare     []byte // buffer for what is written at once
+	writing   bool   // run is writing data that it took from buf
+	wrote     bool   // data was written directly by offer since the last heartbeat was due
+	spare     []byte // buffer for data that offer writes directly
 }
 
 func newOutbox(s *Server) *outbox {
 	return &outbox{limit: s.config.MaxUnread, budget: &s.budget, kick: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// add appends to the output. The error is for exceeding a bound.
+// add appends output. It returns an error if a bound is exceeded.
 func (o *outbox) add(appendTo func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,7 +49,7 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 		o.buf = appendTo(o.buf)
 	}
 	signal(o.kick)
-	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // readers are not cut off
+	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // only a client that does not read
 		return r
 	}
 	if len(o.buf) > o.limit {
@@ -58,7 +58,7 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 	return nil
 }
 
-// beat sets the interval without other output after which a heartbeat is written.
+// beat sets the time without other output after which a heartbeat is written; 0 means never.
 func (o *outbox) beat(every time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,7 +66,7 @@ func (o *outbox) beat(every time.Duration) {
 	signal(o.kick)
 }
 
-// finish ends the outbox when everything is written; stop ends it at once.
+// finish ends the outbox once everything is written. stop ends it at once.
 func (o *outbox) finish() { o.end(&o.finishing) }
 func (o *outbox) stop()   { o.end(&o.stopped) }
 
@@ -77,7 +77,7 @@ func (o *outbox) end(how *bool) {
 	signal(o.kick)
 }
 
-// waiting is the number of bytes to be written.
+// waiting is the number of bytes that are not yet written.
 func (o *outbox) waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *outbox) waiting() int {
 	return len(o.buf)
 }
 
-// signal sends a signal on a channel, unless one is pending.
+// signal sends on a channel with a buffer of one, unless a signal is already in it.
 func signal(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:
@@ -95,7 +95,7 @@ func signal(flag chan struct{}) {
 	}
 }
 
-// run writes until the outbox ends or the socket does. It calls beaten for each heartbeat.
+// run writes to the socket until the outbox ends or writing fails. It calls beaten for each heartbeat that it writes.
 func (o *outbox) run(socket net.Conn, beaten func()) error {
 	var spare []byte
 	defer o.drop()
@@ -139,7 +139,7 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 	}
 }
 
-// active reports whether something was written at once since the last call.
+// active reports whether offer has written data directly since the last call.
 func (o *outbox) active() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -156,7 +156,7 @@ func (o *outbox) drop() {
 	o.buf, o.stopped = nil, true
 }
 
-// reusable is b if it can be reused: a buffer that an exceptionally large message has left cannot.
+// reusable is b, or nil if b is too large to be kept for reuse.
 func reusable(b []byte) []byte {
 	if cap(b) > 1<<18 {
 		return nil

@@ -12,25 +12,25 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// patience is how long a test waits for what must come.
+// patience is the maximum time that a test waits for an expected event.
 const patience = 10 * time.Second
 
-// peer is a client that says whatever it is told to, and writes down what it is answered.
+// peer is a test client that sends what the test says and returns what it receives.
 type peer struct {
 	t      testing.TB
 	socket net.Conn
 	frames *frame.Reader
-	prefix string // what stands for $ in names
+	prefix string // replaces $ at the start of names
 	gone   bool
 }
 
-// dial connects, without a word yet.
+// dial opens a connection, without sending anything.
 func dial(t testing.TB, address string) *peer {
 	t.Helper()
 	return dialBy(t, net.Dial, address)
 }
 
-// dialBy connects in some way.
+// dialBy opens a connection with the given dial function, without sending anything.
 func dialBy(t testing.TB, way func(network, address string) (net.Conn, error), address string) *peer {
 	t.Helper()
 	socket, err := way("tcp", address)
@@ -52,7 +52,7 @@ func (p *peer) login() *peer {
 	return p
 }
 
-// hello sends the protocol's header and a name and password.
+// hello sends the protocol header, and start-ok with a user and a password.
 func (p *peer) hello(user, password string) {
 	p.t.Helper()
 	p.write(frame.ProtocolHeader[:])
@@ -64,7 +64,7 @@ func (p *peer) hello(user, password string) {
 	})
 }
 
-// logout closes the connection, and waits until the broker has seen that.
+// logout closes the connection and waits for the broker's close-ok.
 func (p *peer) logout() {
 	if !p.gone {
 		p.send(0, &frame.ConnectionClose{ReplyCode: 200})
@@ -76,10 +76,10 @@ func (p *peer) logout() {
 
 func (p *peer) write(b []byte) {
 	p.socket.SetDeadline(time.Now().Add(patience))
-	p.socket.Write(b) // what became of it shows in what is read
+	p.socket.Write(b) // an error shows in the next read
 }
 
-// send sends methods in one piece.
+// send writes several methods with one call of Write.
 func (p *peer) send(channel uint16, methods ...frame.Method) {
 	var b []byte
 	for _, m := range methods {
@@ -94,7 +94,7 @@ func (p *peer) publish(channel uint16, m frame.Method, c *frame.Content) {
 	p.write(frame.AppendContent(b, channel, c, 4096))
 }
 
-// named is the method with names that begin with $ being ours.
+// named is the method with $ replaced by the prefix in every name that begins with $.
 func (p *peer) named(m frame.Method) frame.Method {
 	v := reflect.New(reflect.TypeOf(m).Elem())
 	v.Elem().Set(reflect.ValueOf(m).Elem())
@@ -106,14 +106,14 @@ func (p *peer) named(m frame.Method) frame.Method {
 	return v.Interface().(frame.Method)
 }
 
-// message is what a peer was sent.
+// message is a method that a peer received, with its content.
 type message struct {
 	channel uint16
 	method  frame.Method
 	content *frame.Content
 }
 
-// next is what comes next. Heartbeats are passed over. A close is answered at once.
+// next is the next method that the peer receives. It skips heartbeats and answers closes.
 func (p *peer) next() (message, error) {
 	p.socket.SetDeadline(time.Now().Add(patience))
 	for {
@@ -163,7 +163,7 @@ func (p *peer) content() (*frame.Content, error) {
 	return c, nil
 }
 
-// expect reads until a method comes, and fails the test if something else ends it.
+// expect reads until the given method arrives. It fails the test if the channel or connection ends first.
 func (p *peer) expect(id frame.ID) frame.Method {
 	p.t.Helper()
 	for {
@@ -181,7 +181,8 @@ func (p *peer) expect(id frame.ID) frame.Method {
 	}
 }
 
-// until reads until one of the methods comes or the channel or connection ends, and says what came.
+// until reads until one of the given methods arrives, or the channel or connection ends. It returns one line for each
+// method received.
 func (p *peer) until(channel uint16, ids ...frame.ID) []string {
 	var lines []string
 	for {
@@ -207,7 +208,7 @@ func (p *peer) until(channel uint16, ids ...frame.ID) []string {
 	}
 }
 
-// ending is an error as brokers differ in it: a socket that is closed, or nothing in time.
+// ending describes an error in the terms in which brokers can be compared: "silence" for a timeout, otherwise "end".
 func ending(err error) string {
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return "silence"
@@ -215,7 +216,7 @@ func ending(err error) string {
 	return "end"
 }
 
-// text is a message as a line.
+// text describes a message in one line.
 func (p *peer) text(m message) string {
 	line := fmt.Sprintf("%d %s %+v", m.channel, m.method.ID(), reflect.ValueOf(m.method).Elem())
 	if m.content != nil {
@@ -228,7 +229,7 @@ func (p *peer) text(m message) string {
 	return strings.ReplaceAll(line, p.prefix, "$")
 }
 
-// headerText is a header's value, without the times in it.
+// headerText is the text of a header's value, with "time" for every timestamp.
 func headerText(value any) string {
 	var words []string
 	switch v := value.(type) {

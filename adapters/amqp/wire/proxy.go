@@ -12,20 +12,20 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Proxy is a real broker as a [Backend]. Each client has its own connection to it, with its own login, and each side's
-// methods are forwarded unchanged, one at a time.
+// Proxy is a real broker as a [Backend]. Each client has its own connection to the broker, with its own login. The
+// proxy forwards the methods of both sides unchanged, one at a time.
 //
-// A command that passes the gate has been written to the broker, and has taken effect when it is answered. A command without
-// an answer may take effect after the next command of another connection. Heartbeats bypass the gate in both directions:
-// while a client is held at the gate, both sides appear as alive as they are.
+// A command that passes the gate is written to the broker; it has taken effect once it is answered. A command without
+// an answer may take effect after the next command of another connection. Heartbeats bypass the gate in both
+// directions. A client whose commands are held at the gate therefore still appears alive to the broker.
 type Proxy struct {
 	// Address is the broker's host and port.
 	Address string
 	// Timeout is the maximum time for connecting to the broker; 0 is 5 seconds.
 	Timeout time.Duration
-	// Declaring is called with each queue or exchange that a client declares and that outlives its connection, before the
-	// broker receives the command. For a queue that the broker names, it is called as soon as the name is known. The other
-	// argument is "". Declaring may be nil.
+	// Declaring is called before a client's declaration of a queue or exchange that outlives its connection is sent to
+	// the broker. For a queue that the broker names, it is called once the name is known. One of its two arguments is
+	// "". Declaring may be nil.
 	Declaring func(queue, exchange string)
 }
 
@@ -36,15 +36,15 @@ func (p *Proxy) declaring(queue, exchange string) {
 	}
 }
 
-// Verbatim is true: what clients send is forwarded unchanged.
+// Verbatim is true: the proxy forwards clients' frames unchanged.
 func (p *Proxy) Verbatim() bool { return true }
 
-// Connect connects to the broker.
+// Connect opens a connection to the broker for a client.
 func (p *Proxy) Connect(c *Conn) (Session, error) {
 	return p.connect(c, func(error) {})
 }
 
-// connect connects to the broker. ended is called when the broker has ended the connection.
+// connect opens a connection to the broker for a client. ended is called when the broker has ended it.
 func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 	timeout := p.Timeout
 	if timeout == 0 {
@@ -69,17 +69,17 @@ type proxySession struct {
 	out     *outbox
 	ended   func(error)
 	over    chan struct{} // closed when the broker will send nothing more
-	running atomic.Bool   // the connection is open
-	leaving atomic.Bool   // the client is gone, and the connection is being closed
-	naming  sync.Map      // by channel: the broker is to name a queue
-	fenced  atomic.Uint32 // the channel of the current fence; 0 is none
-	past    chan struct{} // the broker has reached the fence
+	running atomic.Bool   // the broker has answered connection.open
+	leaving atomic.Bool   // the client is gone and leave is closing the connection
+	naming  sync.Map      // keyed by channel: a client has left the name of a queue to the broker
+	fenced  atomic.Uint32 // the channel on which fence waits; 0 if it does not wait
+	past    chan struct{} // signals that the broker has answered the fence
 }
 
-// Handle forwards a command.
+// Handle forwards a command to the broker.
 func (x *proxySession) Handle(cmd *Command) {
 	if _, ok := cmd.Method.(*frame.ConnectionTuneOk); ok {
-		x.c.Heartbeats(0) // the broker and the client handle them
+		x.c.Heartbeats(0) // broker and client send each other heartbeats themselves
 	}
 	x.look(cmd)
 	if err := x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) }); err != nil { // the broker does not read
@@ -87,7 +87,7 @@ func (x *proxySession) Handle(cmd *Command) {
 	}
 }
 
-// look records what a command creates that outlives the connection.
+// look reports queues and exchanges to Declaring that a command creates and that outlive the connection.
 func (x *proxySession) look(cmd *Command) {
 	switch m := cmd.Method.(type) {
 	case *frame.QueueDeclare:
@@ -105,7 +105,7 @@ func (x *proxySession) look(cmd *Command) {
 	}
 }
 
-// lookBack records the name that the broker has given to a queue.
+// lookBack reports a queue to Declaring that the broker has named.
 func (x *proxySession) lookBack(m *Message) {
 	if ok, is := m.Method.(*frame.QueueDeclareOk); is {
 		if _, asked := x.naming.LoadAndDelete(m.Channel); asked {
@@ -114,14 +114,14 @@ func (x *proxySession) lookBack(m *Message) {
 	}
 }
 
-// Heartbeat forwards a heartbeat.
+// Heartbeat forwards a client's heartbeat to the broker.
 func (x *proxySession) Heartbeat() { x.out.add(frame.AppendHeartbeat) }
 
-// Close closes the socket to the broker abruptly, after everything that has passed is written.
+// Close closes the socket to the broker without connection.close, once all forwarded commands are written.
 func (x *proxySession) Close() { x.out.finish() }
 
-// leave closes the connection to the broker in good order, for a client that did not, and waits until the broker has dropped
-// everything of it. It is false if that takes longer than limit.
+// leave closes the broker's connection with connection.close, for a client that did not do so. It waits until the
+// broker has released everything that the connection had. It is false if that takes longer than limit.
 func (x *proxySession) leave(limit time.Duration) bool {
 	defer x.out.finish()
 	if !x.running.Load() {
@@ -141,9 +141,9 @@ func (x *proxySession) leave(limit time.Duration) bool {
 	}
 }
 
-// fence waits until the broker has carried out everything that was sent on an open channel, or has closed the channel. It
-// sends a channel.flow that changes nothing, and hides its answer from the client. It is false if that takes longer than
-// limit.
+// fence waits until the broker has carried out everything that was sent on a channel, or has closed the channel. It
+// sends a channel.flow that changes nothing, and hides the answer from the client. It is false if that takes longer
+// than limit.
 func (x *proxySession) fence(channel uint16, limit time.Duration) bool {
 	x.fenced.Store(uint32(channel))
 	x.out.add(func(b []byte) []byte { return frame.AppendMethod(b, channel, &frame.ChannelFlow{Active: true}) })
@@ -159,8 +159,8 @@ func (x *proxySession) fence(channel uint16, limit time.Duration) bool {
 	}
 }
 
-// reached reports whether a method is the broker's answer to the fence. If the broker has closed the channel or the
-// connection, no other answer will come.
+// reached reports whether a method answers the fence's channel.flow, so that it must be hidden. A close of the channel
+// or connection ends the fence as well, but is not hidden.
 func (x *proxySession) reached(m *Message) (fence bool) {
 	switch m.Method.ID() {
 	case frame.ChannelFlowOkID:
@@ -182,7 +182,7 @@ func (x *proxySession) write() {
 	x.socket.Close()
 }
 
-// read forwards what the broker sends until its end.
+// read forwards what the broker sends to the gate until the connection ends.
 func (x *proxySession) read() {
 	err := x.relay()
 	x.out.stop()

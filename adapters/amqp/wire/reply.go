@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// replyOf is an answer as the model represents it. Messages that were returned before are counted in the first answer that
-// has a counter.
+// replyOf converts an answer to a reply of the model. Messages returned since the last answer are counted in the next
+// reply that can hold their number.
 func replyOf(m frame.Method, ch *channelInFlight) amqp.Reply {
 	r := plainReply(m)
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {

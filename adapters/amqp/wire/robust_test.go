@@ -14,7 +14,7 @@ import (
 	. "github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// checkGoroutines fails the test if more goroutines are left at its end than there were.
+// checkGoroutines fails the test if, at its end, more goroutines run than at its start.
 func checkGoroutines(t testing.TB) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -27,7 +27,7 @@ func checkGoroutines(t testing.TB) {
 	})
 }
 
-// TestWrongBytes: frames that are wrong end the connection with the code that is right, and nothing else.
+// Invalid frames end the connection with the right reply code, and nothing follows the close.
 func TestWrongBytes(t *testing.T) {
 	checkGoroutines(t)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
@@ -75,7 +75,7 @@ func TestWrongBytes(t *testing.T) {
 	}
 }
 
-// TestTruncated: a connection that ends anywhere leaves nothing behind.
+// A connection that ends after any number of bytes leaves no goroutine behind.
 func TestTruncated(t *testing.T) {
 	checkGoroutines(t)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
@@ -88,7 +88,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// session is what a client says in one go, without listening.
+// session is everything that a client sends in a short session, from the protocol header to a heartbeat.
 func session() []byte {
 	b := append([]byte{}, ProtocolHeader[:]...)
 	b = AppendMethod(b, 0, &ConnectionStartOk{Mechanism: "PLAIN", Response: "\x00guest\x00guest", Locale: "en_US"})
@@ -102,14 +102,14 @@ func session() []byte {
 	return AppendHeartbeat(b)
 }
 
-// TestThousandConnections: connections that come and drop, most of them without a goodbye, leave
-// nothing behind: neither here nor in the broker.
+// A thousand connections, two thirds of them without connection.close, leave no goroutine and no open connection
+// behind.
 func TestThousandConnections(t *testing.T) {
 	checkGoroutines(t)
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	server := serve(t, wire.Config{Backend: b})
 	var clients sync.WaitGroup
-	tokens := make(chan struct{}, 100) // at once
+	tokens := make(chan struct{}, 100) // at most 100 connections at once
 	for i := range 1000 {
 		tokens <- struct{}{}
 		clients.Go(func() {
@@ -138,7 +138,7 @@ func TestThousandConnections(t *testing.T) {
 	}
 }
 
-// TestDeaf: a client that never reads what it is sent is not read from for ever.
+// The server stops reading from a client that does not read what it is sent.
 func TestDeaf(t *testing.T) {
 	checkGoroutines(t)
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
@@ -152,7 +152,7 @@ func TestDeaf(t *testing.T) {
 	}
 	p.socket.SetWriteDeadline(time.Now().Add(patience))
 	written := 0
-	for { // until nobody takes any more
+	for { // until the server reads no more
 		p.socket.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
 		n, err := p.socket.Write(b)
 		written += n
@@ -165,8 +165,8 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// tardy is a gate that lets a command through when the next one comes, or the client is gone, and drops every third
-// one. It sends answers at once.
+// tardy is a gate that lets a command pass when the next one arrives or the client is gone. It drops every third
+// command. It sends answers at once.
 type tardy struct {
 	wire.Through
 	mu   sync.Mutex
@@ -202,8 +202,8 @@ func (g *tardy) ClientGone(c *wire.Conn, _ error) {
 	c.Release()
 }
 
-// FuzzServer: after any input behind the protocol's header, or after the login, the server neither panics nor keeps
-// any of it, whether or not its commands wait at a gate.
+// FuzzServer checks that no input makes the server panic or leaves a goroutine behind. The input comes before or after
+// the login, with and without a gate that delays commands.
 func FuzzServer(f *testing.F) {
 	said := session()[len(ProtocolHeader):]
 	f.Add(said, false, false)
@@ -227,7 +227,7 @@ func FuzzServer(f *testing.F) {
 		}
 		server, err := wire.Listen("127.0.0.1:0", config)
 		if err != nil {
-			t.Skip(err) // there are only so many ports
+			t.Skip(err) // the system may have run out of ports
 		}
 		defer server.Close()
 		socket, err := net.Dial("tcp", server.Addr().String())

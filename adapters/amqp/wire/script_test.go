@@ -13,21 +13,21 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// step is something that one of several clients does.
+// step is one method that a client sends, or a wait for methods.
 type step struct {
 	who     string // "a1": client a, on channel 1
-	method  Method // nil where it only waits
+	method  Method // nil if the step only waits
 	content *Content
-	wait    []ID // what to wait for, where the method is not answered or by something else
+	wait    []ID // methods to wait for; nil means the usual reply of method
 }
 
-// script is a row of the table of what clients see. Channels are opened when they are first used.
+// script is a list of steps whose answers are compared between brokers. A channel is opened when it is first used.
 type script struct {
 	name  string
 	steps []step
 }
 
-// perform plays a script on a broker and returns what each client was answered.
+// perform runs a script on a broker and returns all methods, sent and received, one per line.
 func perform(t *testing.T, address, prefix string, s script) []string {
 	peers := make(map[byte]*peer)
 	opened := make(map[string]bool)
@@ -84,7 +84,7 @@ func perform(t *testing.T, address, prefix string, s script) []string {
 	return lines
 }
 
-// tidy deletes what a script may have left.
+// tidy deletes the queues and exchanges that a script may have left.
 func tidy(t *testing.T, address, prefix string) {
 	p := dial(t, address)
 	p.prefix = prefix
@@ -95,7 +95,7 @@ func tidy(t *testing.T, address, prefix string) {
 	p.logout()
 }
 
-// answers are the methods that answer one.
+// answers are the methods that can answer the given method.
 func answers(id ID) []ID {
 	if id == BasicGetID {
 		return []ID{BasicGetOkID, BasicGetEmptyID}
@@ -108,8 +108,8 @@ func answers(id ID) []ID {
 	return nil
 }
 
-// TestScripts: what clients see of the simulated broker is what they see of a real one, code by code and
-// text by text; and through the proxy nothing is changed.
+// The simulated broker answers every script as a real one does, with the same codes and texts. The proxy changes
+// nothing.
 func TestScripts(t *testing.T) {
 	b := rabbitmqtest.Shared(t)
 	simulated := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Like(b.Version)})})
@@ -125,7 +125,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestDeterminism: two brokers that are told the same answer the same, in the names that they make up too.
+// Two simulated brokers that receive the same commands give the same answers, including generated names.
 func TestDeterminism(t *testing.T) {
 	var runs [2][]string
 	for i := range runs {
@@ -137,7 +137,7 @@ func TestDeterminism(t *testing.T) {
 	differ(t, "the second", runs[1], runs[0])
 }
 
-// TestUnsupported: what the simulated broker does not have it says it does not have.
+// The simulated broker refuses unsupported features with a text that says so.
 func TestUnsupported(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
 	for _, s := range unsupported {
@@ -148,7 +148,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// differ tells the first line in which a transcript is not as it should be.
+// differ reports the first line in which two transcripts differ.
 func differ(t *testing.T, name string, got, want []string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
@@ -182,7 +182,7 @@ func serve(t testing.TB, config wire.Config) *wire.Server {
 	return s
 }
 
-// hostOf is a broker's address.
+// hostOf is the host and port in a broker's URL.
 func hostOf(t testing.TB, uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

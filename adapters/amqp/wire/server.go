@@ -14,27 +14,28 @@ import (
 // Config configures a server. Backend is required.
 type Config struct {
 	Backend Backend
-	Gate    Gate // nil is Through
-	// Bounds of clients' resources. Exceeding one ends a connection with an [ErrBound] that names the bound. 0 is the
-	// default.
+	Gate    Gate // nil means Through, which passes everything at once
+	// Bounds of clients' resources. A client that exceeds one loses its connection, with an [ErrBound] that names the
+	// bound. 0 means the default.
 	//
-	// MaxMessage is the maximum size of a message's content in bytes, and of all incomplete messages of a connection
-	// ([DefaultMaxMessage]).
+	// MaxMessage limits the content of one message, in bytes. It also limits the sum of a connection's incomplete
+	// messages ([DefaultMaxMessage]).
 	MaxMessage int
-	// MaxHeld is the maximum number of bytes on their way from and to all clients: incomplete, at the gate, or not yet
-	// written ([DefaultMaxHeld]).
+	// MaxHeld limits the bytes of messages of all clients that the server holds: incomplete ones, those at the gate,
+	// and those not yet written ([DefaultMaxHeld]).
 	MaxHeld int
-	// MaxConnections is the maximum number of simultaneous connections ([DefaultMaxConnections]). Connections beyond it are
-	// refused, and if there are twice as many, closed at once.
+	// MaxConnections is the maximum number of simultaneous connections ([DefaultMaxConnections]). Further connections
+	// are refused with an error. Beyond twice the number they are closed at once.
 	MaxConnections int
-	// MaxHandshake is the maximum time until a client's connection is tuned ([DefaultMaxHandshake]).
+	// MaxHandshake is the maximum time from the start of a connection to the client's tune-ok ([DefaultMaxHandshake]).
 	MaxHandshake time.Duration
-	// MaxUnread is the number of unread bytes at which a client is cut off ([DefaultMaxUnread]).
+	// MaxUnread is the maximum number of bytes that a client may leave unread before it is cut off
+	// ([DefaultMaxUnread]).
 	MaxUnread int
 }
 
-// Server accepts connections of AMQP 0-9-1 clients on one address. Servers may share a backend and a gate: with an address
-// for each client, it is known which client connects.
+// Server accepts connections of AMQP 0-9-1 clients on one address. Several servers may share a backend and a gate. If
+// each client has its own server, the gate knows which client connects.
 type Server struct {
 	config   Config
 	gate     Gate
@@ -43,9 +44,9 @@ type Server struct {
 	budget   budget
 
 	mu       sync.Mutex
-	conns    map[*Conn]struct{} // connections of which at least one end is open
+	conns    map[*Conn]struct{} // connections that the client or the broker has not ended
 	accepted uint64
-	past     Counts // of connections that are gone
+	past     Counts // sum for connections that have ended
 	closed   bool
 }
 
@@ -72,7 +73,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // URL is the server's address as a URL for clients, with the default user and virtual host.
 func (s *Server) URL() string { return "amqp://guest:guest@" + s.Addr().String() + "/%2F" }
 
-// Counts counts what went over all connections so far.
+// Counts is the traffic of all connections so far.
 func (s *Server) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,14 +85,14 @@ func (s *Server) Counts() Counts {
 	return sum
 }
 
-// Present is the number of connections whose end the client or the broker has not seen.
+// Present is the number of connections that the client or the broker has not ended.
 func (s *Server) Present() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
-// Close ends all connections abruptly, lets the broker see that, and returns when no goroutine is left.
+// Close ends all connections at once and tells the broker. It returns when all goroutines have ended.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -113,7 +114,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// acceptPause is how long to wait when connections can't be accepted.
+// acceptPause is the pause after a connection could not be accepted.
 const acceptPause = 10 * time.Millisecond
 
 func (s *Server) accept() {
@@ -122,7 +123,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many open files, or a client that disconnected too early
+		if err != nil { // for example too many open files, or a client that has disconnected already
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -130,7 +131,7 @@ func (s *Server) accept() {
 	}
 }
 
-// take begins a connection.
+// take starts to serve an accepted connection.
 func (s *Server) take(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *Server) take(conn net.Conn) {
 	s.tasks.Go(c.serve)
 }
 
-// forget removes a connection whose ends are both closed.
+// forget removes a connection that both the client and the broker have ended.
 func (s *Server) forget(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

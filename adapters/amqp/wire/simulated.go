@@ -13,41 +13,42 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// SimulatedOptions are the options of a simulated broker. The zero value has the defaults.
+// SimulatedOptions are the options of a simulated broker. The zero value means the default for each.
 type SimulatedOptions struct {
 	Broker broker.Options
-	// Version is the reported version of RabbitMQ; "" is 3.10.8. Broker decides the behaviour: see [broker.Like].
+	// Version is the version of RabbitMQ that clients are told; "" means 3.10.8. It changes no behaviour: [broker.Like]
+	// makes options for Broker that do.
 	Version string
-	// Heartbeat is the interval that clients are offered, in whole seconds; 0 is RabbitMQ's default of a minute, and a
-	// negative value is none. Heartbeats follow real time, even if the broker's time is virtual.
+	// Heartbeat is the interval that the broker offers clients, in whole seconds. 0 means RabbitMQ's default of a
+	// minute, and a negative value none. Heartbeats follow real time, even if the broker's time is virtual.
 	Heartbeat time.Duration
-	// Users are passwords by name; nil is the user guest with the password guest.
+	// Users maps users to passwords; nil means the user guest with the password guest.
 	Users map[string]string
-	// ConsumerTimeout is how long a channel may leave a message unacknowledged, by the broker's clock; 0 is RabbitMQ's
-	// default of half an hour, and a negative value is unlimited.
+	// ConsumerTimeout is how long a channel may leave a message unacknowledged, by the broker's clock. 0 means
+	// RabbitMQ's default of half an hour, and a negative value no limit.
 	ConsumerTimeout time.Duration
 	// VirtualHosts are the names of additional virtual hosts.
 	VirtualHosts []string
-	// MaxMessages is the maximum size of the messages in a virtual host, in bytes; 0 is 1 GiB. Exceeding it closes the
-	// connection with 506.
+	// MaxMessages limits the size of all messages in a virtual host, in bytes; 0 means 1 GiB. A publish beyond it
+	// closes the connection with 506 RESOURCE_ERROR.
 	MaxMessages int
 }
 
-// Simulated is the simulated broker as a [Backend]. All commands go to one [broker.Broker] in the order in which they pass
-// the gate, and the replies depend only on that order. It has one virtual host, called "/" or "", unless more are requested.
-// Its time stands still except for [Simulated.Advance], unless [Simulated.FollowClock] lets it run.
+// Simulated is the simulated broker as a [Backend]. All commands go to one [broker.Broker] in the order in which they
+// pass the gate, and the replies depend only on that order. It has one virtual host, called "/" or "", unless more are
+// requested. Its time moves only by [Simulated.Advance] or, once called, with the clock by [Simulated.FollowClock].
 //
 // Features that the model lacks are refused with 540 and an explanation: a prefetch count for a whole channel, direct
 // replies, copies by CC and BCC, streams, and parts of quorum queues.
 type Simulated struct {
 	opts  SimulatedOptions
-	clock *clock // nil while Advance moves the time
+	clock *clock // nil if only Advance moves the time
 
 	mu           sync.Mutex
 	*virtualHost                // the virtual host "/"
 	hosts        []*virtualHost // all virtual hosts
 	named        int            // number of names generated for queues and consumers
-	given        string         // the next generated name, if it is prescribed
+	given        string         // the next generated name if a mirror prescribes it; else ""
 	spoken       []listener
 }
 
@@ -75,16 +76,16 @@ func NewSimulated(opts SimulatedOptions) *Simulated {
 	return s
 }
 
-// Verbatim is false: the backend uses decoded commands.
+// Verbatim is false: the simulated broker needs only decoded commands.
 func (s *Simulated) Verbatim() bool { return false }
 
-// Connect greets a client.
+// Connect creates a session for a client and sends it the broker's first method.
 func (s *Simulated) Connect(c *Conn) (Session, error) {
 	c.Answer(Message{Method: greeting(s.opts.Version)})
 	return &simSession{s: s, c: c, to: c, state: starting}, nil
 }
 
-// do changes the broker with what, and then sends clients the resulting messages.
+// do calls what, which changes the broker's state. It then sends clients the deliveries and notifications that result.
 func (s *Simulated) do(what func()) {
 	s.mu.Lock()
 	clock := s.clock
@@ -106,7 +107,7 @@ func (s *Simulated) do(what func()) {
 	}
 }
 
-// tell sends deliveries, and notifies consumers whose queues are gone.
+// tell sends deliveries to consumers, and notifies those whose queues are gone.
 func (h *virtualHost) tell() {
 	if h.consumers == 0 {
 		return
@@ -121,7 +122,8 @@ func (h *virtualHost) tell() {
 // Advance lets ms milliseconds of virtual time pass.
 func (s *Simulated) Advance(ms int64) { s.do(func() { s.advance(ms) }) }
 
-// advance lets time pass in the model, and notifies clients whose channels it has closed.
+// advance moves the broker's time by ms milliseconds. Channels with late acknowledgements are closed, and their clients
+// notified.
 func (s *Simulated) advance(ms int64) {
 	for _, h := range s.hosts {
 		before := h.broker.Late()
@@ -137,7 +139,7 @@ func (s *Simulated) advance(ms int64) {
 	}
 }
 
-// closeLate notifies a client of channels that were closed because of late acknowledgements.
+// closeLate closes the client's channels on which an acknowledgement is late.
 func (x *simSession) closeLate() {
 	for _, number := range slices.Sorted(maps.Keys(x.channels)) {
 		ch := x.channels[number]
@@ -148,15 +150,15 @@ func (x *simSession) closeLate() {
 	}
 }
 
-// View shows the broker. queue returns the number of the queue with the given name, 0 if there is none.
+// View calls look with the broker's state. queue maps a queue's name to its number, or 0 if there is no such queue.
 func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amqp.Queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	look(s.broker, s.queues.lookup)
 }
 
-// CloseChannel closes a client's channel, as a broker with an internal error does. If the channel is not open, nothing
-// happens, and closed is false.
+// CloseChannel closes a client's channel with the given reply code, as after an error. closed is false if the channel
+// was not open; then nothing happens.
 func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (closed bool) {
 	s.do(func() {
 		for _, h := range s.hosts {
@@ -173,7 +175,7 @@ func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (close
 	return closed
 }
 
-// Restart restarts the broker: it closes the clients' connections, and everything that is not durable is gone.
+// Restart restarts the broker. It closes all connections and drops everything that is not durable.
 func (s *Simulated) Restart() {
 	s.do(func() {
 		for _, x := range s.restart() {
@@ -184,7 +186,7 @@ func (s *Simulated) Restart() {
 	})
 }
 
-// restart restarts the model, and returns the sessions that end.
+// restart restarts the model, and returns the sessions that must be closed.
 func (s *Simulated) restart() (sessions []*simSession) {
 	for _, h := range s.hosts {
 		h.broker.Restart()
@@ -193,7 +195,7 @@ func (s *Simulated) restart() (sessions []*simSession) {
 	return sessions
 }
 
-// generated is a name that the broker generates. It is the same for the same commands.
+// generated is a new name for a queue or consumer. It depends only on the number of names generated before.
 func (s *Simulated) generated(prefix string) string {
 	if given := s.given; given != "" {
 		s.given = ""
@@ -206,11 +208,11 @@ func (s *Simulated) generated(prefix string) string {
 // clock maps real time to the time of a simulated broker.
 type clock struct {
 	began time.Time
-	first int64 // the broker's time at that moment
+	first int64 // the broker's time when began was taken, in ms
 	kick  chan struct{}
 }
 
-// since is the number of milliseconds that have passed and that the broker has not been told of.
+// since is the number of milliseconds of real time by which the broker's time, now, is behind.
 func (c *clock) since(now int64) int64 {
 	return max(c.first+time.Since(c.began).Milliseconds()-now, 0)
 }

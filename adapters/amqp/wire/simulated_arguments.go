@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// declaration is a queue.declare as the model represents it. The refusal is for a declaration that is always invalid.
+// declaration converts a queue.declare to a command of the model. It returns a refusal if the declaration is invalid on
+// any broker.
 func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd := amqp.Command{Method: amqp.QueueDeclare}
 	cmd.Flags = when(amqp.Passive, m.Passive) | when(amqp.Durable, m.Durable) | when(amqp.Exclusive, m.Exclusive) | when(amqp.AutoDelete, m.AutoDelete)
@@ -32,7 +33,7 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 			if why := a.take(value, &cmd.Args); why != "" && wrong == nil {
 				wrong = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/': %s", a.name, name, why)
 			}
-		case unknown == nil: // checked later
+		case unknown == nil: // reported only if no argument has an invalid value
 			unknown = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/' of queue type rabbit_%s_queue", a.name, name, kind)
 		}
 	}
@@ -51,17 +52,17 @@ var comparedArguments = []string{
 	"x-queue-master-locator", "x-queue-leader-locator",
 }
 
-// typeWith is the only queue type that supports an argument.
+// typeWith maps an argument to the only queue type that supports it.
 var typeWith = map[string]string{
 	"x-max-priority": classic, "x-queue-mode": classic, "x-queue-version": classic, "x-queue-master-locator": classic,
 	"x-dead-letter-strategy": "quorum", "x-max-in-memory-length": "quorum", "x-max-in-memory-bytes": "quorum",
 	"x-quorum-initial-group-size": "quorum", "x-delivery-limit": "quorum",
 }
 
-// classic is the default queue type.
+// classic is the queue type of a declaration without x-queue-type.
 const classic = "classic"
 
-// queueType is the type of a queue that is declared with arguments.
+// queueType is the queue type that a declaration's arguments request.
 func queueType(arguments frame.Table) string {
 	if kind, _ := arguments.Lookup("x-queue-type"); kind == "quorum" || kind == "stream" {
 		return kind.(string)
@@ -111,7 +112,7 @@ var queueArguments = []struct {
 		a.MaxLength = uint32(min(n, math.MaxUint32))
 		return why
 	}},
-	{"x-max-in-memory-length", notNatural}, // RabbitMQ does not check it
+	{"x-max-in-memory-length", notNatural}, // limits memory only, so the model has no use for it
 	{"x-max-in-memory-bytes", notNatural},
 	{"x-max-priority", func(v any, a *amqp.Arguments) string {
 		a.Has |= amqp.HasMaxPriority
@@ -177,7 +178,7 @@ var queueArguments = []struct {
 		}
 		return ""
 	}},
-	{"x-quorum-initial-group-size", func(v any, _ *amqp.Arguments) string { // there is only one node
+	{"x-quorum-initial-group-size", func(v any, _ *amqp.Arguments) string { // without effect on a single node
 		n, why := natural(v)
 		if why == "" && n == 0 {
 			return "{value_zero,0}"
@@ -193,7 +194,7 @@ var queueArguments = []struct {
 	{"x-queue-master-locator", func(any, *amqp.Arguments) string { return "" }},
 }
 
-// notNatural is RabbitMQ's complaint about a value that is not a natural number, or "".
+// notNatural is RabbitMQ's error text for a value that is not a natural number; "" if it is one.
 func notNatural(v any, _ *amqp.Arguments) string {
 	_, why := natural(v)
 	return why
@@ -203,7 +204,7 @@ func notInteger(value any) string {
 	return fmt.Sprintf("\"expected integer, got %s\"", typeName(value))
 }
 
-// notText is RabbitMQ's complaint about a value that is not a text, or "".
+// notText is RabbitMQ's error text for a value that is not a string; "" if it is one.
 func notText(value any) string {
 	if _, text := value.(string); text {
 		return ""
@@ -213,7 +214,7 @@ func notText(value any) string {
 
 func unacceptable(value any) string { return fmt.Sprintf("{unacceptable_type,%s}", typeName(value)) }
 
-// natural is a natural number, or RabbitMQ's complaint.
+// natural is the value as a natural number. The text is RabbitMQ's error if it is not one.
 func natural(value any) (int64, string) {
 	n, ok := integer(value)
 	switch {
@@ -253,7 +254,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// typeName is RabbitMQ's name for a value's type.
+// typeName is RabbitMQ's name for the type of a value in a table.
 func typeName(value any) string {
 	switch value.(type) {
 	case nil:
@@ -292,8 +293,8 @@ func typeName(value any) string {
 	return "array"
 }
 
-// compared is how RabbitMQ's complaint names the new and the old value of an argument: by their values if both exist,
-// otherwise by their types.
+// compared describes the new and the old value of an argument as RabbitMQ's error text does. If both are given it names
+// the values, otherwise values and types.
 func compared(now any, given bool, before any, had bool) (received, current string) {
 	if given && had {
 		return "'" + valueText(now) + "'", "'" + valueText(before) + "'"
@@ -319,7 +320,7 @@ func valueText(value any) string {
 	return text
 }
 
-// inequivalentExchange says how an exchange's declaration differs from the earlier one.
+// inequivalentExchange is RabbitMQ's error text for an exchange that is declared again with other properties.
 func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broker.Exchange) string {
 	for _, f := range []struct{ arg, now, before string }{
 		{"type", now.Type, before.Type},
@@ -336,12 +337,13 @@ func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broke
 	return fmt.Sprintf("inequivalent arg '%s' for exchange '%s' in vhost '/': received %s but current is %s", alternateArgument, name, received, current)
 }
 
-// inequivalent says how a queue's declaration differs from the earlier one.
+// inequivalent is RabbitMQ's error text for a queue that is declared again with other properties. For typed see
+// differingArgument.
 func inequivalent(name string, now, before *frame.QueueDeclare, typed bool) string {
 	arg := func(name, queue, received, current string) string {
 		return fmt.Sprintf("inequivalent arg '%s' for queue '%s' in vhost '/': received %s but current is %s", name, queue, received, current)
 	}
-	// Exclusive queues are not durable, whatever they were declared as.
+	// An exclusive queue counts as not durable, even if it is declared as durable.
 	durable := func(m *frame.QueueDeclare) bool { return m.Durable && !m.Exclusive }
 	switch {
 	case durable(now) != durable(before):
@@ -353,8 +355,8 @@ func inequivalent(name string, now, before *frame.QueueDeclare, typed bool) stri
 	return arg(differing, name, received, current)
 }
 
-// differingArgument is the first argument in which two declarations of a queue differ, "" if there is none. typed says that
-// the queue type is compared in any case.
+// differingArgument is the first argument in which two declarations of a queue differ, with RabbitMQ's texts for the
+// two values; "" if none differs. If typed is set, a missing queue type counts as classic in the texts.
 func differingArgument(now, before frame.Table, typed bool) (name, received, current string) {
 	if len(now) == 0 && len(before) == 0 {
 		return "", "", ""
@@ -380,5 +382,5 @@ func differingArgument(now, before frame.Table, typed bool) (name, received, cur
 	return "", "", ""
 }
 
-// otherwise stands for arguments that no queue has.
+// otherwise is an argument bit that no queue has. A declaration with this bit never equals the existing queue's.
 const otherwise amqp.ArgumentSet = 1 << 15

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// onBasic handles the methods of class basic, except publishing.
+// onBasic handles the methods of class basic except basic.publish.
 func (x *simSession) onBasic(ch *simChannel, m frame.Method) *refusal {
 	switch m := m.(type) {
 	case *frame.BasicGet:
@@ -79,7 +79,8 @@ func (x *simSession) qos(ch *simChannel, m *frame.BasicQos) *refusal {
 	return x.do(ch, cmd, false, &frame.BasicQosOk{}, "")
 }
 
-// settle handles basic.ack, nack and reject, which have no answer: if the tag is unknown, the model closes the channel.
+// settle handles basic.ack, basic.nack and basic.reject. They have no reply. If the delivery tag is unknown, the
+// channel is closed.
 func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue bool) *refusal {
 	if multiple {
 		cmd.Flags |= amqp.Multiple
@@ -94,7 +95,7 @@ func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue 
 	return nil
 }
 
-// recover makes all messages ready again that the channel has not acknowledged.
+// recover handles basic.recover: it makes all unacknowledged messages of the channel ready again.
 func (x *simSession) recover(ch *simChannel, requeue bool) *refusal {
 	if !requeue {
 		return refusef(frame.NotImplemented, "requeue=false")
@@ -145,7 +146,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	return nil
 }
 
-// cancel handles basic.cancel. Cancelling a consumer that does not exist is no error.
+// cancel handles basic.cancel. It is no error if the consumer does not exist.
 func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 	i := slices.IndexFunc(ch.consumers, func(w *simConsumer) bool { return w.tag == m.ConsumerTag })
 	if i >= 0 {
@@ -160,7 +161,8 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 	return nil
 }
 
-// unusable is the reason why a client can't use a queue; nil if it can.
+// unusable is the error for a queue that does not exist or that another connection owns; nil if the client can use the
+// queue.
 func (x *simSession) unusable(queue amqp.Queue, name string) *refusal {
 	switch owner := x.host.broker.Owner(queue); {
 	case !x.host.broker.Exists(queue):
@@ -171,7 +173,7 @@ func (x *simSession) unusable(queue amqp.Queue, name string) *refusal {
 	return nil
 }
 
-// consumerPriority is the argument x-priority of a consumer.
+// consumerPriority is the consumer argument x-priority; 0 if it is missing. An invalid value is an error.
 func consumerPriority(arguments frame.Table, name string) (int16, *refusal) {
 	v, given := arguments.Lookup("x-priority")
 	n, whole := integer(v)
@@ -186,7 +188,7 @@ func consumerPriority(arguments frame.Table, name string) (int16, *refusal) {
 	return int16(n), nil
 }
 
-// cancelled notifies a client of a consumer whose queue is gone.
+// cancelled removes consumer i of a channel, whose queue is gone, and notifies the client if it wants that.
 func (x *simSession) cancelled(ch *simChannel, i int) {
 	tag := ch.consumers[i].tag
 	ch.consumers = slices.Delete(ch.consumers, i, i+1)
@@ -196,7 +198,8 @@ func (x *simSession) cancelled(ch *simChannel, i int) {
 	}
 }
 
-// deliver sends the model's deliveries to the connection's consumers, and notifies the client of cancelled consumers.
+// deliver sends the connection's consumers the messages that the model has delivered. It notifies the client of
+// consumers whose queues are gone.
 func (x *simSession) deliver() {
 	x.host.buf = x.host.broker.Deliveries(x.conn, x.host.buf[:0])
 	for _, d := range x.host.buf {

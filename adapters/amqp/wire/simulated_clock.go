@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// FollowClock makes the broker's time follow real time, from now until the context ends. It may be called only once.
+// FollowClock makes the broker's time follow real time, from now until ctx is done. It may be called only once per
+// broker.
 func (s *Simulated) FollowClock(ctx context.Context) {
 	s.mu.Lock()
 	s.clock = &clock{began: time.Now(), first: s.broker.Now(), kick: make(chan struct{}, 1)}
@@ -25,10 +26,10 @@ func (s *Simulated) FollowClock(ctx context.Context) {
 	}
 }
 
-// idle is how long to wait if no timer is set.
+// idle is the maximum wait until the next check, used if no timer is set in the broker.
 const idle = time.Hour
 
-// untilNext is the time until something may change by itself.
+// untilNext is the time until the broker's next timer, for example the expiry of a queue.
 func (s *Simulated) untilNext() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

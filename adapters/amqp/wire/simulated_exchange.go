@@ -72,7 +72,7 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 
 var exchangeTypes = []string{"direct", "fanout", "topic", "headers"}
 
-// alternateArgument is the only argument of an exchange.
+// alternateArgument is the only argument of an exchange that the model has.
 const alternateArgument = "alternate-exchange"
 
 func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *refusal {
@@ -94,18 +94,18 @@ func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *re
 	return nil
 }
 
-// bindingOf is a binding of a queue or of another exchange, to be created or removed.
+// bindingOf is a request to create or remove a binding of a queue or an exchange.
 type bindingOf struct {
 	ch        *simChannel
 	method    amqp.Method
-	queue     string // for a binding of a queue
+	queue     string // the bound queue; "" if an exchange is bound
 	routing   amqp.Routing
 	arguments frame.Table
 	ok        frame.Method
 	noWait    bool
 }
 
-// route creates or removes a binding.
+// route creates or removes the binding b.
 func (x *simSession) route(b *bindingOf) *refusal {
 	r := &b.routing
 	r.Exchange, r.Destination, r.Headers = withoutEnds(r.Exchange), withoutEnds(r.Destination), x.headersOf(b.arguments)
@@ -122,7 +122,7 @@ func (x *simSession) route(b *bindingOf) *refusal {
 	return nil
 }
 
-// notBound explains why a binding can't be created or removed.
+// notBound is RabbitMQ's error for a binding that cannot be created or removed.
 func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
 	_, there := x.host.broker.Exchange(b.routing.Exchange)
 	switch {
@@ -142,7 +142,7 @@ func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
 	return aboutQueue(code, b.queue)
 }
 
-// endsOfLines removes line ends from names, as RabbitMQ does.
+// endsOfLines removes line breaks from names, as RabbitMQ does.
 var endsOfLines = strings.NewReplacer("\r", "", "\n", "")
 
 func withoutEnds(name string) string {
@@ -152,8 +152,9 @@ func withoutEnds(name string) string {
 	return name
 }
 
-// headersOf are headers as the model represents them. Numbers of different types can be equal; with RabbitMQ 4, integers
-// never equal floating-point numbers. Other values of different types are never equal.
+// headersOf converts headers to the model's form, in which equal values have equal texts. Numbers of different types
+// can be equal, but with RabbitMQ 4 an integer never equals a floating-point number. Other values of different types
+// are never equal.
 func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	if len(t) == 0 {
 		return ""
@@ -165,7 +166,7 @@ func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	return amqp.NewHeaders(values)
 }
 
-// numberText is the text of a floating-point number. typed says that it never equals an integer.
+// numberText is the text of a floating-point number. If typed is set, it differs from the text of an equal integer.
 func numberText(v float64, typed bool) string {
 	if typed {
 		return fmt.Sprint(amqp.Present, "float ", v)
@@ -173,7 +174,8 @@ func numberText(v float64, typed bool) string {
 	return fmt.Sprint(amqp.Present, "number ", v)
 }
 
-// headerText is a text that is equal for equal values only. typed says that integers never equal floating-point numbers.
+// headerText is a text that is the same for equal header values, and only for those. If typed is set, integers never
+// equal floating-point numbers.
 func headerText(value any, typed bool) string {
 	if n, ok := integer(value); ok {
 		return fmt.Sprint(amqp.Present, "number ", n)

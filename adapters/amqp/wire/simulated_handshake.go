@@ -10,7 +10,8 @@ import (
 // channelMax is the maximum number of channels of a connection, as in RabbitMQ.
 const channelMax = 2047
 
-// greeting is the broker's first method. The capabilities are RabbitMQ's, as far as they are implemented.
+// greeting is connection.start, the broker's first method. It lists those of RabbitMQ's capabilities that are
+// implemented.
 func greeting(version string) *frame.ConnectionStart {
 	return &frame.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
@@ -25,7 +26,7 @@ func greeting(version string) *frame.ConnectionStart {
 	}
 }
 
-// handshake handles methods before the connection is open.
+// handshake handles the client's methods until the connection is open.
 func (x *simSession) handshake(cmd *Command) *refusal {
 	state := [...]string{starting: "starting", tuning: "tuning", opening: "opening"}[x.state]
 	unexpected := refusef(frame.ChannelError, "unexpected method in connection state %s", state)
@@ -53,7 +54,7 @@ func (x *simSession) handshake(cmd *Command) *refusal {
 	return unexpected
 }
 
-// login checks name and password.
+// login checks the user and the password.
 func (x *simSession) login(m *frame.ConnectionStartOk) *refusal {
 	user, password, known := credentials(m)
 	if !known {
@@ -77,7 +78,7 @@ func (x *simSession) login(m *frame.ConnectionStartOk) *refusal {
 	return nil
 }
 
-// credentials decodes the credentials of a client's login.
+// credentials decodes the user and password in a start-ok. known is false if the mechanism is unknown.
 func credentials(m *frame.ConnectionStartOk) (user, password string, known bool) {
 	switch m.Mechanism {
 	case "PLAIN":
@@ -97,8 +98,8 @@ func credentials(m *frame.ConnectionStartOk) (user, password string, known bool)
 	return "", "", false
 }
 
-// tune takes over the limits that the client has agreed to. If a limit is larger than the offered one, or unlimited where
-// the offer is not, the connection ends without a message, as in RabbitMQ.
+// tune stores the limits that the client has agreed to. A limit outside the broker's offer ends the connection without
+// a message, as in RabbitMQ. So does no limit.
 func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	if m.FrameMax < frame.FrameMinSize || m.FrameMax > MaxFrame || m.ChannelMax == 0 || m.ChannelMax > channelMax {
 		x.end()
@@ -109,7 +110,7 @@ func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	return nil
 }
 
-// open opens the connection to its virtual host.
+// open opens the connection to the virtual host that the client names.
 func (x *simSession) open(m *frame.ConnectionOpen) *refusal {
 	host := x.s.host(m.VirtualHost)
 	if host == nil {

@@ -14,8 +14,8 @@ type virtualHost struct {
 	broker    *broker.Broker
 	queues    register
 	messages  store
-	sessions  []*simSession // by broker.Conn-1; nil if there is none
-	consumers int           // of all sessions
+	sessions  []*simSession // indexed by broker.Conn-1; nil if the number is free
+	consumers int           // number of consumers of all sessions
 	buf       []amqp.Delivery
 }
 
@@ -27,7 +27,7 @@ func newVirtualHost(name string, opts *SimulatedOptions) *virtualHost {
 	return h
 }
 
-// host is the virtual host with the given name, nil if there is none. An empty name is the default host's.
+// host is the virtual host with the given name; nil if there is none. "" means the default host, "/".
 func (s *Simulated) host(name string) *virtualHost {
 	if name == "" {
 		return s.virtualHost
@@ -38,7 +38,7 @@ func (s *Simulated) host(name string) *virtualHost {
 	return nil
 }
 
-// enter assigns a connection its number in the model.
+// enter assigns the connection a free number in the model.
 func (h *virtualHost) enter(x *simSession) {
 	x.host, x.conn = h, h.broker.Connect()
 	for len(h.sessions) < int(x.conn) {
@@ -48,7 +48,7 @@ func (h *virtualHost) enter(x *simSession) {
 	h.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionOpen})
 }
 
-// says is an error text for this virtual host: the given text is for the default one.
+// says adapts an error text to this virtual host, by replacing the default host's name.
 func (h *virtualHost) says(text string) string {
 	if h == nil || h.name == "/" {
 		return text

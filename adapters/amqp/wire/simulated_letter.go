@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// message is a message in the form in which clients receive it: as it was published, or as a dead letter.
+// message is a message in the form in which a client receives it: as published or, if letter is not 0, with the headers
+// of a dead letter.
 func (x *simSession) message(id uint64, letter uint32) *stored {
 	says := x.host.messages.get(id)
 	l, is := x.host.broker.Letter(letter)
@@ -29,7 +30,8 @@ func (x *simSession) message(id uint64, letter uint32) *stored {
 	return &stored{content: &content, exchange: l.Exchange, key: l.Key}
 }
 
-// deathHeaders are the headers of a dead letter, sorted by name as in RabbitMQ.
+// deathHeaders are the headers of a dead letter, sorted by name as in RabbitMQ. deaths lists its deaths, latest first.
+// four selects RabbitMQ 4's form.
 func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death, four bool) frame.Table {
 	values := maps.Collect(headers.All())
 	var all frame.Array
@@ -46,7 +48,8 @@ func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death,
 	return sorted(values)
 }
 
-// deathTable is one death in the header x-death. If the message already had such a header, RabbitMQ sorts the table by name.
+// deathTable is one entry of the header x-death: when and why the message died. If the message already had that header,
+// RabbitMQ sorts the entry by name.
 func deathTable(d broker.Death, expiration string, four bool) frame.Table {
 	t := frame.Table{}
 	original := d.First && expiration != ""
@@ -64,7 +67,7 @@ func deathTable(d broker.Death, expiration string, four bool) frame.Table {
 	return sorted(maps.Collect(t.All()))
 }
 
-// sorted is a table sorted by name.
+// sorted is a table of the given values, sorted by name.
 func sorted(values map[string]any) frame.Table {
 	t := frame.Table{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

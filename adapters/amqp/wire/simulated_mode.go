@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// onMode handles confirm.select and transactions.
+// onMode handles confirm.select and the methods of class tx.
 func (x *simSession) onMode(ch *simChannel, m frame.Method) *refusal {
 	switch m := m.(type) {
 	case *frame.ConfirmSelect:
@@ -29,7 +29,7 @@ func (x *simSession) onMode(ch *simChannel, m frame.Method) *refusal {
 	return x.commit(ch)
 }
 
-// commit handles tx.commit. Messages are returned before it is answered (FACTS B18).
+// commit handles tx.commit. Unroutable mandatory messages are returned before the commit is answered (FACTS B18).
 func (x *simSession) commit(ch *simChannel) *refusal {
 	why := "channel is not transactional"
 	if ch.mode == frame.TxSelectID {

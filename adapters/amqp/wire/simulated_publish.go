@@ -55,20 +55,20 @@ func (x *simSession) confirm(ch *simChannel, r amqp.Reply) {
 	case amqp.Ack:
 		ch.published++
 		x.answer(ch.number, &frame.BasicAck{DeliveryTag: ch.published})
-	case amqp.Nack: // RabbitMQ sets these bits; no earlier message is unconfirmed
+	case amqp.Nack: // the bits are as in RabbitMQ; no earlier message is unconfirmed
 		ch.published++
 		x.answer(ch.number, &frame.BasicNack{DeliveryTag: ch.published, Multiple: true, Requeue: true})
 	}
 }
 
-// giveBack returns a mandatory message that no queue took.
+// giveBack sends basic.return for a mandatory message that reached no queue.
 func (x *simSession) giveBack(ch *simChannel, m *frame.BasicPublish, c *frame.Content) {
 	x.say(Message{Channel: ch.number, Content: c, Method: &frame.BasicReturn{
 		ReplyCode: uint16(frame.NoRoute), ReplyText: frame.NoRoute.Name(), Exchange: m.Exchange, RoutingKey: m.RoutingKey,
 	}})
 }
 
-// checkPublish checks what the model does not, and completes the command.
+// checkPublish checks what the model does not check, and fills in cmd.
 func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *amqp.Command) *refusal {
 	exchange, there := x.host.broker.Exchange(withoutEnds(m.Exchange))
 	switch p := &c.Properties; {
@@ -104,13 +104,13 @@ func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *
 	return nil
 }
 
-// died reports whether headers say that the message was a dead letter.
+// died reports whether the headers contain x-death, which only dead letters have.
 func died(headers frame.Table) bool {
 	_, has := headers.Lookup("x-death")
 	return has
 }
 
-// copied reports whether headers name further recipients of the message.
+// copied reports whether the headers CC or BCC name further recipients.
 func copied(headers frame.Table) bool {
 	for name := range headers.All() {
 		if name == "CC" || name == "BCC" {
@@ -120,10 +120,10 @@ func copied(headers frame.Table) bool {
 	return false
 }
 
-// directReply is a pseudo-queue with which RabbitMQ's clients send replies without a queue.
+// directReply is RabbitMQ's pseudo-queue for replies without a queue, which clients use in request and reply.
 const directReply = "amq.rabbitmq.reply-to"
 
-// expiration parses the property. why is RabbitMQ's complaint.
+// expiration parses the message property expiration, in milliseconds. why is RabbitMQ's error text if it is invalid.
 func expiration(s string) (ms uint32, why string) {
 	digits := strings.TrimLeft(s, "+-")
 	n := len(digits) - len(strings.TrimLeft(digits, "0123456789"))

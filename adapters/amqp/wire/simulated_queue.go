@@ -37,7 +37,7 @@ func (x *simSession) onQueue(ch *simChannel, m frame.Method) *refusal {
 	return unimplemented()
 }
 
-// shortcut resolves a queue name: the empty name is the queue declared last.
+// shortcut resolves a queue name: "" means the queue that was declared last on the channel.
 func (ch *simChannel) shortcut(name string) (string, *refusal) {
 	if name == "" {
 		name = ch.queue
@@ -73,7 +73,7 @@ func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
 	return nil
 }
 
-// deadLetterRouting is the routing of a queue's dead letters.
+// deadLetterRouting is the exchange and routing key of a queue's dead letters, from its arguments.
 func deadLetterRouting(arguments frame.Table) (r amqp.Routing) {
 	exchange, _ := arguments.Lookup("x-dead-letter-exchange")
 	key, _ := arguments.Lookup("x-dead-letter-routing-key")
@@ -82,7 +82,7 @@ func deadLetterRouting(arguments frame.Table) (r amqp.Routing) {
 	return r
 }
 
-// declaration is a queue.declare as the model represents it.
+// declaration converts a queue.declare to a command of the model, and checks it against the broker's state.
 func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd, err := declaration(m, name)
 	cmd.Queue = x.host.queues.lookup(name)
@@ -97,7 +97,7 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 		return cmd, nil
 	case strings.HasPrefix(withoutEnds(m.Queue), "amq."):
 		return cmd, refusef(frame.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
-	case x.host.broker.Exists(cmd.Queue): // then only a difference from the earlier declaration matters
+	case x.host.broker.Exists(cmd.Queue): // the queue exists, so only a differing argument is an error
 		if a, _, _ := differingArgument(m.Arguments, x.host.queues.places[cmd.Queue].declared.Arguments, x.s.opts.Broker.Four); a != "" {
 			cmd.Args.Has |= otherwise
 		}
@@ -146,7 +146,7 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 	}
 	if m.IfEmpty {
 		cmd.Flags |= amqp.IfEmpty
-		if x.host.broker.Depth(cmd.Queue) > 0 { // this is checked first
+		if x.host.broker.Depth(cmd.Queue) > 0 { // RabbitMQ checks if-empty before if-unused
 			why = "queue '%s' in vhost '/' not empty"
 		}
 	}
@@ -165,7 +165,7 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 	return nil
 }
 
-// condition is the flag of queue.delete for which a quorum queue refuses the method.
+// condition is the flag that RabbitMQ names when a quorum queue refuses a queue.delete.
 func condition(m *frame.QueueDelete) string {
 	if m.IfUnused {
 		return "if-unused"
@@ -173,8 +173,8 @@ func condition(m *frame.QueueDelete) string {
 	return "if-empty"
 }
 
-// bind handles queue.bind and queue.unbind. If both the key and the queue name are empty, the key is the name of the queue
-// declared last.
+// bind handles queue.bind and queue.unbind. If both routing key and queue name are empty, the routing key is the name
+// of the queue declared last.
 func (x *simSession) bind(b *bindingOf) (err *refusal) {
 	if b.queue == "" && b.routing.Key == "" {
 		b.routing.Key = b.ch.queue

@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// beyond refuses arguments with effects that the model lacks.
+// beyond returns an error if a queue's arguments need a feature that the model lacks.
 func beyond(arguments frame.Table, kind string) *refusal {
 	quorum := kind == "quorum"
 	for _, a := range [...]struct {
 		name   string
 		beyond bool
-		fine   func(value any) bool // reports whether a value has no such effect; nil is always false
+		fine   func(value any) bool // reports whether the model supports a value; nil means that it supports none
 	}{
 		{"x-queue-type", true, func(v any) bool { return v != "stream" }},
 		{"x-max-length-bytes", true, nil},
@@ -34,7 +34,8 @@ func beyond(arguments frame.Table, kind string) *refusal {
 	return nil
 }
 
-// noQuorum is the reason why a quorum queue can't be declared, apart from its arguments.
+// noQuorum is the error for a quorum queue whose properties are invalid or unsupported; nil if it can be declared. Its
+// arguments are checked elsewhere.
 func (x *simSession) noQuorum(m *frame.QueueDeclare, name string) *refusal {
 	if withoutEnds(m.Queue) == "" {
 		return refusef(frame.PreconditionFailed, "Cannot declare a server-named queue for type rabbit_quorum_queue")
@@ -53,13 +54,14 @@ func (x *simSession) noQuorum(m *frame.QueueDeclare, name string) *refusal {
 	return nil
 }
 
-// isQuorum reports whether a number is that of an existing quorum queue.
+// isQuorum reports whether a quorum queue with the given number exists.
 func (x *simSession) isQuorum(queue amqp.Queue) bool {
 	_, args := x.host.broker.Declared(queue)
 	return args.Has&amqp.Quorum != 0
 }
 
-// counted is a message with a header that counts its returns to the queue. RabbitMQ sorts the headers when it adds that one.
+// counted is the message with the header x-delivery-count, which counts its returns to the queue. RabbitMQ sorts the
+// headers when it adds this one.
 func counted(says *stored, deliveries uint16) *stored {
 	content := *says.content
 	values := maps.Collect(content.Properties.Headers.All())

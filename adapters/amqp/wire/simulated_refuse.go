@@ -6,18 +6,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// The texts are RabbitMQ's, measured with 3.10.8: clients match them.
+// The error texts in this file are RabbitMQ's, measured with 3.10.8, because some clients match them.
 
 func refusef(code frame.Code, format string, args ...any) *refusal {
 	return &refusal{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// unsupported is the refusal of a feature of real brokers that the model lacks.
+// unsupported is the error for a feature of RabbitMQ that the model lacks: 540 NOT_IMPLEMENTED.
 func unsupported(format string, args ...any) *refusal {
 	return refusef(frame.NotImplemented, "lockproof's simulated broker does not have "+format, args...)
 }
 
-// aboutQueue is the refusal for a queue that can't be used.
+// aboutQueue is the error with which RabbitMQ refuses the use of a queue.
 func aboutQueue(code frame.Code, name string) *refusal {
 	switch code {
 	case frame.NotFound:

@@ -6,27 +6,27 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// register maps names of queues to the model's numbers. A number is reused when its queue is gone, because there are few
-// numbers and clients may use new names forever.
+// register maps names of queues to the model's numbers. A number is reused once its queue is gone: there are only
+// 65,535, and clients may use new names forever.
 type register struct {
 	names  amqp.Names
 	broker *broker.Broker
 	ids    map[string]amqp.Queue
-	places []place // by number
+	places []place // indexed by the queue's number
 	free   []amqp.Queue
-	sweep  int // number of names at which those without a queue are removed
+	sweep  int // number of names at which clean removes those without a queue
 }
 
-// place is what is known of a queue in addition to the model's state.
+// place is a queue's name and declaration, which the model does not have.
 type place struct {
 	name     string
-	declared *frame.QueueDeclare // its first declaration; nil while there is no queue
+	declared *frame.QueueDeclare // the declaration that created the queue; nil while there is no queue
 }
 
 // absent is the number of a queue that never exists.
 const absent amqp.Queue = 1
 
-// lookup is the number of a name. It is [absent] if no queue had that name recently.
+// lookup is the number of the queue with the given name, or [absent] if the name has none.
 func (r *register) lookup(name string) amqp.Queue {
 	if id, ok := r.ids[name]; ok {
 		return id
@@ -37,12 +37,12 @@ func (r *register) lookup(name string) amqp.Queue {
 
 func (r *register) start() {
 	if r.ids == nil {
-		r.names.Intern("\n") // clients cannot use that name
+		r.names.Intern("\n") // reserves the number absent; no client can use this name
 		r.ids, r.places, r.sweep = make(map[string]amqp.Queue), make([]place, absent+1), 1024
 	}
 }
 
-// enter is the number for a queue to be declared, 0 if none is left.
+// enter is the number for a queue to be declared; 0 if no number is left.
 func (r *register) enter(name string) amqp.Queue {
 	r.start()
 	if id, ok := r.ids[name]; ok {
@@ -66,14 +66,15 @@ func (r *register) enter(name string) amqp.Queue {
 	return id
 }
 
-// route is the number of the next command's routing. Different commands may use the same number, as brokers don't keep
-// routings.
+// route is a number for the routing of the next command. It is valid for that command only, as brokers do not store a
+// command's routing.
 func (r *register) route(of amqp.Routing) amqp.Route {
 	r.names.ForgetRoutes()
 	return r.names.InternRoute(of)
 }
 
-// clean removes names whose queues are gone. The next free numbers depend only on the numbers in use.
+// clean frees the numbers of names whose queues are gone. The order in which numbers are reused depends only on the
+// numbers in use.
 func (r *register) clean() {
 	for id := amqp.Queue(len(r.places) - 1); id > absent; id-- {
 		if p := &r.places[id]; p.name != "" && !r.broker.Exists(id) {

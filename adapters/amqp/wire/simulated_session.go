@@ -11,18 +11,18 @@ import (
 // simSession is a client's connection to the simulated broker.
 type simSession struct {
 	s            *Simulated
-	c            *Conn    // whose it is
-	to           listener // receives the broker's messages: c, or a mirrorSession in between
+	c            *Conn    // the connection of the client
+	to           listener // receives the broker's methods: c, or a mirrorSession that compares them
 	state        sessionState
 	host         *virtualHost // nil until the client has opened the connection
-	conn         broker.Conn  // the model's number for it; 0 while it has none
+	conn         broker.Conn  // number of the connection in the model; 0 while it has none
 	user         string
-	cancelNotify bool // the client wants to be notified when its consumers' queues are gone
+	cancelNotify bool // the client wants a basic.cancel when a consumer's queue is gone
 	channelMax   uint16
 	channels     map[uint16]*simChannel
 }
 
-// listener receives a broker's messages on a connection, with those methods of [Conn] that are for backends.
+// listener receives what the broker sends on a connection. It is a [Conn] or, for a replica, a mirrorSession.
 type listener interface {
 	Answer(Message)
 	End(error)
@@ -31,37 +31,38 @@ type listener interface {
 	Heartbeats(every time.Duration)
 }
 
-// sessionState is the progress of a connection.
+// sessionState is how far a connection has got, from login to close.
 type sessionState uint8
 
 const (
 	starting sessionState = iota // waiting for start-ok
 	tuning                       // waiting for tune-ok
-	opening                      // waiting for open
+	opening                      // waiting for connection.open
 	running
-	ending // connection.close was sent
+	ending // connection.close was sent and not acknowledged
 	ended
 )
 
-// simChannel is the state of a channel that the model does not have.
+// simChannel is the part of a channel's state that the model does not have.
 type simChannel struct {
 	number    uint16
-	closing   int // number of channel.close that were sent and not acknowledged
+	closing   int // number of channel.close sent to the client and not acknowledged
 	mode      frame.ID
-	queue     string          // the queue declared last
-	published uint64          // number of messages, in confirm mode
-	mandatory []pendingReturn // mandatory messages of the transaction
+	queue     string          // name of the queue declared last, for methods that leave out the name
+	published uint64          // number of messages published in confirm mode
+	mandatory []pendingReturn // mandatory messages of the open transaction
 	consumers []*simConsumer
 }
 
-// pendingReturn is a message of a transaction that is returned if none of its queues exists at the commit.
+// pendingReturn is a mandatory message of a transaction. It is returned at the commit if none of its queues exists
+// then.
 type pendingReturn struct {
 	publish *frame.BasicPublish
 	content *frame.Content
-	queues  []amqp.Queue // its target queues
+	queues  []amqp.Queue // queues to which the message is routed
 }
 
-// simConsumer is a consumer. The model identifies it by its number on its channel.
+// simConsumer is a consumer. The model knows it by its index on its channel.
 type simConsumer struct {
 	tag    string
 	number uint64
@@ -70,10 +71,10 @@ type simConsumer struct {
 // Heartbeat does nothing: any input shows that the client is alive.
 func (x *simSession) Heartbeat() {}
 
-// Close ends the connection in the model.
+// Close tells the model that the connection has ended.
 func (x *simSession) Close() { x.s.do(x.disconnect) }
 
-// disconnect lets the model see the end of the connection.
+// disconnect tells the model that the connection has ended. The caller holds the broker's lock.
 func (x *simSession) disconnect() {
 	x.state = ended
 	if x.conn == 0 {
@@ -83,7 +84,7 @@ func (x *simSession) disconnect() {
 	x.leave()
 }
 
-// leave frees the model's number.
+// leave frees the connection's number in the model.
 func (x *simSession) leave() {
 	if x.conn == 0 {
 		return
@@ -95,7 +96,7 @@ func (x *simSession) leave() {
 	x.conn, x.channels = 0, nil
 }
 
-// Handle carries out a command.
+// Handle carries out a client's command.
 func (x *simSession) Handle(cmd *Command) { x.s.do(func() { x.handle(cmd) }) }
 
 func (x *simSession) handle(cmd *Command) {
@@ -119,7 +120,7 @@ func (x *simSession) handle(cmd *Command) {
 	}
 }
 
-// goodbye handles methods after the connection was closed.
+// goodbye handles methods that the client sends after the broker has closed the connection.
 func (x *simSession) goodbye(cmd *Command) {
 	switch cmd.Method.(type) {
 	case *frame.ConnectionClose:
@@ -137,7 +138,7 @@ func (x *simSession) end() {
 	x.s.spoken = append(x.s.spoken, x.to)
 }
 
-// answer sends a method.
+// answer sends a method to the client.
 func (x *simSession) answer(channel uint16, m frame.Method) {
 	x.say(Message{Channel: channel, Method: m})
 }
@@ -149,7 +150,7 @@ func (x *simSession) say(m Message) {
 	}
 }
 
-// refuse closes the channel or, for a hard error, the connection.
+// refuse closes the channel or, if the error is a hard error, the connection.
 func (x *simSession) refuse(err *refusal, channel uint16) {
 	ch := x.channels[channel]
 	if err.code.Hard() || ch == nil {
@@ -159,7 +160,7 @@ func (x *simSession) refuse(err *refusal, channel uint16) {
 	x.closeChannel(ch, err)
 }
 
-// closeChannel closes a channel, also in the model if the model has not done so.
+// closeChannel sends channel.close to the client, and closes the channel in the model if it is still open there.
 func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
 	x.host.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
 	x.forget(ch)
@@ -169,7 +170,7 @@ func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
 	})
 }
 
-// over closes the connection.
+// over sends connection.close to the client, and ends the connection in the model.
 func (x *simSession) over(err *refusal) {
 	if x.conn != 0 {
 		x.host.broker.Disconnect(x.conn)
@@ -179,7 +180,7 @@ func (x *simSession) over(err *refusal) {
 	x.say(err.connectionClose())
 }
 
-// forget drops the data of a channel's consumers and transaction. The model has dropped its own.
+// forget drops a channel's consumers and transaction here. The model has already dropped them.
 func (x *simSession) forget(ch *simChannel) {
 	x.host.consumers -= len(ch.consumers)
 	ch.consumers, ch.mandatory = nil, nil
@@ -195,7 +196,7 @@ func (x *simSession) onConnection(cmd *Command) *refusal {
 		x.end()
 		return nil
 	case *frame.ConnectionUpdateSecret:
-		x.answer(0, &frame.ConnectionUpdateSecretOk{}) // users have passwords, not tokens that expire
+		x.answer(0, &frame.ConnectionUpdateSecretOk{}) // has no effect: users have passwords, not tokens that expire
 		return nil
 	}
 	return refusef(frame.ChannelError, "unexpected method in connection state running")
@@ -219,8 +220,8 @@ func (x *simSession) onChannel(cmd *Command) *refusal {
 	return x.dispatch(ch, cmd)
 }
 
-// onClosing handles a method on a channel that the broker has closed. If the client closed it at the same time, it is
-// answered, but the channel is gone only when the client acknowledges the broker's close.
+// onClosing handles a method on a channel that the broker has closed. It answers a channel.close. It removes the
+// channel when the client acknowledges the broker's close.
 func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 	switch cmd.Method.(type) {
 	case *frame.ChannelClose:
@@ -230,7 +231,7 @@ func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 			delete(x.channels, cmd.Channel)
 		}
 	default:
-		if name, uses := usedQueue(cmd.Method); uses { // the name is looked up all the same
+		if name, uses := usedQueue(cmd.Method); uses { // RabbitMQ still resolves the name of a queue
 			if _, err := ch.shortcut(name); err != nil {
 				err.method = cmd.Method.ID()
 				x.closeChannel(ch, err)
@@ -239,7 +240,7 @@ func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 	}
 }
 
-// usedQueue is the queue name in a method that uses a queue; an empty one is the queue declared last.
+// usedQueue is the queue name in a method that uses a queue; "" means the queue declared last.
 func usedQueue(m frame.Method) (name string, uses bool) {
 	switch m := m.(type) {
 	case *frame.QueueDelete:
@@ -258,7 +259,7 @@ func usedQueue(m frame.Method) (name string, uses bool) {
 	return "", false
 }
 
-// openChannel opens a channel with any number. As in RabbitMQ, the agreed maximum bounds the number of channels, not their
+// openChannel opens a channel. As in RabbitMQ, the agreed channel-max limits how many channels are open, not their
 // numbers.
 func (x *simSession) openChannel(number uint16) *refusal {
 	if n := len(x.channels); n >= int(x.channelMax) {
@@ -301,10 +302,10 @@ func (x *simSession) dispatch(ch *simChannel, cmd *Command) *refusal {
 	return unimplemented()
 }
 
-// unimplemented is RabbitMQ's refusal of methods that a client can't send.
+// unimplemented is RabbitMQ's error for methods that only a server may send.
 func unimplemented() *refusal { return refusef(frame.CommandInvalid, "unimplemented method") }
 
-// apply applies a command to the model. The caller provides the text of an error.
+// apply applies a command to the model. The returned code is 0 or that of an error, whose text the caller provides.
 func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.Code) {
 	cmd.Channel = ch.number
 	r := x.host.broker.Apply(x.conn, cmd)
@@ -314,7 +315,8 @@ func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.
 	return r, 0
 }
 
-// do is apply for a command without arguments, which is answered by a method without arguments.
+// do applies a command that has no arguments and sends ok as its reply, unless noWait is set. why is the text of an
+// error.
 func (x *simSession) do(ch *simChannel, cmd amqp.Command, noWait bool, ok frame.Method, why string) *refusal {
 	if _, code := x.apply(ch, cmd); code != 0 {
 		return refusef(code, "%s", why)

@@ -8,10 +8,10 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// State is the visible state of the simulated broker: queues, messages and consumers by the names that clients use.
+// State is the state of the simulated broker: queues, messages and consumers, by the names that clients use.
 type State struct{ s *Simulated }
 
-// Observe shows the current state, which must not be used after observe returns.
+// Observe calls observe with the current state. The state must not be used after observe returns.
 func (s *Simulated) Observe(observe func(State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func (v State) Owner(name string) *Conn {
 	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
 }
 
-// conn is the connection with the broker's number n, nil if there is none.
+// conn is the connection with number n in the model; nil if there is none.
 func (v State) conn(n broker.Conn) *Conn {
 	if n == 0 || int(n) > len(v.s.sessions) || v.s.sessions[n-1] == nil {
 		return nil
@@ -50,23 +50,24 @@ func (v State) conn(n broker.Conn) *Conn {
 	return v.s.sessions[n-1].c
 }
 
-// Plain reports whether the broker's state consists of queues and connections only: see [broker.Broker.Plain].
+// Plain reports whether the broker's state consists only of queues and connections, for example has no messages. See
+// [broker.Broker.Plain].
 func (v State) Plain() bool { return len(v.s.hosts) == 1 && v.s.broker.Plain() }
 
-// Declared is how a queue was declared.
+// Declared is the flags and arguments with which a queue was declared.
 func (v State) Declared(name string) (amqp.Flags, amqp.Arguments) {
 	return v.s.broker.Declared(v.s.queues.lookup(name))
 }
 
-// Held is a message of a queue, and its holder.
+// Held is a message in a queue, ready or delivered.
 type Held struct {
-	Conn    *Conn          // connection that has it unacknowledged; nil if it is ready
-	Channel uint16         // of the connection
-	Tag     uint64         // of its delivery on that channel
+	Conn    *Conn          // connection that has the message unacknowledged; nil if it is ready
+	Channel uint16         // channel of that connection
+	Tag     uint64         // delivery tag on that channel
 	Content *frame.Content // nil if unknown
 }
 
-// Messages are the messages of a queue: those that are ready, and then those that are unacknowledged.
+// Messages are the messages of a queue, first those that are ready, then those that are unacknowledged.
 func (v State) Messages(name string) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
@@ -81,13 +82,13 @@ func (v State) Messages(name string) iter.Seq[Held] {
 	}
 }
 
-// Consumer is a consumer of a queue.
+// Consumer is a consumer of a queue, with its connection.
 type Consumer struct {
 	Conn      *Conn
 	Channel   uint16
 	Exclusive bool
-	Single    bool // its queue has only one active consumer at a time
-	Waits     bool // it waits for the end of the active one
+	Single    bool // the queue has only one active consumer at a time
+	Waits     bool // the consumer is not active, as another one is
 }
 
 // Consumers are the consumers of a queue.

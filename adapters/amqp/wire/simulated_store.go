@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// store keeps the contents of messages, by the model's numbers. Equal messages have the same number, so that a queue that is
-// probed by publishing stays as small as in the model.
+// store contains the messages that clients have published, by number. Equal messages share a number, so that a queue to
+// which the same message is published often takes little memory.
 type store struct {
 	limit   int // maximum size in bytes
 	last    uint64
@@ -18,7 +18,7 @@ type store struct {
 	byHash  map[uint64]uint64
 	seed    maphash.Seed
 	bytes   int
-	cleanAt int // size in bytes at which it is cleaned
+	cleanAt int // size in bytes at which put calls clean
 }
 
 // stored is a message as it was published.
@@ -31,7 +31,7 @@ type stored struct {
 // overhead is the approximate size of a message without its body.
 const overhead = 512
 
-// put is the number of a message, 0 if there is no room for it.
+// put stores a message and returns its number; 0 if there is no room for it.
 func (s *store) put(m *frame.BasicPublish, c *frame.Content, b *broker.Broker) uint64 {
 	if s.byID == nil {
 		s.byID, s.byHash, s.seed, s.cleanAt = make(map[uint64]*stored), make(map[uint64]uint64), maphash.MakeSeed(), 1<<20
@@ -70,7 +70,7 @@ func (s *stored) says(m *frame.BasicPublish, c *frame.Content) bool {
 		reflect.DeepEqual(s.content.Properties, c.Properties)
 }
 
-// clean removes messages that the broker no longer has.
+// clean removes messages that are in no queue any more.
 func (s *store) clean(b *broker.Broker) {
 	there := make(map[uint64]bool)
 	for _, id := range b.AppendMessages(nil) {
@@ -88,5 +88,5 @@ func (s *store) clean(b *broker.Broker) {
 	s.cleanAt = max(1<<20, 2*s.bytes)
 }
 
-// get is a message that the broker has.
+// get is the stored message with the given number; nil if there is none.
 func (s *store) get(id uint64) *stored { return s.byID[id] }

@@ -6,7 +6,7 @@ import (
 	. "github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// x is a publish to a queue, and with returns one that comes back if there is none.
+// Methods about the queue x. publishX is dropped if x does not exist; probeX is returned.
 var (
 	declareX   = &QueueDeclare{Queue: "$x"}
 	exclusiveX = &QueueDeclare{Queue: "$x", Exclusive: true}
@@ -18,12 +18,12 @@ var (
 	again      = &ChannelOpen{}
 )
 
-// dx declares the queue with arguments.
+// dx declares queue x with arguments.
 func dx(arguments Table) *QueueDeclare { return &QueueDeclare{Queue: "$x", Arguments: arguments} }
 
 func with(name string, value any) Table { return Table{}.With(name, value) }
 
-// asQuorum says that a queue is a quorum queue; qx declares one with an argument.
+// asQuorum is the argument that makes a queue a quorum queue. qx declares a quorum queue x with one more argument.
 var asQuorum = slices.Clip(with("x-queue-type", "quorum"))
 
 func qx(name string, value any) *QueueDeclare {
@@ -32,7 +32,7 @@ func qx(name string, value any) *QueueDeclare {
 
 func body(s string) *Content { return &Content{Body: []byte(s)} }
 
-// toHeaders publishes by headers, those of headed.
+// toHeaders publishes to the headers exchange. headed is a message for it with the given headers.
 var toHeaders = &BasicPublish{Exchange: "amq.headers", Mandatory: true}
 
 func headed(t Table) *Content {
@@ -41,7 +41,7 @@ func headed(t Table) *Content {
 
 var acked = []ID{BasicAckID, BasicNackID}
 
-// scripts is what clients see: one row for each thing that a broker may do otherwise.
+// scripts are the methods that clients send in tests: one script for each case in which brokers could differ.
 var scripts = []script{
 	{"declare, probe, declare again, delete", []step{
 		{who: "a1", method: &ConfirmSelect{}},
@@ -709,7 +709,7 @@ var scripts = []script{
 	{"closing the connection", []step{{who: "a1", method: exclusiveX}, {who: "a0", method: &ConnectionClose{ReplyCode: 200}}, {who: "b1", method: passiveX}}},
 }
 
-// unsupported is what a real broker takes and the simulated one refuses.
+// unsupported are scripts that a real broker accepts and the simulated one refuses.
 var unsupported = []script{
 	{"a stream", []step{{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-queue-type", "stream")}}}},
 	{"a quorum queue that expires", []step{{who: "a1", method: qx("x-expires", int32(1000))}}},

@@ -7,21 +7,21 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// Together is the gate that is always open and merges confirms: if messages come together, it confirms them with one
-// confirm, as RabbitMQ sometimes does.
+// Together is a gate that passes everything at once but merges confirms. Messages that arrive together get one confirm,
+// as RabbitMQ sometimes does.
 type Together struct{ Through }
 
-// Answered sends the answer, unless it is a confirm that can be merged with the next one.
+// Answered sends the answer, unless it is a confirm that Withhold merges with the next one.
 func (Together) Answered(a *Answer) {
 	if !a.Withhold() {
 		a.Send()
 	}
 }
 
-// Withhold reports whether it has kept this confirm back, so that the channel's next confirm stands for both messages, with
-// the flag multiple. It does so only while another message that needs a confirm waits at the gate or may be on its way
-// there, since otherwise the client may be waiting for this confirm. The confirm is sent before the channel's next answer
-// other than a returned or delivered message, or once no such message is left.
+// Withhold holds this confirm back and reports whether it did. The channel's next confirm then stands for both
+// messages, with the flag multiple. It does so only if another message that needs a confirm waits at the gate or may
+// still arrive: otherwise the client may be waiting for this confirm. A withheld confirm is sent before the channel's
+// next answer other than basic.return and basic.deliver, or once no such message is left.
 func (a *Answer) Withhold() bool {
 	c := a.Conn
 	c.mu.Lock()
@@ -43,7 +43,8 @@ func (ch *channelInFlight) confirmsMore() bool {
 	return slices.ContainsFunc(ch.parked, func(c *Command) bool { return c.confirm > 0 })
 }
 
-// relent sends the withheld confirms once no command of the client is left, as it may be waiting for them.
+// relent sends withheld confirms on channels where no message that needs a confirm is left, because the client may be
+// waiting for them.
 func (c *Conn) relent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,8 +59,9 @@ func (c *Conn) relent() {
 	}
 }
 
-// writeAnswer writes an answer, and before it the withheld confirms of its channel, merged into one. If the answer is a
-// confirm, it is merged too. Returned or delivered messages are written without the withheld confirms. mu is held.
+// writeAnswer writes an answer. Before it, it writes the withheld confirms of the channel, merged into one, with the
+// answer if that is a confirm too. basic.return and basic.deliver are written without the withheld confirms. The caller
+// must hold mu.
 func (c *Conn) writeAnswer(a *Answer) {
 	kept := c.withheld[a.Channel]
 	switch a.Method.(type) {
@@ -77,7 +79,8 @@ func (c *Conn) writeAnswer(a *Answer) {
 	c.writeOut(&a.Message)
 }
 
-// writeConfirms writes one confirm for all or, if an earlier message is not confirmed, one for each. mu is held.
+// writeConfirms writes one confirm for all messages or, if an earlier message is unconfirmed, one for each. The caller
+// must hold mu.
 func (c *Conn) writeConfirms(all []*Answer) {
 	tag := uint64(0)
 	for _, a := range all {
@@ -93,7 +96,7 @@ func (c *Conn) writeConfirms(all []*Answer) {
 	}
 }
 
-// unconfirmed reports whether a message up to a tag is not confirmed yet.
+// unconfirmed reports whether a message with this delivery tag or a lower one is not yet confirmed.
 func (ch *channelInFlight) unconfirmed(tag uint64) bool {
 	return slices.ContainsFunc(ch.pending, func(c *Command) bool { return c.confirm > 0 && c.confirm <= tag })
 }

@@ -11,7 +11,7 @@ import (
 	. "github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// publisher is a peer whose channel 1 has confirms.
+// publisher is a peer whose channel 1 is in confirm mode.
 func publisher(t *testing.T, server *wire.Server) *peer {
 	p := dial(t, server.Addr().String()).login()
 	p.send(1, &ChannelOpen{}, &ConfirmSelect{})
@@ -19,7 +19,7 @@ func publisher(t *testing.T, server *wire.Server) *peer {
 	return p
 }
 
-// comes expects messages of the broker, as lines.
+// comes fails the test unless the peer receives exactly these methods next, given as lines of text.
 func (p *peer) comes(lines ...string) {
 	p.t.Helper()
 	for _, want := range lines {
@@ -33,7 +33,7 @@ func (p *peer) comes(lines ...string) {
 	}
 }
 
-// publishes is messages to nowhere, written in one piece.
+// publishes is n encoded messages to a queue that does not exist.
 func publishes(channel uint16, n int) (b []byte) {
 	for range n {
 		b = AppendMethod(b, channel, &BasicPublish{RoutingKey: "nowhere"})
@@ -46,8 +46,8 @@ func ack(tag int, multiple bool) string {
 	return fmt.Sprintf("1 basic.ack {DeliveryTag:%d Multiple:%t}", tag, multiple)
 }
 
-// TestWithhold: a confirm that the gate keeps back is sent with the next one, which stands for both, and before
-// anything else of its channel. It is kept back only if the client has written on without waiting.
+// A withheld confirm is sent with the next one, which stands for both messages, and before other answers on its
+// channel. It can be withheld only if the client has sent more messages without waiting.
 func TestWithhold(t *testing.T) {
 	for name, backend := range backends(t) {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWithhold(t *testing.T) {
 			}
 			p.write(publishes(1, 5))
 			p.send(1, &BasicQos{})
-			var held []*wire.Command // until all have come
+			var held []*wire.Command // commands of all six methods, which must all arrive first
 			for range 6 {
 				held = append(held, <-gate.commands)
 			}
@@ -91,8 +91,7 @@ func TestWithhold(t *testing.T) {
 	}
 }
 
-// TestWithholdNothingMore: a confirm that was kept back is sent before whatever else comes on its channel, also
-// where that ends it.
+// A withheld confirm is sent before the next answer on its channel, even if that is a channel.close.
 func TestWithholdNothingMore(t *testing.T) {
 	b := wire.NewSimulated(wire.SimulatedOptions{})
 	gate := newHolding(append(opening, ConfirmSelectID)...)
@@ -110,8 +109,8 @@ func TestWithholdNothingMore(t *testing.T) {
 	second.Pass()
 }
 
-// TestTogether: messages that come together are confirmed by one confirm, and none is left unconfirmed, whatever
-// comes between or behind them.
+// Messages that arrive together get one confirm. None stays unconfirmed, whatever the client sends between or after
+// them.
 func TestTogether(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: wire.Together{}})
 	p := publisher(t, server)
@@ -130,12 +129,12 @@ func TestTogether(t *testing.T) {
 	p.comes(ack(7, false))
 	p.write(AppendMethod(publishes(1, 2), 1, &BasicQos{}))
 	p.comes(ack(9, true), "1 basic.qos-ok {}")
-	p.write(publishes(1, 2)[:60]) // all of one and some of another
+	p.write(publishes(1, 2)[:60]) // the first message and a part of the second
 	p.write(publishes(1, 2)[60:])
 	p.comes(ack(11, true))
 }
 
-// TestTogetherLibrary: amqp091-go takes confirms of several messages for what they are.
+// amqp091-go accepts a confirm that stands for several messages.
 func TestTogetherLibrary(t *testing.T) {
 	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: wire.Together{}})
 	conn, err := amqp091.Dial(server.URL())

@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// pauses are the pauses before another attempt at an acquire that was refused: the broker may not have noticed yet which
-// clients are dead. After these, one more pause lasts as long as the limit of an operation.
+// pauses are the pauses before the next attempts at a refused acquire, as the broker may not have noticed all dead
+// clients. After these pauses, one more lasts as long as the limit of an operation.
 var pauses = []time.Duration{100 * time.Millisecond, time.Second}
 
-// audit makes one client after the other use the lock while no other client is working. judge.Audit judges the result.
+// audit lets one client after the other use the lock, while no other client works. judge.Audit then judges the history.
 func (s *runner) audit(ctx context.Context) {
 	s.auditing = true
 	s.recorder.World(history.Audit, 0)
@@ -30,8 +30,8 @@ func (s *runner) audit(ctx context.Context) {
 	s.fill(ctx)
 }
 
-// giveBack makes fresh clients acquire what they can get while others believe to hold the lock. Those verify the lock, and
-// then all release it.
+// giveBack lets fresh clients acquire what they can get. The clients that believe to hold the lock then verify it, and
+// all release it.
 func (s *runner) giveBack(ctx context.Context) {
 	_, most := s.slots()
 	for k := 0; k <= most && s.obtain(ctx, s.auditor(k), false); k++ {
@@ -44,7 +44,7 @@ func (s *runner) giveBack(ctx context.Context) {
 	s.release(ctx)
 }
 
-// release makes all clients release what they believe to hold, and kills those that cannot know whether they hold something.
+// release lets all clients release what they believe to hold, and kills those that cannot know what they hold.
 func (s *runner) release(ctx context.Context) {
 	for _, all := range [][]*client{s.clients, s.auditors} {
 		for _, c := range all {
@@ -63,8 +63,8 @@ func (c *client) release(ctx context.Context) {
 	}
 }
 
-// fill makes fresh clients acquire all slots, makes one more client be refused, and then releases all slots. It returns
-// false if a free slot was refused.
+// fill lets fresh clients acquire slots until one is refused, and then release them all. It returns false if a free
+// slot was refused.
 func (s *runner) fill(ctx context.Context) bool {
 	defer s.release(ctx)
 	least, most := s.slots()
@@ -82,7 +82,7 @@ func (s *runner) fill(ctx context.Context) bool {
 	return true
 }
 
-// obtain reports whether a client is granted the lock. If due is true, a slot must be free, and the client tries several
+// obtain reports whether a client is granted the lock. due says that a slot must be free: the client then tries several
 // times.
 func (s *runner) obtain(ctx context.Context, c *client, due bool) bool {
 	for i := 0; ; i++ {
@@ -106,7 +106,7 @@ func (s *runner) obtain(ctx context.Context, c *client, due bool) bool {
 	}
 }
 
-// auditor is the k-th client that audits, counted from 0. It has taken no part in the rounds.
+// auditor is the k-th client that audits, from 0. It takes no part in the rounds.
 func (s *runner) auditor(k int) *client {
 	for len(s.auditors) <= k {
 		s.auditors = append(s.auditors, s.client(s.config.Members()+len(s.auditors)))
@@ -114,8 +114,7 @@ func (s *runner) auditor(k int) *client {
 	return s.auditors[k]
 }
 
-// slots returns the minimum and the maximum number of slots that the lock may have, given the administrative operations so
-// far.
+// slots is the minimum and maximum number of slots that the lock may have after the administrative operations so far.
 func (s *runner) slots() (least, most int) {
 	return beliefs.SlotsIn(s.recorder.History(s.config.Kind, &s.config.Load), 0)
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// client is one client of a run, which may have several lives.
+// client is one client of a run. When it dies it is started again, and so may have several lives.
 type client struct {
 	*runner
 	part    stress.Part
-	life    *life // nil between two lives
+	life    *life // the client's current life; nil between two lives
 	lives   int32 // number of lives so far
-	held    uint8 // the slot that it believes to hold; 0 is none
-	unsure  bool  // in the audit: the outcome of an acquire or a release is unknown, so the client may hold something
+	held    uint8 // the slot that the client believes to hold; 0 if none
+	unsure  bool  // in the audit: an acquire or a release had an unknown outcome, so the client may hold something
 	cut     bool  // the end of the run has interrupted an operation of the client
 	tally   Stats
-	wire    gate.Counts // counts of lives that are over
-	trouble error       // errors at the ends of lives
+	wire    gate.Counts // traffic of earlier lives
+	trouble error       // errors when lives ended
 }
 
-// work takes part in every round.
+// work runs the client through all rounds.
 func (c *client) work(ctx context.Context) {
 	defer c.barrier.Leave()
 	for range c.config.Rounds {
@@ -42,7 +42,7 @@ func (c *client) work(ctx context.Context) {
 	}
 }
 
-// ready begins a life of the client, if it has none.
+// ready starts the client, unless it is running.
 func (c *client) ready(ctx context.Context) (err error) {
 	if c.life == nil {
 		c.lives++
@@ -54,7 +54,7 @@ func (c *client) ready(ctx context.Context) (err error) {
 	return err
 }
 
-// leave ends the client's life, if it has one, and forgets what the client held.
+// leave ends the client, if it is running, and forgets what it held.
 func (c *client) leave(crash bool) {
 	if c.life == nil {
 		return
@@ -68,7 +68,7 @@ func (c *client) leave(crash bool) {
 	c.life, c.held, c.unsure = nil, 0, false
 }
 
-// crash records a crash of the client, and ends its life.
+// crash records a crash of the client and kills it.
 func (c *client) crash() {
 	c.recorder.World(history.Crash, c.life.process)
 	c.leave(true)
@@ -77,8 +77,8 @@ func (c *client) crash() {
 // Holds reports whether the client believes that it holds a slot.
 func (c *client) Holds() bool { return c.held > 0 }
 
-// Call carries out one operation and records it. It returns Failed, without a call, if the client has no life or does not
-// offer the operation. An operation that the end of the run interrupts stays pending.
+// Call carries out one operation and records it. It returns Failed, without a call, if the client is not running or
+// does not offer the operation. An operation that the end of the run interrupts stays without a completion.
 func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
 	if ctx.Err() != nil || c.life == nil || !c.life.offers(op) {
 		return lock.Failed
@@ -105,7 +105,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	return r.Outcome
 }
 
-// params returns the parameters of an operation. slots is the number of slots to add, remove or create.
+// params are the arguments of an operation. slots is the number of slots to add, remove or create.
 func (c *client) params(op lock.Op, slots uint8) foreign.Params {
 	p := foreign.Params{Name: c.lock, Slots: int(slots)}
 	switch {
@@ -119,8 +119,8 @@ func (c *client) params(op lock.Op, slots uint8) foreign.Params {
 	return p
 }
 
-// limit returns the limit that the client states with its next acquire: at most that many clients may hold the lock. It is
-// at most the initial number of slots or, in the audit, the maximum number of slots that the lock may have.
+// limit is the number of clients that the client's next acquire allows to hold the lock. It is a number up to the
+// initial number of slots or, in the audit, the maximum number of slots that the lock may have.
 func (c *client) limit() int {
 	if c.auditing {
 		_, most := c.slots()
@@ -129,7 +129,7 @@ func (c *client) limit() int {
 	return 1 + c.part.Random.IntN(max(1, c.config.Slots))
 }
 
-// call calls the client's operation, for at most Config.Limit.
+// call calls the client's operation, and gives up after Config.Limit.
 func (c *client) call(ctx context.Context, op lock.Op, params foreign.Params) (lock.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, c.config.Limit)
 	defer cancel()
@@ -144,7 +144,7 @@ func (c *client) call(ctx context.Context, op lock.Op, params foreign.Params) (l
 	return r, err
 }
 
-// interpret converts a result to the form that histories have.
+// interpret converts a result of the client to the form that histories have.
 func (c *client) interpret(op lock.Op, r lock.Result) lock.Result {
 	switch {
 	case op == lock.Verify || op == lock.Release:
@@ -160,8 +160,8 @@ func (c *client) interpret(op lock.Op, r lock.Result) lock.Result {
 	return r
 }
 
-// conclude records the result of an operation, and updates what the client believes. If dies is true, the client is killed
-// then.
+// conclude records the result of an operation, and updates what the client is believed to hold. dies says that the
+// client is to be killed then.
 func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	c.tally.Operations++
 	c.recorder.Complete(c.life.process, op, r, token)
@@ -172,7 +172,7 @@ func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 		c.held = 0
 	}
 	switch {
-	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // the operation may be repeated
+	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // an audit may repeat the operation
 		c.unsure = true
 	case r.Outcome == lock.Unknown:
 		c.crash()
@@ -182,6 +182,6 @@ func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	}
 }
 
-// waitTime is the timeout that clients state in half of their acquires, if they can wait for a lock. It is short, since a
-// round lasts as long as its last client.
+// waitTime is the time to wait for the lock that clients state in half of their acquires, if they can wait. It is
+// short, because a round lasts as long as its slowest client.
 const waitTime = 20 * time.Millisecond

@@ -10,32 +10,32 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Holds makes clients hold the lock for long, without a barrier. Each client tries to acquire it until it is granted, and
-// then verifies it at intervals. The first client holds it before the others begin. Rounds would end before a cluster
-// notices that a node is gone, which takes seconds; holds last longer.
+// Holds makes clients hold the lock for a long time, instead of in rounds. Each client tries to acquire the lock until
+// it is granted, and then verifies it at intervals. The first client holds the lock before the others begin. A cluster
+// needs seconds to notice that a node is gone; rounds would end before that.
 type Holds struct {
-	// For is the duration of a hold before it is released; 0 is until the end.
+	// For is the duration of a hold until its client releases it; 0 means until the end.
 	For time.Duration
-	// Verify is the pause between two verifies of a hold, and Again the pause between two attempts to acquire.
+	// Verify is the pause between two verifies of a holder. Again is the pause between two attempts to acquire.
 	Verify, Again time.Duration
-	// SetUp makes what clients of the lock expect on the broker. Close is called with the lock's name when all clients have
-	// ended. Either may be nil.
+	// SetUp creates on the broker what clients need for the lock. Close is called with the lock's name when all clients
+	// have ended. Either may be nil.
 	SetUp, Close func(ctx context.Context, lock string) error
-	// Begun is called when the first client holds the lock. Its argument is a function that records a fault of machines in
-	// the history.
+	// Begun is called when the first client holds the lock. record writes a fault of the machines to the history.
 	Begun func(record func(history.Event))
-	// Over ends all attempts and holds, for the audit to begin.
+	// Over is closed by the caller to end all attempts and holds. The audit then begins.
 	Over <-chan struct{}
 }
 
-// Told is a message that a client received, unasked, while it held the lock, and that showed that it may have lost the lock.
+// Told is a message that a client received unasked while it held the lock, and by which it could know that it may have
+// lost the lock.
 type Told struct {
 	Process int32
 	At      int64 // time in the history, in nanoseconds
 	How     string
 }
 
-// firstTries is the maximum number of attempts of the first client, when it is alone, to acquire the lock.
+// firstTries is the maximum number of attempts of the first client to acquire the lock, before the others begin.
 const firstTries = 20
 
 // holdLong lets the first client acquire the lock. Then all clients hold the lock, or try to, until Holds.Over or the end of
@@ -53,7 +53,7 @@ func (s *runner) holdLong(ctx context.Context) {
 	workers.Wait()
 }
 
-// first makes the first client acquire the lock.
+// first makes the first client acquire the lock. It returns an error if the lock is not granted.
 func (s *runner) first(ctx context.Context) error {
 	c := s.clients[0]
 	for range firstTries {
@@ -73,8 +73,8 @@ func (s *runner) first(ctx context.Context) error {
 	return fmt.Errorf("client 1 alone is not granted the lock in %d attempts, before any fault", firstTries)
 }
 
-// holdOn acquires and holds the lock again and again until the holds are over. A client that cannot begin, since its node is
-// down, tries again.
+// holdOn acquires and holds the lock again and again until the holds are over. If the client cannot start, because its
+// node is down, holdOn tries again later.
 func (c *client) holdOn(ctx context.Context) {
 	until := c.released()
 	for c.pause(ctx, 0) {
@@ -96,7 +96,7 @@ func (c *client) holdOn(ctx context.Context) {
 	}
 }
 
-// released returns when a hold that begins now is to be released; the zero time is never.
+// released is the time at which a hold that begins now is to be released; the zero time means never.
 func (c *client) released() time.Time {
 	if c.config.Holds.For == 0 {
 		return time.Time{}
@@ -104,8 +104,8 @@ func (c *client) released() time.Time {
 	return time.Now().Add(c.config.Holds.For)
 }
 
-// ask verifies the lock. A client without verify that was told that it lost a connection is restarted, as its user would
-// have to do.
+// ask lets the client verify the lock. A client without verify is restarted if it knows that it has lost a connection,
+// as its user would do.
 func (c *client) ask(ctx context.Context) {
 	switch {
 	case c.life.offers(lock.Verify):
@@ -115,7 +115,7 @@ func (c *client) ask(ctx context.Context) {
 	}
 }
 
-// pause waits for d. It returns false if the holds are over.
+// pause waits for d. It returns false at once when the holds are over.
 func (c *client) pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-c.config.Holds.Over:
@@ -137,18 +137,18 @@ func (c *client) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// session is the state of the connections of one life of a client.
+// session is what the connections of one life of a client mean for its hold.
 type session struct {
 	mu        sync.Mutex
 	acquiring bool
 	holding   bool
-	since     time.Time // time of the grant
-	gone      bool      // the client was told that a connection has ended on which its hold may depend
-	over      bool      // its life has ended
+	since     time.Time // time when the client was granted the lock
+	gone      bool      // a connection has ended on which the hold may depend, and the client could know that
+	over      bool      // the client has ended
 }
 
-// watch makes the client reach its node through a relay, which reports how connections end. Only for RabbitMQ does the end
-// of a connection concern a lock.
+// watch makes the client reach its node through a relay, which reports how connections end. It is used for RabbitMQ
+// only, where the end of a connection can free a lock.
 func (l *life) watch(s *runner, url string) (string, error) {
 	made, err := newRelay(url, func(n notice) { s.noticed(l, n) })
 	if err != nil {
@@ -158,9 +158,9 @@ func (l *life) watch(s *runner, url string) (string, error) {
 	return made.URLFor(url)
 }
 
-// noticed handles the end of a client's connection. It records the end only during the client's life, and only if a hold may
-// depend on the connection: the client holds the lock and had the connection at the grant, or the client is acquiring and
-// has not closed the connection itself.
+// noticed handles the end of a client's connection. It is recorded while the client runs, if a hold may depend on the
+// connection: the client holds the lock and had this connection when it was granted, or the client is acquiring and has
+// not closed the connection itself.
 func (s *runner) noticed(l *life, n notice) {
 	l.mu.Lock()
 	held := l.holding && !n.opened.After(l.since)
@@ -178,7 +178,7 @@ func (s *runner) noticed(l *life, n notice) {
 	}
 }
 
-// begins records the beginning of an operation.
+// begins updates the session before an operation.
 func (l *session) begins(op lock.Op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +190,8 @@ func (l *session) begins(op lock.Op) {
 	}
 }
 
-// ends records the end of an operation: whether it was done, and whether the client holds the lock.
+// ends updates the session after an operation. done says that its outcome is ok, and held that the client holds the
+// lock.
 func (l *session) ends(op lock.Op, done, held bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,14 +206,14 @@ func (l *session) ends(op lock.Op, done, held bool) {
 	}
 }
 
-// lost reports whether the client was told that a connection has ended on which its hold may depend.
+// lost reports whether a connection has ended on which the client's hold may depend, and the client could know that.
 func (l *session) lost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gone
 }
 
-// quiet ends the recording of messages, since the client's life ends.
+// quiet stops recording ends of connections, because the client is about to be ended.
 func (l *session) quiet() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The first client holds the lock before the others begin, and as long as it does nobody else. Holds that end after a while
-// go round.
+// The first client holds the lock before the others begin. While it holds, no other client does. If holds end after a
+// while, other clients hold the lock in turn.
 func TestHolds(t *testing.T) {
 	for name, hold := range map[string]time.Duration{"until the end": 0, "for a while": 100 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// mutex is a reference with one slot, which nobody administers.
+// mutex is a reference lock that is a mutex.
 func mutex(t *testing.T) *lock.Target {
 	for _, target := range amqplock.References {
 		if target.Kind == lock.Mutex {

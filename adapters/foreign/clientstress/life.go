@@ -14,17 +14,18 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// life is one life of a client under stress: one process of the history, with its connection to the broker.
+// life is a running client, from its start to its end: one process of the history, with its connection to the broker.
 type life struct {
 	client  foreign.Client
 	about   foreign.About
 	process int32
-	server  *wire.Server // the proxy that the client takes for the broker; nil if it connects directly
-	relay   *relay       // observes how its connections end; nil if that is not observed
+	server  *wire.Server // proxy through which the client reaches the broker; nil if it connects directly
+	relay   *relay       // observes how the client's connections end; nil if that is not observed
 	session
 }
 
-// begin starts a client with the given number, as a process of the history. If proxy is nil, the client has no proxy.
+// begin starts a client with the given number, as the given process of the history. If proxy is not nil, the client
+// reaches the broker through it.
 func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
 	l, url := &life{process: process}, s.urlOf(number)
 	defer func() {
@@ -54,7 +55,7 @@ func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wi
 	return l, err
 }
 
-// end ends the client. If crash is true, its connections are cut; otherwise it shuts down in good order.
+// end ends the client. If crash is true, it is killed and its connections are cut; otherwise it closes them properly.
 func (l *life) end(crash bool) error {
 	var errs []error
 	if crash && l.client != nil {
@@ -76,7 +77,7 @@ func (l *life) end(crash bool) error {
 	return errors.Join(errs...)
 }
 
-// urlOf returns the broker's address for a client. Client 0, which sets up, gets the first address.
+// urlOf is the broker's address for the client with the given number. The setup client, 0, gets the first address.
 func (s *runner) urlOf(number int) string {
 	if n := len(s.config.URLs); n > 0 {
 		return s.config.URLs[max(0, number-1)%n]
@@ -87,7 +88,7 @@ func (s *runner) urlOf(number int) string {
 // offers reports whether the client supports an operation.
 func (l *life) offers(op lock.Op) bool { return slices.Contains(l.about.Operations, op) }
 
-// counts returns what the client has sent and received so far, as far as that was seen.
+// counts is the client's traffic so far, as far as a proxy has seen it.
 func (l *life) counts() (c gate.Counts) {
 	if l.server != nil {
 		c = plugin.CountsOf(l.server.Counts())

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/internal/waittest"
 
-	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of the locks that are tested here
+	_ "github.com/lockproof/lockproof/sim/amqp" // registers AMQP, the backend of the tested locks
 )
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }

@@ -12,26 +12,26 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// relay forwards a client's connections to the broker unchanged. It reports when a connection ends, and how the client could
-// notice that.
+// relay forwards a client's connections to the broker unchanged. When a connection ends, it reports what the client
+// could notice.
 type relay struct {
 	acceptor *acceptor.Acceptor
 	target   string
 	told     func(notice)
 }
 
-// notice is a message that a client received unasked, from the broker or the network.
+// notice is something that a client could notice unasked, from the broker or the network.
 type notice struct {
-	opened time.Time // when the connection was opened
-	how    string    // such as "connection.close 320"
+	opened time.Time // when the client opened the connection
+	how    string    // what the client could notice, such as "connection.close 320"
 	// asked says that the client itself has ended the connection.
 	asked bool
 }
 
-// maxRelayed is the maximum size of a frame from the broker.
+// maxRelayed is the maximum size of a frame from the broker, in bytes.
 const maxRelayed = 4 << 20
 
-// newRelay begins to forward connections to the broker at address. It calls told with each notice.
+// newRelay starts a relay to the broker at address. It calls told with each notice.
 func newRelay(address string, told func(notice)) (*relay, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *relay) URLFor(address string) (string, error) {
 	return u.String(), nil
 }
 
-// carry forwards one connection until either side ends it.
+// carry forwards one connection until the client or the broker ends it.
 func (r *relay) carry(client net.Conn) {
 	broker, err := net.Dial("tcp", r.target)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *relay) carry(client net.Conn) {
 	_ = broker.Close()
 }
 
-// back forwards what the broker sends. It returns the notice of how the broker's side has ended.
+// back forwards what the broker sends. It returns the notice n with how the broker's side has ended.
 func (r *relay) back(broker, client net.Conn, n notice) notice {
 	in := frame.NewReader(broker, maxRelayed)
 	closed := false
@@ -103,14 +103,15 @@ func (r *relay) back(broker, client net.Conn, n notice) notice {
 	}
 }
 
-// tell reports a notice, unless it is empty or the relay itself has cut the connection.
+// tell reports a notice. It does nothing if the notice is empty, or if the relay itself has cut the connection.
 func (r *relay) tell(n notice) {
 	if n.how != "" && !r.acceptor.Over() {
 		r.told(n)
 	}
 }
 
-// spoken returns what a frame tells a client unasked, or "" for nothing. end says that the frame ends the connection.
+// spoken describes what a frame tells a client unasked, such as "basic.cancel"; "" for other frames. end says that the
+// frame ends the connection.
 func spoken(f frame.Frame) (how string, end bool) {
 	if f.Type != frame.FrameMethod {
 		return "", false
@@ -130,7 +131,7 @@ func spoken(f frame.Frame) (how string, end bool) {
 	return "", false
 }
 
-// ending describes how a connection has ended.
+// ending describes how a connection has ended: who, the client or the broker, closed it or failed with err.
 func ending(who string, err error) string {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return who + " closed the connection"

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/amqp/wire/frame"
 )
 
-// speaker is a broker that sends each client some frames and closes the connection when it is told to.
+// speaker is a broker that sends each client some frames. It closes the connection when end is closed.
 func speaker(t *testing.T, frames []byte, end <-chan struct{}) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,12 +35,13 @@ func speaker(t *testing.T, frames []byte, end <-chan struct{}) string {
 
 func method(channel uint16, m frame.Method) []byte { return frame.AppendMethod(nil, channel, m) }
 
-// A relay passes on what the broker sends, and tells what is said unasked, once; what it has cut itself it does not tell.
+// A relay forwards what the broker sends, and reports unasked messages once. It does not report a connection that it
+// has cut itself.
 func TestRelay(t *testing.T) {
 	for name, c := range map[string]struct {
 		frames []byte
-		ends   bool // the broker closes the connection
-		asked  bool // the client does
+		ends   bool // whether the broker closes the connection
+		asked  bool // whether the client closes the connection
 		want   string
 	}{
 		"closed":     {frames: method(0, &frame.ConnectionClose{ReplyCode: 320, ReplyText: "x"}), ends: true, want: "connection.close 320 CONNECTION_FORCED"},

@@ -15,25 +15,25 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// runner carries out a run.
+// runner carries out a stress run.
 type runner struct {
 	config   Config
 	lock     string // name of the lock on the broker
 	name     string // the clients' own name for their implementation
 	proxy    *wire.Proxy
-	declared plugin.Declared // what clients have declared, as far as it was seen
+	declared plugin.Declared // queues that clients have declared, as far as proxies have seen that
 	recorder stress.Recorder
 	barrier  *stress.Barrier
 	clients  []*client
 	auditors []*client
 	told     []Told
 	telling  sync.Mutex // guards told
-	auditing bool       // rounds are over, and one client at a time works
+	auditing bool       // the rounds are over, and one client at a time works
 	elapsed  time.Duration
 	stop     context.CancelCauseFunc
 }
 
-// run makes all clients work until all rounds are over, ctx ends, or a client can't continue.
+// run makes all clients work until all rounds are over, ctx is done, or a client cannot continue.
 func (s *runner) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
@@ -55,7 +55,7 @@ func (s *runner) run(ctx context.Context) error {
 		s.audit(ctx)
 	}
 	everybody := slices.Concat(s.clients, s.auditors)
-	for _, c := range everybody { // only after the audit: a client's end may free what another client is then granted
+	for _, c := range everybody { // only after the audit, as this may free slots that other clients would be granted
 		workers.Go(func() { c.leave(c.cut) })
 	}
 	workers.Wait()
@@ -69,15 +69,16 @@ func (s *runner) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// client returns a new client with index i, from 0. Clients that audit follow the others.
+// client is a new client with index i, from 0. Clients that audit have the last indexes.
 func (s *runner) client(i int) *client {
 	return &client{runner: s, part: s.config.Part(s.config.Kind, int32(i+1))}
 }
 
-// most returns the number of clients, including those that audit.
+// most is the maximum number of clients, including those that audit.
 func (s *runner) most() int { return s.config.Members() + s.config.MaxSlots() + 1 }
 
-// history returns the recorded history. If all grants had the same slot number, or none, it does not distinguish slots.
+// history is the recorded history. If all grants had the same slot number, or none, the history does not distinguish
+// slots.
 func (s *runner) history() *history.History {
 	h := s.recorder.History(s.config.Kind, &s.config.Load)
 	h.Clients, h.GoneMayFree = s.most(), true

@@ -16,52 +16,52 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Config configures the clients that use a lock on a real broker, and the load. Starter, URL and Load must be given.
+// Config configures a stress run: the clients, the real broker, and the load. Starter, URL and Load are required.
 type Config struct {
 	Starter foreign.Starter
 	Kind    lock.Kind
 	Options map[string]any // options of the target, given to every client
 	URL     string         // the broker's address
-	// URLs are the addresses of the broker's nodes, if there are several: client k uses the k-th, and after the last URL the
-	// first follows. If empty, all clients use URL.
+	// URLs are the addresses of the broker's nodes, if there are several: client k uses the k-th, and the list is
+	// repeated. If empty, all clients use URL.
 	URLs []string
-	// Holds makes clients hold the lock for long, instead of rounds, while faults affect the broker. It may be nil.
+	// Holds makes clients hold the lock for a long time, instead of in rounds, while faults affect the broker. nil
+	// means rounds.
 	Holds *Holds
-	// Proxy makes each client reach the broker through a proxy of its own, which counts what passes. The broker's address
-	// must begin with amqp:// then.
+	// Proxy makes each client reach the broker through its own proxy, which counts the traffic. The broker's address
+	// must then begin with amqp://.
 	Proxy bool
-	// Load says how many clients there are, and what they do. A client that is to die is killed between two of its
-	// operations.
+	// Load is the number of clients, rounds and so on. A client that is to die is killed between two of its operations.
 	stress.Load
-	// Limit is the maximum duration of an operation. An operation that takes longer is treated as one that never returns,
-	// and its client is killed. 0 is [DefaultLimit].
+	// Limit is the maximum duration of an operation. If one takes longer, its outcome is unknown, and its client is
+	// killed. 0 means [DefaultLimit].
 	Limit time.Duration
-	// Sweep deletes queues from the broker, whether or not they exist: the queues named by the guidelines and, if the
-	// clients go through proxies, all that they have declared. It may be nil; then what clients leave stays there.
+	// Sweep deletes queues from the broker, whether they exist or not: those with the names of the guidelines and, with
+	// proxies, all that clients have declared. If it is nil, what clients leave stays.
 	Sweep func(queues []string) error
-	// Notes records what clients make on the broker: everything if they go through proxies, and otherwise only what Sweep
-	// learns. It may be nil.
+	// Notes registers what clients create on the broker: with proxies everything, otherwise only the queues that Sweep
+	// is told to delete. It may be nil.
 	Notes plugin.Notes
 }
 
-// DefaultLimit is generous, since a client that is killed during an operation can report nothing about it.
+// DefaultLimit is long, because nothing is known of an operation during which its client is killed.
 const DefaultLimit = 10 * time.Second
 
-// Stats are the statistics of a run.
+// Stats are statistics of a stress run.
 type Stats struct {
 	Name       string        // the clients' own name for their implementation
-	Elapsed    time.Duration // duration of the rounds, including the time to replace clients between rounds
-	Rounds     int           // rounds that began
-	Operations int           // operations that ended
-	Crashes    int           // clients that were killed because of Load.CrashShare
-	Died       int           // clients that ended by themselves
-	Late       int           // operations that took longer than the limit
-	Unclear    int           // operations whose outcome the client did not know
-	Wire       *gate.Counts  // what passed the proxies; nil without proxies
-	Told       []Told        // messages that showed clients that they may have lost the lock, with [Config.Holds]
+	Elapsed    time.Duration // duration of the rounds, with the time to replace clients between them
+	Rounds     int           // number of rounds begun
+	Operations int           // number of operations completed
+	Crashes    int           // number of clients killed because of Load.CrashShare
+	Died       int           // number of clients that ended by themselves
+	Late       int           // number of operations that took longer than the limit
+	Unclear    int           // number of operations whose outcome the client did not know
+	Wire       *gate.Counts  // traffic through the proxies; nil without proxies
+	Told       []Told        // messages by which clients could know that they may have lost the lock; see Holds
 }
 
-// add adds the statistics of another client.
+// add adds the statistics in o.
 func (s *Stats) add(o *Stats) {
 	s.Operations += o.Operations
 	s.Crashes += o.Crashes
@@ -70,13 +70,14 @@ func (s *Stats) add(o *Stats) {
 	s.Unclear += o.Unclear
 }
 
-// Run makes external clients use a lock on a real broker as close to simultaneously as possible, without a schedule: all
-// clients begin each round at the same moment. In a round a client acquires, verifies a few times, and releases; an
-// administrator adds, removes, creates or counts. Operations that clients do not offer are not called.
+// Run makes external clients use a lock on a real broker at the same time, without a schedule: all clients begin each
+// round at the same moment. In a round a client acquires, verifies a few times, and releases; an administrator adds,
+// removes, creates or counts. Operations that clients do not offer are not called.
 //
-// Run returns what the clients saw as a history in real-time order: an invocation is recorded before the client is called,
-// and a completion when the client has answered. One life of a client is one process, numbered as [history.Event] says. A
-// client whose operation took too long, or has an unknown result, is killed and replaced before the next round.
+// Run returns what the clients saw as a history in real-time order: an invocation is recorded before the client is
+// called, and a completion when the client has answered. One life of a client is one process, numbered as
+// [history.Event] says. A client whose operation took too long, or has an unknown result, is killed and replaced before
+// the next round.
 //
 // The history claims no more than was seen:
 //
@@ -96,9 +97,10 @@ func (s *Stats) add(o *Stats) {
 // Clients that answer in time are killed between operations only. If a connection dies just as it declares an exclusive
 // queue, RabbitMQ 3.10.8 may delete the queue of the next owner (rabbitmq-server #15276), and the lock would be blamed.
 //
-// The setup client creates the lock before the first round, and destroys it after the last if it offers destroy. If the run
-// ends with an error (the error of ctx, or of a client that can't be started or breaks the protocol), history and statistics
-// are what was recorded up to then. They are nil if the run could not begin. Every client has ended when Run returns.
+// The setup client creates the lock before the first round, and destroys it after the last if it offers destroy. If the
+// run ends with an error (the error of ctx, or of a client that can't be started or breaks the protocol), history and
+// statistics are what was recorded up to then. They are nil if the run could not begin. Every client has ended when Run
+// returns.
 func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
 		return nil, nil, fmt.Errorf("stress with %w", err)
@@ -129,7 +131,7 @@ func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	return s.history(), s.stats(), err
 }
 
-// prefix returns the beginning of the lock's name.
+// prefix begins the name of the lock.
 func (c *Config) prefix() string {
 	if c.Notes != nil {
 		return c.Notes.Prefix()
@@ -137,8 +139,8 @@ func (c *Config) prefix() string {
 	return stress.Prefix()
 }
 
-// custody starts the setup client, and makes it carry out op on the lock. With NoOp it only reads how the client describes
-// itself.
+// custody starts the setup client and makes it carry out op on the lock. With NoOp it only reads what the client
+// declares about itself.
 func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error) {
 	l, err := s.begin(ctx, 0, 0, nil)
 	if err != nil {
@@ -149,7 +151,7 @@ func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error)
 	if op == lock.NoOp || op == lock.Destroy && !l.offers(op) {
 		return nil
 	}
-	if !l.offers(op) && l.about.Limits { // it has no slots, only the limits that callers state
+	if !l.offers(op) && l.about.Limits { // nothing to create: slots are only the limits that callers state
 		return nil
 	}
 	if !l.offers(op) {
@@ -178,10 +180,10 @@ func (s *runner) setUp(ctx context.Context) error {
 	return s.custody(ctx, op, s.config.Slots)
 }
 
-// clear destroys the lock, even if the run was interrupted. An error of the clients' destroy is ignored if Sweep then
-// deletes what is left.
+// clear destroys the lock, even if the run was interrupted. If Sweep then deletes what is left, an error of destroy is
+// ignored.
 func (s *runner) clear(ctx context.Context) error {
-	if s.config.Holds != nil && ctx.Err() != nil { // nodes may be cut off or down
+	if s.config.Holds != nil && ctx.Err() != nil { // a node may be down, so that destroy cannot work
 		return s.sweep()
 	}
 	op := lock.Destroy
@@ -201,18 +203,18 @@ func (s *runner) clear(ctx context.Context) error {
 	return s.sweep()
 }
 
-// interruptedLimit is the time that a client has to destroy the lock after an interrupt.
+// interruptedLimit is the maximum time for destroying the lock after an interrupt.
 const interruptedLimit = 5 * time.Second
 
-// sweep deletes what may be left, if Config.Sweep is set: the queues with the names that the guidelines of amqp-locks
-// prescribe, and the queues that clients were seen to declare.
+// sweep deletes what may be left, if Config.Sweep is set: the queues with the names of the amqp-locks guidelines, and
+// the queues that clients have declared through proxies.
 func (s *runner) sweep() error {
 	if s.config.Sweep == nil {
 		return nil
 	}
 	queues := s.usual()
 	for _, name := range s.declared.Queues() {
-		if s.config.Notes != nil || stress.Marked(name) { // otherwise the queue may have existed before the run
+		if s.config.Notes != nil || stress.Marked(name) { // other queues may have existed before the run
 			queues = append(queues, name)
 		}
 	}
@@ -220,10 +222,10 @@ func (s *runner) sweep() error {
 	return s.config.Sweep(slices.Compact(queues))
 }
 
-// usual returns the queues that the guidelines name for the lock.
+// usual are the names of the lock's queues according to the amqp-locks guidelines.
 func (s *runner) usual() []string { return plugin.Usual(s.lock, s.config.MaxSlots()) }
 
-// declaring records that a client is about to declare a queue or an exchange.
+// declaring records that a client is about to declare a queue or an exchange. The other name is "".
 func (s *runner) declaring(queue, exchange string) {
 	s.note(queue, exchange)
 	s.declared.Take(queue)

@@ -26,11 +26,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ways are those to the broker: true is through proxies.
+// ways says, for each way to the broker, whether it leads through a proxy.
 var ways = map[string]bool{"straight": false, "proxy": true}
 
-// Locks of which it is known that they are right hold, whichever way their clients go to the broker and however
-// they die.
+// Right locks violate nothing under stress, with and without proxies, and while clients die.
 func TestStressHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		for way, proxied := range ways {
@@ -54,7 +53,7 @@ func TestStressHolds(t *testing.T) {
 	}
 }
 
-// Clients that can wait for a lock are told to, now and then.
+// Clients that can wait for a lock are sometimes told to wait.
 func TestStressWaits(t *testing.T) {
 	c := config(t, amqplock.References[0])
 	starter := &waiting{Starter: c.Starter}
@@ -66,7 +65,7 @@ func TestStressWaits(t *testing.T) {
 	}
 }
 
-// waiting are clients that wait for a lock by asking again.
+// waiting starts clients that wait for a lock by asking repeatedly, and counts how often they are told to wait.
 type waiting struct {
 	foreign.Starter
 	told atomic.Int64
@@ -100,7 +99,7 @@ func (c *waiter) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return r, err
 }
 
-// A lock that takes RESOURCE_LOCKED for success is found out either way.
+// A lock that takes RESOURCE_LOCKED for success is found to be wrong, with and without proxies.
 func TestFinds(t *testing.T) {
 	for way, proxied := range ways {
 		t.Run(way, func(t *testing.T) {
@@ -116,7 +115,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// The audit finds a slot that a release leaves taken, either way.
+// The audit finds that a release does not free a slot, with and without proxies.
 func TestAuditFinds(t *testing.T) {
 	t.Parallel()
 	for way, proxied := range ways {
@@ -124,7 +123,7 @@ func TestAuditFinds(t *testing.T) {
 			c := config(t, mutant.Named("release-forgets"))
 			c.Proxy, c.Admins, c.Limit = proxied, 0, time.Second
 			h, _ := stressed(t, c)
-			wantDecision(t, h, linear.Legal) // nobody says why an acquire got nothing
+			wantDecision(t, h, linear.Legal) // the history gives no reasons for refusals
 			if found := broken(t, h); !found.Has(property.EffectiveRelease) {
 				t.Errorf("violated: %v", found.Names())
 			}
@@ -132,7 +131,7 @@ func TestAuditFinds(t *testing.T) {
 	}
 }
 
-// broken is what certain holds and the audit of a history show to be violated.
+// broken are the properties that a history violates, by its certain holds and by its audit.
 func broken(t *testing.T, h *history.History) (found property.Set) {
 	t.Helper()
 	recovery, err := judge.Audit(h, judge.Events(h), linear.Options{}, beliefs.Before{})
@@ -151,10 +150,10 @@ func broken(t *testing.T, h *history.History) (found property.Set) {
 	return found
 }
 
-// A client that answers too late, or dies, or does not know, is replaced; one that breaks the protocol ends the run.
-// No client is left in any case.
+// A client that answers too late, dies, or does not know an outcome is replaced. A client that breaks the protocol ends
+// the run. In each case all clients have ended at the end.
 func TestStressTrouble(t *testing.T) {
-	const often = 20 // one operation in so many
+	const often = 20 // one in 20 acquires goes wrong
 	broken := errors.New("it broke the protocol")
 	for name, trouble := range map[string]func(context.Context) (lock.Result, error){
 		"hangs": func(ctx context.Context) (lock.Result, error) {
@@ -189,7 +188,7 @@ func TestStressTrouble(t *testing.T) {
 	}
 }
 
-// A run that is interrupted says so, and ends its clients.
+// A run that is interrupted returns the error of its context, and ends its clients.
 func TestStressInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -209,8 +208,8 @@ func TestStressInterrupted(t *testing.T) {
 	}
 }
 
-// Clients that the end of the run finds at work end only when no client works any more. Otherwise a right lock would give
-// their slots to other clients, and would be blamed for it.
+// If the run is interrupted, clients with an operation under way end only when no client works any more. Otherwise
+// other clients could be granted their slots, and a right lock would be blamed.
 func TestStressInterruptedAtWork(t *testing.T) {
 	t.Parallel()
 	for range 10 {
@@ -245,7 +244,7 @@ func TestStressConfig(t *testing.T) {
 	}
 }
 
-// config is a short run, after which no queue is left.
+// config is the configuration of a short run, after which no queue is left.
 func config(t testing.TB, target *lock.Target) clientstress.Config {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
@@ -283,7 +282,7 @@ func wantDecision(t *testing.T, h *history.History, want linear.Decision) {
 	}
 }
 
-// crashes is how many processes died.
+// crashes is the number of crashed processes in a history.
 func crashes(h *history.History) (n int) {
 	for _, e := range h.Events {
 		if e.F == history.Crash {
@@ -293,11 +292,11 @@ func crashes(h *history.History) (n int) {
 	return n
 }
 
-// clients are machines that say no more of a result than other people's clients can, and that get into trouble
-// now and then.
+// clients starts clients of reference locks that return no more than external clients can. Some of their acquires go
+// wrong.
 type clients struct {
 	foreigntest.Machines
-	often   int64 // of so many acquires one gets into trouble; 0 is none
+	often   int64 // each acquire with a number divisible by it goes wrong; 0 means none
 	trouble func(context.Context) (lock.Result, error)
 
 	called atomic.Int64
@@ -317,7 +316,7 @@ type terse struct {
 	of *clients
 }
 
-// Call does what was asked for first, so that a client in trouble may have what nobody knows of.
+// Call carries out the operation before it goes wrong, so that the client may hold a lock unknown to the test.
 func (c *terse) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	r, err := c.Client.Call(ctx, op, p)
 	if c.of.often > 0 && op == lock.Acquire && c.of.called.Add(1)%c.of.often == 0 {
@@ -335,8 +334,8 @@ func (c *terse) Close() error {
 	return c.Client.Close()
 }
 
-// BenchmarkStress is how long an operation takes under stress, in microseconds. It is the median of what clients of a Go
-// library see, by turns straight at RabbitMQ and through the proxy.
+// BenchmarkStress measures the median duration of operations under stress in microseconds, directly and through
+// proxies.
 func BenchmarkStress(b *testing.B) {
 	took := make(map[string][]int64)
 	for b.Loop() {
@@ -359,7 +358,7 @@ func BenchmarkStress(b *testing.B) {
 	b.ReportMetric(median("proxy")/median("straight"), "proxy/straight")
 }
 
-// durations are those of a history's operations, in nanoseconds.
+// durations are the durations of a history's operations, in nanoseconds.
 func durations(h *history.History) (all []int64) {
 	began := make(map[int32]int64)
 	for _, e := range h.Events {

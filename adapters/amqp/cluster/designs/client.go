@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	dialLimit = 5 * time.Second // for opening a connection
-	closing   = time.Second     // for closing a connection in good order
+	dialLimit = 5 * time.Second // maximum time for opening a connection
+	closing   = time.Second     // maximum time for the closing handshake of a connection
 )
 
-// client is one client of one lock: a connection with a channel. It reconnects when it acquires, never while it holds: a
-// lock that was held ended with the old connection.
+// client is a client of one lock, with one connection and one channel. Acquire reconnects if the connection is lost.
+// Other operations do not: the hold ended with the old connection.
 type client struct {
 	url    string
 	design Design
 	conn   *amqp.Connection
 	ch     *amqp.Channel
 	held   bool
-	lost   *atomic.Bool // the connection, the channel or the consumer of the current hold has ended
-	tag    uint64       // of the message that it holds
+	lost   *atomic.Bool // set when the connection, the channel or the consumer of the current hold ends
+	tag    uint64       // delivery tag of the message by which the client holds the lock
 }
 
 func newClient(ctx context.Context, url string, d Design) (*client, error) {
@@ -44,11 +44,11 @@ func dial(ctx context.Context, url string) (*amqp.Connection, error) {
 		if err != nil {
 			return nil, err
 		}
-		return conn, conn.SetDeadline(time.Now().Add(dialLimit)) // amqp091-go clears it when the connection is open
+		return conn, conn.SetDeadline(time.Now().Add(dialLimit)) // cleared by amqp091-go once it is open
 	}})
 }
 
-// heartbeat is the default of amqp091-go.
+// heartbeat is the interval of heartbeats: the default of amqp091-go.
 const heartbeat = 10 * time.Second
 
 // open ensures that a connection and a channel are open. lost becomes true when the connection, the channel or a consumer
@@ -89,7 +89,7 @@ func (c *client) abandon() {
 	}
 }
 
-// bounded closes the connection when ctx is done, so that calls that wait for the server return.
+// bounded makes calls that wait for the server return when ctx is done, by closing the connection. stop revokes this.
 func (c *client) bounded(ctx context.Context) (stop func() bool) {
 	conn := c.conn
 	return context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(soon()) })
@@ -112,8 +112,8 @@ func (c *client) Acquire(ctx context.Context, lock string) (int, error) {
 	return 1, nil
 }
 
-// Verify reports whether the lock is still held, by what the client was told. If the design has a query, it asks the server
-// as well.
+// Verify reports whether the client still holds the lock. It is false if the client has seen the connection, channel or
+// consumer end. If the design has a query, Verify asks the server as well.
 func (c *client) Verify(ctx context.Context, lock string, _ int) (bool, error) {
 	if !c.held || c.lost.Load() {
 		c.abandon()
@@ -146,8 +146,8 @@ func (c *client) Close() error {
 	return nil
 }
 
-// refused reports whether err says that the server refused a request, by closing the channel with one of these codes. It
-// then opens another channel.
+// refused reports whether the server closed the channel with one of the given reply codes, which refuses the request.
+// It then opens another channel.
 func (c *client) refused(err error, codes ...int) (bool, error) {
 	var closed *amqp.Error
 	if !errors.As(err, &closed) || !slices.Contains(codes, closed.Code) {

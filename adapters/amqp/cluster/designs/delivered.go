@@ -6,11 +6,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// delivered holds the lock by the only message of a queue, which was delivered to its consumer and not acknowledged. The
-// consumer stays while the lock is held, so that the client is told of its end.
+// delivered is the design in which a client holds the lock while the queue's only message is delivered to it and not
+// acknowledged. The consumer stays while the lock is held, so that the server can report its end to the client.
 type delivered struct{}
 
-// deliveryTime is how long a client waits for a delivery.
+// deliveryTime is how long Acquire waits for a delivery before it cancels its consumer.
 const deliveryTime = 200 * time.Millisecond
 
 const consumer = "holder"
@@ -34,7 +34,7 @@ func (delivered) claim(c *client, queue string) (bool, error) {
 		return false, err
 	}
 	held := false
-	for message := range deliveries { // it arrived at the last moment
+	for message := range deliveries { // a message that was delivered before the server cancelled the consumer
 		c.tag, held = message.DeliveryTag, true
 	}
 	if held {
@@ -43,7 +43,7 @@ func (delivered) claim(c *client, queue string) (bool, error) {
 	return false, nil
 }
 
-// look does nothing: the server reports the end of the consumer with basic.cancel.
+// look does nothing, because the server reports the end of the consumer itself, with basic.cancel.
 func (delivered) look(*client, string) error { return nil }
 
 func (delivered) giveBack(c *client, _ string) error {

@@ -15,11 +15,11 @@ import (
 // Design is one way to build a lock from RabbitMQ's queues.
 type Design struct {
 	Name string
-	// Doc says in one line how a client holds the lock.
+	// Doc says in one line how a client holds and verifies the lock.
 	Doc string
-	// Hosted says that the lock has its own queue on one node, wherever its clients are.
+	// Hosted says that the lock is a queue created in advance by SetUp, on the node that SetUp connects to.
 	Hosted bool
-	// Token says that a message is the lock.
+	// Token says that the lock is the only message of the queue: the client that has the message holds the lock.
 	Token bool
 	// Mirrored says that the queue needs a policy that mirrors it on all nodes.
 	Mirrored bool
@@ -28,17 +28,17 @@ type Design struct {
 	hold  holding
 }
 
-// holding is the way in which a client holds a lock.
+// holding implements acquire, verify and release for one kind of design, such as a fetched message.
 type holding interface {
 	// claim tries to get the lock.
 	claim(*client, string) (held bool, err error)
-	// look asks the server whether the lock is still held, if the design has a query for that.
+	// look asks the server whether the client still holds the lock. It does nothing if the design has no such query.
 	look(*client, string) error
 	// giveBack releases the lock.
 	giveBack(*client, string) error
 }
 
-// MirroredSuffix is the suffix of the names of mirrored queues.
+// MirroredSuffix ends the names of mirrored queues. The policy that mirrors queues matches it.
 const MirroredSuffix = ".mirrored"
 
 var (
@@ -47,7 +47,7 @@ var (
 	both   = amqp.Table{"x-queue-type": "quorum", "x-single-active-consumer": true}
 )
 
-// All are all designs.
+// All are the designs that can be tested, with the arguments of their queues.
 var All = []Design{
 	{Name: "exclusive-queue", Doc: "declares an exclusive queue; verifies by declaring it passively", hold: exclusiveQueue{asks: true}},
 	{Name: "exclusive-queue-unasked", Doc: "declares an exclusive queue; verifies by whether it was told of an end", hold: exclusiveQueue{}},
@@ -61,7 +61,7 @@ var All = []Design{
 	{Name: "mirrored-token", Doc: "fetches the only message of a mirrored classic queue by basic.get", Hosted: true, Token: true, Mirrored: true, hold: fetched{}},
 }
 
-// Named is the design with the given name.
+// Named is the design with the given name. The error lists the valid names.
 func Named(name string) (Design, error) {
 	var names []string
 	for _, d := range All {
@@ -88,7 +88,8 @@ func (d Design) queueOf(lock string) string {
 	return lock + ".lock"
 }
 
-// SetUp creates the queue of a lock and its token, through a connection to the node that is to host the queue.
+// SetUp creates the queue of a lock and publishes its token. url is the address of the node that is to host the queue.
+// It does nothing for a design without a hosted queue.
 func (d Design) SetUp(ctx context.Context, url, lock string) error {
 	if !d.Hosted {
 		return nil
@@ -119,7 +120,7 @@ func (d Design) SetUp(ctx context.Context, url, lock string) error {
 	return nil
 }
 
-// Tokens is the number of tokens in the queue of a lock, that is, of those that no client holds.
+// Tokens is the number of messages that are ready in a lock's queue: the tokens that no client holds.
 func (d Design) Tokens(ctx context.Context, url, lock string) (n int, err error) {
 	err = on(ctx, url, func(ch *amqp.Channel) error {
 		q, err := ch.QueueDeclarePassive(d.queueOf(lock), true, false, false, false, d.queue)

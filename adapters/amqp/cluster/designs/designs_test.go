@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// On one node every design is a mutex: one client holds it, verifies, and gives it back, and then another one can. The
-// end of a holder's connection gives it back as well.
+// On one node every design is a mutex: one client acquires, verifies and releases it, then another client acquires it.
+// Closing a holder's connection releases it as well.
 func TestOneNode(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	for _, d := range designs.All {
@@ -67,8 +67,8 @@ func call(t *testing.T, c foreign.Client, op lock.Op, name string) bool {
 	return r.Held
 }
 
-// comes acquires a lock again and again for a while: the server may take a moment to notice that nobody holds it, and on a busy
-// machine to deliver its token.
+// comes tries to acquire a lock up to 20 times. The server may need a moment to notice a release or to deliver the
+// token.
 func comes(t *testing.T, c foreign.Client, name string) (held bool) {
 	t.Helper()
 	for i := 0; i < 20 && !held; i++ {
@@ -84,7 +84,7 @@ func want(t *testing.T, what string, got, expected bool) {
 	}
 }
 
-// A name that is none is refused with those that there are.
+// Named finds a design, and returns an error for an unknown name.
 func TestNamed(t *testing.T) {
 	if d, err := designs.Named("quorum-token"); err != nil || d.Name != "quorum-token" {
 		t.Errorf("%+v, %v", d, err)

@@ -2,7 +2,8 @@ package designs
 
 import amqp "github.com/rabbitmq/amqp091-go"
 
-// exclusiveConsumer holds the lock by being the exclusive consumer of a queue. The server refuses other consumers.
+// exclusiveConsumer is the design in which a client holds the lock as the exclusive consumer of a queue. The server
+// refuses other consumers.
 type exclusiveConsumer struct{}
 
 func (exclusiveConsumer) claim(c *client, queue string) (bool, error) {
@@ -14,7 +15,7 @@ func (exclusiveConsumer) claim(c *client, queue string) (bool, error) {
 	return false, err
 }
 
-// look does nothing: the server reports the end of the consumer with basic.cancel.
+// look does nothing, because the server reports the end of the consumer itself, with basic.cancel.
 func (exclusiveConsumer) look(*client, string) error { return nil }
 
 func (exclusiveConsumer) giveBack(c *client, _ string) error { return c.ch.Cancel(consumer, false) }

@@ -2,7 +2,8 @@ package designs
 
 import amqp "github.com/rabbitmq/amqp091-go"
 
-// exclusiveQueue holds the lock by an exclusive queue, which belongs to its connection.
+// exclusiveQueue is the design in which a client holds the lock by declaring an exclusive queue. Only the declaring
+// connection can use that queue.
 type exclusiveQueue struct{ asks bool }
 
 func (exclusiveQueue) claim(c *client, queue string) (bool, error) {
@@ -10,7 +11,7 @@ func (exclusiveQueue) claim(c *client, queue string) (bool, error) {
 	if err == nil {
 		return true, nil
 	}
-	_, err = c.refused(err, amqp.ResourceLocked, amqp.NotFound) // not found: its node is unreachable
+	_, err = c.refused(err, amqp.ResourceLocked, amqp.NotFound) // NotFound: the node that has the queue is unreachable
 	return false, err
 }
 

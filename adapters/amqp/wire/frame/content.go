@@ -1,6 +1,6 @@
 package frame
 
-// PropertyFlags say which properties content has.
+// PropertyFlags is a bit set of the properties that a content header contains.
 type PropertyFlags uint16
 
 // ContentHeader is the payload of a header frame.
@@ -10,7 +10,7 @@ type ContentHeader struct {
 	Properties Properties
 }
 
-// Content is the content that follows some methods.
+// Content is the header and body that follow methods such as basic.publish.
 type Content struct {
 	Properties Properties
 	Body       []byte
@@ -21,7 +21,7 @@ type Content struct {
 func ReadHeader(payload []byte) (ContentHeader, error) {
 	r := reader{b: payload}
 	h := ContentHeader{Class: r.short()}
-	r.short() // weight, unused
+	r.short() // the field weight, which AMQP does not use
 	h.Size = r.longlong()
 	h.Properties.Has = PropertyFlags(r.short())
 	if unknown := h.Properties.Has &^ allProperties; unknown != 0 {
@@ -48,7 +48,7 @@ func AppendHeader(b []byte, channel uint16, h *ContentHeader) []byte {
 	return finish(h.Properties.append(b), start)
 }
 
-// AppendContent appends the header frame and the body frames of content, each at most frameMax bytes with its overhead.
+// AppendContent appends a header frame and body frames. Each frame has at most frameMax bytes, including its overhead.
 func AppendContent(b []byte, channel uint16, c *Content, frameMax int) []byte {
 	b = AppendHeader(b, channel, &ContentHeader{Class: ContentClass, Size: uint64(len(c.Body)), Properties: c.Properties})
 	for rest, size := c.Body, max(frameMax, FrameMinSize)-Overhead; len(rest) > 0; {

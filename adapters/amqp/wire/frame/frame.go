@@ -14,7 +14,7 @@ const Overhead = headSize + 1
 
 const headSize = 7
 
-// Frame is one frame.
+// Frame is an AMQP frame, with its payload still encoded.
 type Frame struct {
 	Type    uint8 // FrameMethod, FrameHeader, FrameBody or FrameHeartbeat
 	Channel uint16
@@ -28,12 +28,12 @@ func (f Frame) Append(b []byte) []byte {
 	return finish(b, start)
 }
 
-// appendHead appends a frame's head. finish fills in the payload's size.
+// appendHead appends a frame's head with an empty size, which finish fills in.
 func appendHead(b []byte, kind uint8, channel uint16) []byte {
 	return append(b, kind, byte(channel>>8), byte(channel), 0, 0, 0, 0)
 }
 
-// finish ends the frame that begins at start.
+// finish ends the frame that begins at b[start]: it fills in the payload's size and appends the end octet.
 func finish(b []byte, start int) []byte {
 	binary.BigEndian.PutUint32(b[start+3:], uint32(len(b)-start-headSize))
 	return append(b, FrameEnd)

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// table has a field of each type.
+// table is a field table with one field of each type.
 var table = Table{}.
 	With("void", nil).With("bool", true).With("i8", int8(-8)).With("u8", uint8(8)).With("i16", int16(-16)).
 	With("u16", uint16(16)).With("i32", int32(-32)).With("u32", uint32(32)).With("i64", int64(-64)).
@@ -37,7 +37,7 @@ var header = ContentHeader{Class: ContentClass, Size: 1 << 40, Properties: Prope
 	Headers: table, DeliveryMode: 2, Expiration: "1000", Timestamp: 1e9, Reserved: "r",
 }}
 
-// Written frames read back the same.
+// Each kind of frame reads back unchanged after it is written.
 func TestRoundTrip(t *testing.T) {
 	var stream []byte
 	for _, m := range methods {
@@ -70,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A table gives the values that it was made of.
+// A table returns the values that were put in.
 func TestTable(t *testing.T) {
 	if v, ok := table.Lookup("decimal"); !ok || v != (Decimal{2, -314}) {
 		t.Errorf("decimal %v %v", v, ok)
@@ -87,7 +87,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// nested is a method with tables in one another.
+// nested is a method whose argument is a table nested depth times.
 func nested(depth int) []byte {
 	inner := Table{}
 	for range depth {
@@ -96,13 +96,13 @@ func nested(depth int) []byte {
 	return payload(&QueueDeclare{Arguments: inner})
 }
 
-// payload is a method without the frame around it.
+// payload is an encoded method without the frame around it.
 func payload(m Method) []byte {
 	b := AppendMethod(nil, 1, m)
 	return b[headSize : len(b)-1]
 }
 
-// An error has the reply code for the peer.
+// Reading an invalid method returns an error with the reply code for the peer.
 func TestBadMethods(t *testing.T) {
 	whole := payload(&QueueDeclare{Queue: "q", Arguments: table})
 	if _, err := ReadMethod(nested(MaxDepth)); err != nil {
@@ -132,8 +132,8 @@ func TestBadMethods(t *testing.T) {
 	}
 }
 
-// A frame that says it is long takes no memory before its bytes are there, and one that is too long or
-// ends wrongly is refused at once.
+// Reading a frame allocates memory only as its bytes arrive. A frame that is too long or ends wrongly is an error at
+// once.
 func TestBadFrames(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -158,7 +158,7 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// Content goes into frames of the size agreed on.
+// Content is split into body frames of at most the negotiated size.
 func TestContentFrames(t *testing.T) {
 	body := bytes.Repeat([]byte("0123456789"), 1000)
 	b := AppendContent(nil, 3, &Content{Body: body}, FrameMinSize)
@@ -183,7 +183,7 @@ func TestContentFrames(t *testing.T) {
 	}
 }
 
-// Every method of the definition has its name, place and struct.
+// Every method of the protocol definition has a name, an index and a struct.
 func TestIDs(t *testing.T) {
 	for i, id := range IDs {
 		m := blank(id)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzFrame: no bytes make reading panic, and what was read, written and read again is the same.
+// FuzzFrame checks that no input makes the reader panic, and that a method or header reads back unchanged after it is
+// written.
 func FuzzFrame(f *testing.F) {
 	for _, m := range methods {
 		f.Add(AppendMethod(nil, 1, m))
@@ -40,7 +41,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// again writes a method and reads it.
+// again fails the test if a method changes when it is written and read back.
 func again(t *testing.T, m Method) {
 	b := payload(m)
 	if m2, err := ReadMethod(b); err != nil || !reflect.DeepEqual(m, m2) || !bytes.Equal(payload(m2), b) {
@@ -48,7 +49,7 @@ func again(t *testing.T, m Method) {
 	}
 }
 
-// walk looks at every value of a method's table.
+// walk reads every value of a method's tables.
 func walk(m Method) {
 	if d, ok := m.(*QueueDeclare); ok {
 		walkTable(d.Arguments)

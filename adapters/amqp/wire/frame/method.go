@@ -14,12 +14,12 @@ func (id ID) Class() uint16 { return uint16(id >> 16) }
 // Method is the number of the method in its class.
 func (id ID) Method() uint16 { return uint16(id) }
 
-// info is a method's entry in the definition.
+// info is what the protocol definition says of a method.
 type info struct {
 	name    string
 	index   int
 	content bool // a header and body frames follow
-	sync    bool // another method answers it
+	sync    bool // another method answers this one
 	client  bool // a client may send it
 	server  bool // a server may send it
 }
@@ -32,7 +32,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("unknown method %d.%d", id.Class(), id.Method())
 }
 
-// Index is the method's index in [IDs], -1 for a number that is no method's.
+// Index is the method's index in [IDs]; -1 if no method has this number.
 func (id ID) Index() int {
 	if about, ok := about(id); ok {
 		return about.index
@@ -43,7 +43,7 @@ func (id ID) Index() int {
 // HasContent reports whether a header and body frames follow the method.
 func (id ID) HasContent() bool { about, _ := about(id); return about.content }
 
-// IsSync reports whether another method answers the method.
+// IsSync reports whether the method is synchronous: the peer answers it with another method.
 func (id ID) IsSync() bool { about, _ := about(id); return about.sync }
 
 // FromClient reports whether a client may send the method.

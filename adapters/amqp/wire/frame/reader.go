@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// reader takes elementary values from the front of b. Once a value was missing, all further values are zero.
+// reader reads elementary AMQP values from the front of b. If b ends too early, this and all later values are zero.
 type reader struct {
 	b      []byte
 	failed bool
 }
 
-// take is the next n bytes, nil if there are fewer.
+// take is the next n bytes; nil if fewer are left.
 func (r *reader) take(n int) []byte {
 	if n > len(r.b) || r.failed {
 		r.b, r.failed = nil, true
@@ -52,7 +52,7 @@ func (r *reader) longlong() uint64 {
 
 func (r *reader) shortstr() string { return string(r.take(int(r.octet()))) }
 
-// counted is the bytes that follow their length in four bytes.
+// counted reads a length of four bytes and returns that many bytes after it.
 func (r *reader) counted() []byte {
 	n := r.long()
 	if uint64(n) > uint64(len(r.b)) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// step is the maximum growth of the buffer before the payload has arrived.
+// step is the maximum number of bytes by which the buffer grows ahead of the payload's bytes.
 const step = 64 << 10
 
 // Reader reads frames from a stream.
@@ -24,7 +24,7 @@ func NewReader(src io.Reader, max int) *Reader {
 	return &Reader{Max: max, src: bufio.NewReaderSize(src, 4096)}
 }
 
-// ReadHeader reads what a client sends before the first frame, without checking it.
+// ReadHeader reads the protocol header: the 8 bytes that a client sends before the first frame. It does not check them.
 func (r *Reader) ReadHeader() (header [8]byte, err error) {
 	_, err = io.ReadFull(r.src, header[:])
 	return header, err
@@ -56,7 +56,7 @@ func (r *Reader) Next() (Frame, error) {
 	return f, nil
 }
 
-// check checks a frame's head.
+// check returns an error if a frame's type, channel or size is invalid.
 func (r *Reader) check(f Frame, size uint32) error {
 	switch f.Type {
 	case FrameMethod, FrameHeader, FrameBody, FrameHeartbeat:

@@ -10,8 +10,8 @@ import (
 // MaxDepth is the maximum depth of nested tables and arrays.
 const MaxDepth = 32
 
-// Table is a field table in its encoded form, without its length. The zero value is empty. A table that was read is
-// well-formed. [Table.With] adds a field.
+// Table is an encoded field table, without the length in front. The zero value is the empty table. A table that was
+// read is well-formed. [Table.With] adds a field.
 type Table []byte
 
 // Decimal is a number with Scale decimal places.
@@ -20,10 +20,10 @@ type Decimal struct {
 	Value int32
 }
 
-// Array is a field array in its encoded form, without its length.
+// Array is an encoded field array, without the length in front.
 type Array []byte
 
-// checkTable reports whether bytes are a table.
+// checkTable reports whether b is a well-formed table.
 func checkTable(b []byte, depth int) bool {
 	r := reader{b: b}
 	for len(r.b) > 0 {
@@ -41,7 +41,7 @@ func checkArray(b []byte, depth int) bool {
 	return !r.failed
 }
 
-// checkValue reads and checks a value with its type.
+// checkValue reads a type and its value, and marks the reader as failed if they are invalid.
 func (r *reader) checkValue(depth int) {
 	switch kind := r.octet(); kind {
 	case 'F':
@@ -62,7 +62,7 @@ func (r *reader) checkValue(depth int) {
 	}
 }
 
-// sizes are the sizes of values of fixed size, by type in RabbitMQ's dialect.
+// sizes is the size in bytes of each type whose values have a fixed size, in RabbitMQ's dialect of types.
 var sizes = map[uint8]int{
 	'V': 0, 't': 1, 'b': 1, 'B': 1, 's': 2, 'u': 2, 'I': 4, 'i': 4, 'f': 4, 'D': 5, 'l': 8, 'L': 8, 'T': 8, 'd': 8,
 }
@@ -83,7 +83,7 @@ func (t Table) All() iter.Seq2[string, any] {
 	}
 }
 
-// Lookup is the value of a field, and whether there is one.
+// Lookup is the value of the field with the given name. The second result reports whether there is one.
 func (t Table) Lookup(name string) (any, bool) {
 	for n, value := range t.All() {
 		if n == name {
@@ -105,7 +105,7 @@ func (a Array) All() iter.Seq[any] {
 	}
 }
 
-// value reads a value with its type.
+// value reads a type and the value that follows it.
 func (r *reader) value() any {
 	switch r.octet() {
 	case 't':
@@ -196,6 +196,6 @@ func appendValue(b []byte, value any) []byte {
 	panic(fmt.Sprintf("frame: a field table has no type for %T", value))
 }
 
-// ParseTable parses a table without its length, which is the form of the response of the mechanism AMQPLAIN. The table
-// shares memory with b.
+// ParseTable parses a table that has no length in front, as in the response of the SASL mechanism AMQPLAIN. It reports
+// whether b is well-formed. The table shares memory with b.
 func ParseTable(b []byte) (Table, bool) { return b, checkTable(b, 0) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Package frame agrees with the definition.
+// The generated files of package frame are up to date with the protocol definition.
 func TestGeneratedIsUpToDate(t *testing.T) {
 	p, err := parse(definition)
 	if err != nil {

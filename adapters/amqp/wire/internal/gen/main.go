@@ -10,7 +10,7 @@ import (
 //go:embed amqp0-9-1.stripped.extended.xml
 var definition []byte
 
-// main writes the files to the directory that its only argument names.
+// main writes the generated files to the directory given as the only argument.
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// protocol is the part of the definition that package frame needs.
+// protocol is the part of the AMQP definition from which package frame is generated.
 type protocol struct {
 	Constants []constant `xml:"constant"`
 	Domains   []domain   `xml:"domain"`
@@ -17,7 +17,7 @@ type protocol struct {
 type constant struct {
 	Name  string `xml:"name,attr"`
 	Value int    `xml:"value,attr"`
-	Class string `xml:"class,attr"` // soft-error, hard-error or none
+	Class string `xml:"class,attr"` // the severity: soft-error, hard-error or "" for other constants
 }
 
 type domain struct {
@@ -28,7 +28,7 @@ type domain struct {
 type class struct {
 	Name    string   `xml:"name,attr"`
 	Index   int      `xml:"index,attr"`
-	Fields  []field  `xml:"field"` // properties of its content
+	Fields  []field  `xml:"field"` // the properties in the header of the class's content
 	Methods []method `xml:"method"`
 }
 
@@ -42,14 +42,14 @@ type method struct {
 	} `xml:"chassis"`
 	Responses []struct {
 		Name string `xml:"name,attr"`
-	} `xml:"response"` // basic.recover has none in the definition, although basic.recover-ok exists
+	} `xml:"response"` // missing for basic.recover, although basic.recover-ok exists
 	Fields []field `xml:"field"`
 }
 
 type field struct {
 	Name     string `xml:"name,attr"`
 	Domain   string `xml:"domain,attr"`
-	Type     string `xml:"type,attr"` // the elementary type, once it is resolved
+	Type     string `xml:"type,attr"` // the elementary type; parse replaces a domain by its type
 	Reserved int    `xml:"reserved,attr"`
 }
 
@@ -90,7 +90,7 @@ func parse(text []byte) (*protocol, error) {
 	return p, nil
 }
 
-// methods are those of all classes.
+// methods are the methods of all classes.
 func (p *protocol) methods() []*method {
 	var all []*method
 	for i := range p.Classes {
@@ -118,8 +118,8 @@ func goName(names ...string) string {
 func (m *method) goName() string   { return goName(m.class.Name, m.Name) }
 func (m *method) wireName() string { return m.class.Name + "." + m.Name }
 
-// sentBy reports whether the client (or, if client is false, the server) may send the method: the other side must be able to
-// handle it.
+// sentBy reports whether the client may send the method or, if client is false, the server. This is so if the other
+// peer must implement it.
 func (m *method) sentBy(client bool) bool {
 	handler := "client"
 	if client {
@@ -133,12 +133,12 @@ func (m *method) sentBy(client bool) bool {
 	return false
 }
 
-// answered reports whether a method answers this one.
+// answered reports whether a reply method exists for this method.
 func (m *method) answered() bool {
 	return len(m.Responses) > 0 || slices.ContainsFunc(m.class.Methods, func(o method) bool { return o.Name == m.Name+"-ok" })
 }
 
-// noWait is the name of the field with which a client declines the reply, "" if there is none.
+// noWait is the name of the field by which a client declines a reply, in Go; "" if there is none.
 func (m *method) noWait() string {
 	for _, f := range m.Fields {
 		if f.Domain == "no-wait" || f.Name == "nowait" {

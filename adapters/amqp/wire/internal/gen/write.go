@@ -11,9 +11,9 @@ import (
 // kind says how an elementary type is represented in Go.
 type kind struct {
 	goType string
-	read   string // the reader's method
-	append string // the function that appends it
-	zero   string // the value for a reserved field
+	read   string // the reader's method for the type
+	append string // the function that appends a value of the type
+	zero   string // the value to write for a reserved field
 }
 
 var kinds = map[string]kind{
@@ -28,12 +28,12 @@ var kinds = map[string]kind{
 	"table":     {"Table", "table", "appendTable", "nil"},
 }
 
-// source is a file being written.
+// source is the text of a generated file.
 type source struct{ bytes.Buffer }
 
 func (s *source) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
 
-// generate writes all files, by name.
+// generate returns the generated files by name.
 func generate(p *protocol) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	for name, write := range map[string]func(*source, *protocol){
@@ -88,7 +88,8 @@ func receiver(s *source, m *method, name, rest string) {
 	s.line("func (%s%s", name, rest)
 }
 
-// writeRead writes the code that reads a method's arguments. Neighbouring bits share octets, lowest first.
+// writeRead writes the code that reads a method's arguments. Consecutive bit fields are packed into octets, lowest bit
+// first.
 func writeRead(s *source, m *method) {
 	if len(m.Fields) == 0 {
 		s.line("func (*%s) read(*reader) {}\n", m.goName())
@@ -156,7 +157,7 @@ func writeAppend(s *source, m *method) {
 	s.line("return b\n}\n")
 }
 
-// writeIndex writes the table of methods by number.
+// writeIndex writes the table that maps method numbers to methods.
 func writeIndex(s *source, p *protocol) {
 	s.line("// The IDs of methods: the class number, then the method number.\nconst (")
 	for _, m := range p.methods() {
@@ -188,7 +189,7 @@ func writeIndex(s *source, p *protocol) {
 	s.line("}\nreturn false\n}")
 }
 
-// writeProperties writes the properties of content, which only one class has.
+// writeProperties writes the properties of content. Only one class, basic, has any.
 func writeProperties(s *source, p *protocol) {
 	i := slices.IndexFunc(p.Classes, func(c class) bool { return len(c.Fields) > 0 })
 	c := p.Classes[i]
@@ -213,7 +214,7 @@ func writeProperties(s *source, p *protocol) {
 	s.line("return b\n}")
 }
 
-// writeCodes writes the constants: those of frames, and the reply codes.
+// writeCodes writes the constants for frames and the reply codes.
 func writeCodes(s *source, p *protocol) {
 	s.line("// Constants of frames.\nconst (")
 	for _, c := range p.Constants {
